@@ -187,26 +187,6 @@ async fn cannot_begin(latest: &CurrentTask, journal: &Journal, text: String) -> 
     journal.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None }).await
 }
 
-/// Names the member as the client spelled it.
 fn fault(wishes: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
-    let (above, key) = match wishes.said_in.strip_prefix(RequestedSettings::IN_REQUEST) {
-        Some(key) => ("metadata", key),
-        None => ("message.metadata", wishes.said_in.as_str()),
-    };
-    let member = match (key, refusal.field) {
-        ("attache", field) => field.to_owned(),
-        ("coderAgent", "workspace") => "workspacePath".to_owned(),
-        ("coderAgent", field) => field.to_owned(),
-        (_, "workspace") => "workspace_path".to_owned(),
-        (_, field) => in_snake_case(field),
-    };
-    Fault::invalid(format!("{above}.{key}.{member}"), refusal.what)
-}
-
-fn in_snake_case(field: &str) -> String {
-    let spell = |letter: char| match letter {
-        'A'..='Z' => format!("_{}", letter.to_ascii_lowercase()),
-        other => other.to_string(),
-    };
-    field.chars().map(spell).collect()
+    Fault::SettingRefused { said_in: wishes.said_in.clone(), setting: refusal.field, what: refusal.what }
 }

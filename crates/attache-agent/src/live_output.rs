@@ -1,7 +1,8 @@
 //! What calls show while they run, on its way to the journal.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use attache_domain::IgnorePoison;
 use attache_tool::LiveOutput;
 use tokio::sync::Notify;
 
@@ -32,7 +33,7 @@ impl LiveOutputBuffer {
     }
 
     fn text(&self) -> MutexGuard<'_, String> {
-        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+        self.text.lock().ignore_poison()
     }
 }
 

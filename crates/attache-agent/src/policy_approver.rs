@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{Access, CallAnswer, Effect, Preview};
+use attache_domain::{Access, CallAnswer, Effect, IgnorePoison, Preview};
 use attache_tool::Confinement;
 use attache_tool::policy::{
     ApprovalChoice, ChoiceOutcome, Policy, PolicyDecision, PolicyMode, PolicyRule, choices, grants, rules_for,
@@ -73,7 +73,7 @@ impl PolicyApprover {
     }
 
     fn grants(&self) -> MutexGuard<'_, ConversationGrants> {
-        self.terms.lock().unwrap_or_else(PoisonError::into_inner)
+        self.terms.lock().ignore_poison()
     }
 
     fn call_facts<'a>(&'a self, case: ApprovalRequest<'a>, mode: PolicyMode) -> CallFacts<'a> {

@@ -31,6 +31,11 @@ pub trait Command: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The model works on it for a while: whoever gives it follows its task instead of waiting for the end.
+    fn is_followed(&self) -> bool {
+        false
+    }
+
     /// May it be given with these arguments? Looks at nothing else, and is quick.
     fn check(&self, _arguments: &str) -> Result<(), CommandError> {
         Ok(())

@@ -24,6 +24,7 @@ pub(crate) fn of(command: &dyn Command) -> CommandSpec {
         description: command.description().to_owned(),
         arguments: command.arguments(),
         sub_commands: command.sub_commands().iter().map(|sub| of(&**sub)).collect(),
+        is_followed: command.is_followed(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use attache_domain::default_limits as limits;
 use serde::{Deserialize, Serialize};
 
 use crate::Synchronous;
@@ -80,24 +81,24 @@ pub(crate) struct LimitsFile {
 impl Default for LimitsFile {
     fn default() -> Self {
         Self {
-            answer_room_bytes: 256 << 20,
-            body_bytes: 20 << 20,
-            body_room_bytes: 256 << 20,
-            header_bytes: 64 << 10,
-            json_depth: 64,
-            connections: 16_384,
-            connections_per_address: 1024,
-            streams_per_address: 1024,
-            streams_per_caller: 12_288,
-            streams_per_connection: 256,
-            header_timeout_seconds: 20,
-            body_timeout_seconds: 60,
-            idle_timeout_seconds: 120,
-            stall_timeout_seconds: 60,
-            heartbeat_seconds: 15,
-            shutdown_seconds: 10,
-            task_events: 51_200,
-            task_megabytes: 50,
+            answer_room_bytes: limits::RESPONSE_BUDGET_BYTES,
+            body_bytes: limits::BODY_BYTES,
+            body_room_bytes: limits::BODY_BUDGET_BYTES,
+            header_bytes: limits::HEADER_BYTES,
+            json_depth: limits::JSON_DEPTH,
+            connections: limits::CONNECTIONS,
+            connections_per_address: limits::CONNECTIONS_PER_ADDRESS,
+            streams_per_address: limits::STREAMS_PER_ADDRESS,
+            streams_per_caller: limits::STREAMS_PER_CALLER,
+            streams_per_connection: limits::STREAMS_PER_CONNECTION,
+            header_timeout_seconds: limits::HEADER_TIMEOUT.as_secs(),
+            body_timeout_seconds: limits::BODY_TIMEOUT.as_secs(),
+            idle_timeout_seconds: limits::IDLE_TIMEOUT.as_secs(),
+            stall_timeout_seconds: limits::STALL_TIMEOUT.as_secs(),
+            heartbeat_seconds: limits::HEARTBEAT_INTERVAL.as_secs(),
+            shutdown_seconds: limits::SHUTDOWN_TIMEOUT.as_secs(),
+            task_events: limits::TASK_EVENTS,
+            task_megabytes: limits::TASK_MEGABYTES,
         }
     }
 }

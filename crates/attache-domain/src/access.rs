@@ -1,4 +1,4 @@
-//! How far a command may reach: decided by the ruling, shown to people, approved by them, and enforced when it runs.
+//! What a command may reach. The ruling decides it, people see and approve it, and the sandbox enforces it.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub struct Access {
     /// Protected paths that may be written all the same; absolute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<PathBuf>,
-    /// What the system cannot enforce of this, in words.
+    /// What the system cannot enforce of this, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<String>,
 }
@@ -52,7 +52,7 @@ impl Access {
         Self { level, network: Vec::new(), writes: Vec::new(), gap: None }
     }
 
-    /// What every command had before there was confinement; also what an old log means that says nothing.
+    /// No confinement. Logs from before confinement existed name no access and mean this.
     pub fn open() -> Self {
         Self::new(AccessLevel::Open)
     }
@@ -68,7 +68,7 @@ impl Access {
         self.level == AccessLevel::Open || (self.level >= other.level && hosts() && paths())
     }
 
-    /// Both together.
+    /// What either of the two may reach.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         self.level = self.level.max(other.level);

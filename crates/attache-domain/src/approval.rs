@@ -1,4 +1,4 @@
-//! Approvals as people read them: which calls a question is about, and who answered what.
+//! Approvals as text and metadata: the calls a question is about, and who answered what.
 
 use std::sync::Arc;
 

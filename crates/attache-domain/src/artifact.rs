@@ -22,9 +22,9 @@ const ANSWER: &str = "answer-";
 const CHANGES: &str = "changes-";
 const RESULT: &str = "result-";
 
-/// Artifacts that the agent makes in every turn are known by their ids.
+/// The ids of the artifacts that the agent makes in every turn.
 impl Artifact {
-    /// The id of what the agent says in a turn.
+    /// The id of the artifact with the answer of a turn.
     pub fn answer_id(turn: u32) -> ArtifactId {
         ArtifactId::from(format!("{ANSWER}{turn}"))
     }
@@ -33,7 +33,7 @@ impl Artifact {
         self.id.as_str().starts_with(ANSWER)
     }
 
-    /// The id of what a turn has changed, as one diff.
+    /// The id of the artifact with the diff of a turn.
     pub fn changes_id(turn: u32) -> ArtifactId {
         ArtifactId::from(format!("{CHANGES}{turn}"))
     }
@@ -42,7 +42,7 @@ impl Artifact {
         self.id.as_str().starts_with(CHANGES)
     }
 
-    /// The id of what a turn's command gives to programs.
+    /// The id of the artifact with the result of a turn's command, for programs.
     pub fn result_id(turn: u32) -> ArtifactId {
         ArtifactId::from(format!("{RESULT}{turn}"))
     }
@@ -84,7 +84,7 @@ impl Part {
     }
 }
 
-/// Reads artifacts of a snapshot. Older snapshots hold every piece of an answer as a part of its own.
+/// Reads the artifacts of a snapshot. Older snapshots have a part for each piece of an answer.
 pub(crate) fn read_joined<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Artifact>, D::Error> {
     let artifacts = Vec::<Artifact>::deserialize(deserializer)?;
     Ok(artifacts.into_iter().map(Artifact::joined).collect())

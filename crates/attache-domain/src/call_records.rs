@@ -1,6 +1,6 @@
-//! What it takes to show a call: the calls of the latest answer with everything that is known about them.
+//! The calls of the latest answer, with everything that clients are shown about them.
 //!
-//! Kept beside every event in memory, so it is shared and copied only when a call moves.
+//! Every event in memory has one beside it, so it is shared, and copied only when a call changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,65 +14,65 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CallRecords {
-    /// Who answers, as far as that is known.
+    /// The model that answers, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
-    /// The provider's id of the answer that the model is giving, where it told one.
+    /// The provider's id of the current answer, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Arc<str>>,
-    /// Counts what is said in one breath: an answer of the model, or what it says after something was taken back.
+    /// Counts the texts that belong together: one for each answer of the model, and one for each text after a withdrawal.
     #[serde(default)]
     pub breath: u32,
     /// The calls of the latest answer, in its order.
     pub calls: Vec<Arc<CallRecord>>,
 }
 
-/// A call of the latest answer with everything that is known about it.
+/// One call of the latest answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     pub call: ToolCall,
-    /// The provider's id of the answer that wants it, where it told one.
+    /// The provider's id of the answer that made the call, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Arc<str>>,
     pub phase: CallPhase,
     pub proposal: Option<Arc<Proposal>>,
-    /// Who decides: the rule, for people.
+    /// The rule that decided, for people.
     pub why: String,
-    /// The answers that are waited for.
+    /// The choices that the open question offers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What each answer for longer would allow, in a sentence, by the answer's id.
+    /// What each lasting choice would allow, as a sentence, by the id of the choice.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grants: BTreeMap<String, String>,
-    /// It was being carried out when everything stopped.
+    /// It was running when the server stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
-    /// The id of the question that was put when it was lost; clients know the call by it from then on.
+    /// The id of the question that was asked after the call was lost. From then on clients know the call by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<CallId>,
     pub answer: Option<CallAnswer>,
-    /// The end of what it has shown while it ran.
+    /// The end of its output while it ran.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub live: String,
-    /// In how many pieces, since it last started.
+    /// The number of pieces of output since it last started.
     #[serde(default)]
     pub shown: u32,
-    /// On the processes that carry it out, since it last started.
+    /// The mark on its processes, since it last started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// What the model is told about it.
+    /// The result for the model.
     pub result: Option<ToolResult>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<CallOutcome>,
-    /// What people are told about it.
+    /// The result for people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// What it has changed, as a unified diff.
+    /// Its change as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// How much of what a call shows is kept to be shown again: the end of it.
+/// The end of the output of a call, kept for clients that come later.
 pub const MAX_LIVE_BYTES: usize = 16 << 10;
 
 impl CallRecords {
@@ -80,12 +80,12 @@ impl CallRecords {
         self.calls.iter().find(|record| record.call.id == *id)
     }
 
-    /// The calls about which somebody is asked.
+    /// The calls with an open question.
     pub fn asked(&self) -> impl Iterator<Item = &Arc<CallRecord>> {
         self.calls.iter().filter(|record| record.phase == CallPhase::Asked)
     }
 
-    /// Is it another after `fact`? Most facts say nothing about calls, and then nothing need be copied.
+    /// Does `fact` change it? Most facts do not, and then nothing is copied.
     pub(crate) fn is_changed_by(&self, fact: &Fact) -> bool {
         matches!(
             fact,
@@ -104,7 +104,7 @@ impl CallRecords {
         )
     }
 
-    /// The cast after `fact`; the same one where it says nothing about calls.
+    /// The records after `fact`; the same ones if it changes nothing.
     pub fn after(self: &Arc<Self>, fact: &Fact) -> Arc<Self> {
         let mut cast = self.clone();
         if cast.is_changed_by(fact) {

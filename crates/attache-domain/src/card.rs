@@ -1,4 +1,4 @@
-//! What the agent says about itself, in the words of A2A 1.0; `wire` spells it for each version.
+//! The agent card, in the terms of A2A 1.0; `wire` encodes it for each version.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Commands: what a person tells the agent itself to do, rather than its model.
+//! Commands, which the agent runs itself instead of asking its model.
 
 use serde::{Deserialize, Serialize};
 
-/// Who answers when a command wants tools to be used, in place of the name of a model.
+/// Stands in place of a model's name when a command calls tools.
 pub const COMMAND_MODEL: &str = "command";
 
-/// A command that somebody gave, as part of a message.
+/// A command in a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandCall {
     /// Such as `memory`, `add` for `/memory add`.
@@ -34,6 +34,17 @@ pub struct CommandSpec {
     pub description: String,
     pub arguments: Vec<CommandArgument>,
     pub sub_commands: Vec<CommandSpec>,
+    /// The model works on it for a while: whoever gives it follows its task instead of waiting for the end.
+    pub is_followed: bool,
+}
+
+impl CommandSpec {
+    /// The command at `path`, or the last one on the way: what follows are its arguments.
+    pub fn find<'a>(specs: &'a [Self], path: &[String]) -> Option<&'a Self> {
+        let (first, rest) = path.split_first()?;
+        let spec = specs.iter().find(|spec| spec.name == *first)?;
+        Some(Self::find(&spec.sub_commands, rest).unwrap_or(spec))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

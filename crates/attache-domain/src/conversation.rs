@@ -1,6 +1,6 @@
-//! What is said to a model and what it answers, free of any provider.
+//! The conversation with a model, independent of the provider.
 //!
-//! Stored in the log: a model can be changed in the middle of a task, and a restart goes on with what was said.
+//! Stored in the log, so that a task can change its model, and continue after a restart.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub enum Exchange {
     User(Vec<Content>),
     /// One answer of the model, in the order it came.
     Model(Vec<ModelPart>),
-    /// What the calls of the answer before came to: each exactly once, in the order of the calls.
+    /// The results of the calls of the answer before: each exactly once, in the order of the calls.
     Results(Vec<ToolResult>),
 }
 
@@ -36,7 +36,7 @@ pub enum Content {
     },
 }
 
-/// A piece of a model's answer with what its provider wants to see again.
+/// A piece of a model's answer, with the data that its provider wants back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelPart {
     pub what: ModelPartContent,
@@ -50,11 +50,11 @@ pub enum ModelPartContent {
     Text(String),
     Thought(String),
     Call(ToolCall),
-    /// Nothing that anyone can read; only what the provider wants back.
+    /// No readable content, only data that the provider wants back.
     Hidden,
 }
 
-/// A provider's own data about a piece: sent back unchanged to the same family of models, and to no other.
+/// A provider's own data about a piece. It goes back unchanged, only to the same family of models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProviderData {
     /// Whose it is, such as `gemini` or `anthropic`.
@@ -63,7 +63,7 @@ pub struct ProviderData {
     pub data: Value,
 }
 
-/// A model wants a tool to be used.
+/// A request of the model to run a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Unique within the task; made up when the provider gave none.

@@ -1,18 +1,18 @@
-//! A place in a task's log as callers hold it, and what is said when there is no such place.
+//! Cursors into a task's log as clients hold them, and rules for messages that are sent twice.
 
 use std::sync::Arc;
 
 use crate::Seq;
 
-/// The place right after an event.
+/// The position right after an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    /// Which log it is a place in; absent when the caller only knows a number.
+    /// The name of the log; absent when the caller only knows a number.
     pub epoch: Option<Arc<str>>,
     pub seq: Seq,
 }
 
-/// A caller cannot be shown everything after its cursor; it is shown the task as it is, and told so.
+/// Events after the cursor are missing. The client gets the current task instead, with this notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplayGap {
     pub after: Cursor,
@@ -21,7 +21,7 @@ pub struct ReplayGap {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapReason {
-    /// What came after the cursor is not kept any more.
+    /// The events after the cursor were deleted.
     Trimmed,
     /// The cursor is of another log: this one was begun anew.
     OtherEpoch,
@@ -29,7 +29,7 @@ pub enum GapReason {
     Ahead,
 }
 
-/// What to do when a caller's cursor leads nowhere.
+/// What to do when a cursor points to events that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GapPolicy {
     #[default]

@@ -1,40 +1,40 @@
-//! What should be recorded for a wish? The one place that says no.
+//! Decides which facts an intent leads to. The only place that refuses a change.
 
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::answer::{ANSWERING, MODIFYING};
+use crate::choice::{ANSWER, MODIFY};
 use crate::{
     CallAnswer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, DuplicateWindow, Fact, Fault,
     FinishedCall, Message, MessageId, Metadata, OpenedTask, Presentation, Progress, ReplyShape, Scope,
     TaskEnding, TaskId, TaskState, TextPhase, ToolLoop, TurnOutcome, TurnPhase, Usage, Verdict, visible_line,
 };
 
-/// One change wished for on one task.
+/// One requested change of one task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intent {
-    /// The caller says something to the task.
+    /// The caller sends a message to the task.
     Receive {
         message: Message,
         digest: Digest,
-        /// Also when the task is over, if it is one that goes on.
+        /// Also when the task is over, if its ending allows that.
         reopens: bool,
         duplicates: DuplicateWindow,
     },
-    /// Somebody answers questions about calls: all of these answers count, or none. What else is said is heard once the
-    /// turn is over.
+    /// A client answers questions about calls: all of these answers count, or none. A prompt in the same message waits
+    /// until the turn is over.
     Answer { answers: Vec<(CallId, CallAnswer)>, prompt: Option<(Message, Digest)> },
-    /// Somebody wants the task stopped.
+    /// A client cancels the task.
     Cancel,
     /// The runner or the agent reports what happened.
     Record(Fact),
 }
 
-/// What was decided. Most often one fact, so it takes no memory of its own.
+/// The decided facts. Usually one, which needs no allocation.
 pub type Facts = SmallVec<[Fact; 1]>;
 
-/// The wish for a new task. There is no view yet that could refuse it; the store does if the id is taken.
+/// The request for a new task. The store refuses it if the id is taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenTask {
     pub task: TaskId,
@@ -70,7 +70,7 @@ impl OpenTask {
 }
 
 impl Progress {
-    /// The facts to record for `intent`; empty when it is already so.
+    /// The facts to record for `intent`; empty when nothing changes.
     pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         match intent {
             Intent::Receive { message, digest, reopens, duplicates } => {
@@ -109,7 +109,7 @@ impl Progress {
         Ok([Fact::PromptQueued { message, digest }].into_iter().chain(notice).collect())
     }
 
-    /// Whoever watches the work is told that more has been asked.
+    /// Tells followers of a running task that a message is queued.
     fn queued_notice(&self, message: &Message) -> Option<Fact> {
         if self.turn.phase != TurnPhase::Running || self.state != TaskState::Working {
             return None;
@@ -152,7 +152,7 @@ impl Progress {
         Ok(facts)
     }
 
-    /// What the calls would do is known to the view, which says it.
+    /// The view adds what each call would do.
     fn remaining_question(&self, work: &ToolLoop) -> Message {
         let open = work.asked().map(|call| {
             format!(
@@ -167,7 +167,7 @@ impl Progress {
         Message { metadata: Some(work.open_calls()), ..message }
     }
 
-    /// An answer counts once, to a question that is open, and only with what was offered.
+    /// An answer counts once, for an open question, with an offered choice.
     fn decide_answer(&self, work: &ToolLoop, call: CallId, answer: CallAnswer) -> Result<Fact, Fault> {
         self.refuse_if_finished()?;
         let asked = work.asked().find(|asked| asked.id == call && asked.question == answer.question);
@@ -178,14 +178,14 @@ impl Progress {
             let (call, choices) = (asked.question_id().0.clone(), asked.choices.clone());
             return Err(Fault::NotAChoice { call, given: answer.choice, choices });
         }
-        if answer.new_content.is_some() && !asked.choices.iter().any(|choice| choice == MODIFYING) {
+        if answer.new_content.is_some() && !asked.choices.iter().any(|choice| choice == MODIFY) {
             let what = format!(
                 "cannot be given for the call {:?}: only what a file should hold can be changed",
                 call.0
             );
             return Err(Fault::invalid("newContent", what));
         }
-        if answer.choice == ANSWERING && answer.answers.is_none() {
+        if answer.choice == ANSWER && answer.answers.is_none() {
             return Err(Fault::invalid("answers", "are needed with the choice \"answer\""));
         }
         if answer.verdict == Verdict::Modify && answer.new_content.is_none() {
@@ -207,7 +207,7 @@ impl Progress {
         }])
     }
 
-    /// The first terminal fact wins: whatever the agent reports later is refused here.
+    /// The first terminal fact wins: later reports of the agent are refused here.
     fn decide_record(&self, fact: Fact) -> Result<Facts, Fault> {
         self.refuse_if_finished()?;
         let phase = self.turn.phase;
@@ -263,7 +263,7 @@ impl Progress {
         })
     }
 
-    /// Whoever watches a call sees it end, too.
+    /// Ends every open call, for clients that follow calls.
     fn open_calls_canceled(&self) -> impl Iterator<Item = Fact> {
         let open = self.work.calls.iter().filter(|call| call.phase != CallPhase::Finished);
         open.map(|call| {
@@ -285,7 +285,6 @@ impl Progress {
         message: Option<Arc<Message>>,
         usage: Option<Box<Usage>>,
     ) -> Facts {
-        // Nobody calls a task done that stays open.
         let outcome = match (self.ending, outcome) {
             (TaskEnding::StaysOpen, TurnOutcome::Completed) => TurnOutcome::InputRequired,
             (_, outcome) => outcome,
@@ -305,17 +304,17 @@ impl Progress {
         facts
     }
 
-    /// It is over, and a message makes it go on.
+    /// It is over, and a message reopens it.
     fn may_reopen(&self) -> bool {
         self.ending == TaskEnding::Reopens && matches!(self.state, TaskState::Completed | TaskState::Failed)
     }
 
-    /// Nothing about it changes any more, whatever anybody does.
+    /// Nothing can change it any more.
     pub fn is_final(&self) -> bool {
         self.state.is_terminal() && !self.may_reopen()
     }
 
-    /// The question `id` is not open: perhaps because somebody was quicker.
+    /// The question `id` is not open, perhaps because another client has answered it.
     pub(crate) fn not_open(&self, id: &CallId) -> Fault {
         if let Some(said) = self.answered.iter().rev().find(|said| said.question_id() == id) {
             return said.already_answered();

@@ -1,7 +1,6 @@
-//! What a client that knows more than plain A2A sees of an event: thoughts, calls and their approvals included.
+//! What clients of the development-tool extension see of an event: thoughts, calls and approvals included.
 //!
-//! The dialects of the development-tool extension in `wire` only spell it, as they spell [`Update`](crate::Update) for
-//! everybody else.
+//! The dialects of the extension in `wire` encode it, as they encode [`Update`](crate::Update) for other clients.
 
 use std::sync::Arc;
 
@@ -13,11 +12,11 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum DevtoolEvent<'a> {
-    /// The task moved, or there is something to know about where it is.
+    /// The task entered a state, or there is a notice about its state.
     State {
         state: TaskState,
         message: Option<&'a Message>,
-        /// Nothing follows before somebody outside acts, so a stream ends here.
+        /// Nothing follows before a client acts, so a stream ends here.
         closes: bool,
         usage: Option<&'a Usage>,
         why: StateReason,
@@ -25,14 +24,14 @@ pub enum DevtoolEvent<'a> {
     Thought(&'a str),
     /// The next piece of the answer.
     Text(&'a str),
-    /// What was said in the breath before does not count.
+    /// The text since the last whole answer is withdrawn.
     TextWithdrawn,
-    /// A call moved: all that is known about it now.
+    /// A call changed.
     Call {
         call: &'a CallRecord,
         moved: CallChange,
     },
-    /// A call has shown something while it runs.
+    /// New output of a running call.
     CallOutput {
         call: &'a CallRecord,
         text: &'a str,
@@ -46,16 +45,16 @@ pub enum DevtoolEvent<'a> {
     Replied(&'a Arc<Message>),
 }
 
-/// What brought a state about.
+/// Why the task is in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateReason {
     /// A turn begins.
     TurnStarted,
-    /// Somebody answered and the turn goes on.
+    /// A client answered and the turn goes on.
     Resumed,
-    /// Somebody has to answer about calls.
+    /// Calls wait for approval.
     ApprovalAsked,
-    /// Something to know while the work goes on.
+    /// A notice while the work goes on.
     Noticed,
     CredentialAsked,
     /// The turn is over, or the task is.
@@ -64,19 +63,19 @@ pub enum StateReason {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallChange {
-    /// It is known what it would do, and whether somebody is asked.
+    /// It has a proposal; it may wait for approval.
     Proposed,
     Answered,
     Started,
-    /// It was being carried out when everything stopped; somebody is asked about it.
+    /// It was running when the server stopped; a person decides about it.
     Lost,
-    /// It has not moved: a client that sees only the end of the turn is told that people are asked about it.
+    /// It has not changed: repeats the open question for a client that sees only the end of the turn.
     StillAsked,
     Finished,
 }
 
-/// The happening that `event` is, given how far the task was *before* it and its calls *after* it; `None` for what stays
-/// inside.
+/// The event as these clients see it, given the context *before* it and the calls *after* it; `None` when they do not see
+/// it.
 pub fn devtool_event_of<'a>(
     before: &UpdateContext,
     cast: &'a CallRecords,

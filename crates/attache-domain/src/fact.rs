@@ -1,4 +1,4 @@
-//! What happened to a task. The log holds these and nothing else.
+//! The facts of a task. The log holds nothing else.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{
     Seq, TaskId, TaskState, ToolCall, ToolResult, Usage,
 };
 
-/// A fact with its place in the task's log and its time.
+/// A fact with its position in the task's log and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     pub seq: Seq,
@@ -21,31 +21,31 @@ pub struct Event {
     pub fact: Fact,
 }
 
-/// One thing that was decided or that happened. Small, because a busy log holds many: messages
-/// are shared with the views, what is large or rare is boxed. Variants are never renamed or removed: old logs stay readable.
+/// One thing that was decided or that happened. Small, because a log holds many: messages are shared with the views, and
+/// large or rare content is boxed. Variants are never renamed or removed, so that old logs stay readable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
-    /// The first fact of every task, and of no other place.
+    /// The first fact of every task.
     TaskOpened(Box<OpenedTask>),
-    /// The task was waiting, and the caller wrote.
+    /// A message arrived while the task was waiting.
     MessageReceived { message: Arc<Message>, digest: Digest },
-    /// The caller wrote while the agent was at work; taken up when the turn ends.
+    /// A message arrived during a turn; it waits for the end of the turn.
     PromptQueued { message: Arc<Message>, digest: Digest },
-    /// The turn ended and the oldest queued prompt became part of the conversation. `said` is what
-    /// the turn would have ended with.
+    /// The turn ended and the oldest queued prompt became part of the conversation. `said` is the message with which the
+    /// turn would have ended.
     PromptTaken {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Arc<Message>>,
     },
-    /// The agent began to work on what was last said to it.
+    /// The agent began to work on the latest message.
     TurnStarted {
         turn: u32,
-        /// Who is to answer, as far as that is known.
+        /// The model that will answer, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
-    /// The agent let its reasoning be seen.
+    /// The agent shared its reasoning.
     ThoughtShared { text: String },
     /// The agent said the next piece of this turn's answer.
     TextSaid {
@@ -53,11 +53,11 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         last: bool,
     },
-    /// What was said so far in this turn does not count: the reply was cut off and starts again.
+    /// The text of this turn is withdrawn: the reply was cut off and starts again.
     TextWithdrawn,
-    /// What was said so far in this turn is this: the reply was cut off and goes on after what is certain.
+    /// Replaces the text of this turn: the reply was cut off and continues after this text.
     TextReplaced { text: String },
-    /// This turn's answer is whole; recorded when the last piece did not say so itself.
+    /// The answer of this turn is complete. Recorded when the last piece was not marked as last.
     TextEnded,
     /// The agent produced an artifact, or the next piece of one.
     ArtifactAdded {
@@ -67,51 +67,50 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         last: bool,
     },
-    /// From here on the conversation goes on with this model, because somebody said so.
+    /// A person chose this model for the rest of the conversation.
     ModelChosen { model: String },
-    /// A language model began to answer, under an id of its provider's; recorded where there is one.
+    /// A language model began to answer, under this id of its provider. Recorded only where there is an id.
     ModelResponded { id: String },
-    /// A language model has given one whole answer. What it wants done comes next, or the turn ends.
+    /// A language model has given one whole answer. Its calls come next, or the turn ends.
     ModelAnswered(Box<ModelAnswer>),
-    /// The agent told the model something by itself, as part of the conversation.
+    /// The agent added context to the conversation.
     ContextGiven(Box<GivenContext>),
-    /// The conversation had become too long: from here on the model is told less of it.
+    /// The conversation was compacted: later prompts leave out a part of it.
     ContextReduced(Box<Compaction>),
-    /// It is known what a call would do, and whether somebody has to agree.
+    /// A call has a proposal, and perhaps needs an approval.
     CallProposed(Box<ProposedCall>),
-    /// What a call would do depends on one before it in the same answer: it is looked at again when that is over.
+    /// The effect of a call depends on an earlier call of the same answer. It gets its proposal when that call is over.
     CallDeferred { call: CallId, until: CallId },
-    /// Somebody answered a question about a call.
+    /// A client answered a question about a call.
     CallAnswered { call: CallId, answer: Box<CallAnswer> },
-    /// The call is being carried out from here on: whether it was is not known until it has finished.
+    /// The call is running. Until it has finished it is unknown whether it took effect.
     CallStarted {
         call: CallId,
-        /// Of the proposal that is carried out.
+        /// The digest of its proposal.
         digest: Digest,
-        /// On every process that carries it out: what is left of them after a crash is found by it.
+        /// Marks its processes, so that they are found after a crash.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mark: Option<String>,
     },
-    /// A call was being carried out when everything stopped. Somebody who can look decides what becomes of it.
+    /// A call was running when the server stopped. A person decides whether it runs again.
     CallLost {
         call: CallId,
-        /// The answers somebody may give, by their ids.
+        /// The ids of the offered choices.
         choices: Vec<String>,
-        /// The id that an answer to this question names in place of the call's. Logs written before questions had ids
-        /// lack it; there the call's id counts.
+        /// The id that an answer names instead of the call's id. Older logs lack it; there the call's id counts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<CallId>,
     },
-    /// A call has something to show while it runs.
+    /// Output of a running call.
     CallShowed { call: CallId, text: String },
-    /// A call is over, whether it ran or not.
+    /// A call is over. It may never have run.
     CallFinished(Box<FinishedCall>),
-    /// Nothing can go on before somebody answers about the calls that are open.
+    /// The turn waits for answers about the open calls.
     PersonAsked { message: Arc<Message> },
-    /// Something people should know while the work goes on, such as a wait.
+    /// A notice for people while the work goes on, for example about a wait.
     Noticed { message: Arc<Message> },
-    /// The agent needs a credential in the middle of its turn and goes on by itself once it has
-    /// arrived another way. (Needing a message for that is [`Outcome::AuthRequired`].)
+    /// The agent needs a credential within its turn, and goes on when the credential has arrived another way. (Waiting
+    /// for a message instead is [`Outcome::AuthRequired`].)
     CredentialAsked { message: Arc<Message> },
     /// The credential arrived and the turn goes on.
     WorkResumed,
@@ -120,19 +119,19 @@ pub enum Fact {
         outcome: TurnOutcome,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Arc<Message>>,
-        /// What the task has cost up to here, if a language model worked on it.
+        /// The tokens of the task so far, if a language model worked on it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<Box<Usage>>,
     },
-    /// Somebody wants the task stopped.
+    /// A client asked to cancel the task.
     CancelRequested,
     /// The task was stopped.
     TaskCanceled,
-    /// The whole answer is this message; the task stays hidden.
+    /// This message is the whole answer; the task stays hidden.
     Replied { message: Arc<Message> },
 }
 
-/// How a task began: what is fixed for all its life, and the message that started it.
+/// The opening of a task: its fixed properties and its first message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenedTask {
     pub task: TaskId,
@@ -142,7 +141,7 @@ pub struct OpenedTask {
     pub digest: Digest,
     pub ending: TaskEnding,
     pub reply: ReplyShape,
-    /// The caller named the context: there may have been tasks in it before.
+    /// The caller named the context, so it may have earlier tasks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub continues: bool,
     #[serde(default, skip_serializing_if = "Presentation::is_usual")]
@@ -160,16 +159,16 @@ pub struct ModelAnswer {
     pub end: ResponseEnd,
 }
 
-/// Why a model said no more.
+/// Why the model's answer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseEnd {
-    /// It has said what it wanted, calls included.
+    /// The answer is complete.
     #[default]
     Done,
-    /// It was not allowed to say more.
+    /// The answer reached the length limit.
     Length,
-    /// It, or its provider, will not answer this.
+    /// The model or its provider refused to answer.
     Refused { why: String },
 }
 
@@ -185,7 +184,7 @@ pub struct GivenContext {
     pub contents: Vec<Content>,
 }
 
-/// Why the agent told the model something.
+/// Why the agent added context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextReason {
@@ -193,9 +192,9 @@ pub enum ContextReason {
     Mention,
     /// The model repeats itself.
     Loop,
-    /// Somebody said what became of a call that was lost.
+    /// A person decided about a lost call.
     Lost,
-    /// A command puts it to the model.
+    /// A command prompts the model.
     Command,
 }
 
@@ -203,17 +202,17 @@ pub enum ContextReason {
 /// of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
-    /// Stands for what was dropped, and for the earlier tasks of the conversation; an earlier summary is part of it.
+    /// Replaces the dropped items, the earlier tasks of the conversation and any earlier summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// How many items, from the first, the model is not told any more.
+    /// The number of items, from the first, that later prompts leave out.
     pub dropped: u32,
-    /// In how many of the items that remain, from the first, the model sees only the ends of what came of calls.
+    /// The number of remaining items, from the first, whose call results are cut to their ends.
     pub masked: u32,
     /// Estimated, in tokens.
     pub before: u64,
     pub after: u64,
-    /// What the summary took.
+    /// The tokens for making the summary.
     #[serde(default)]
     pub cost: Usage,
 }
@@ -222,44 +221,44 @@ pub struct Compaction {
 pub struct ProposedCall {
     pub call: CallId,
     pub proposal: Arc<Proposal>,
-    /// Must not run beside the calls next to it.
+    /// Must not run in parallel with its neighbours.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub alone: bool,
-    /// The answers somebody may give, by their ids; empty when nobody has to be asked.
+    /// The ids of the offered choices; empty when no approval is needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What each answer for longer would allow, in a sentence, by the answer's id.
+    /// What each lasting choice would allow, as a sentence, by the id of the choice.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grants: BTreeMap<String, String>,
     /// The rule that decided, for people.
     pub why: String,
 }
 
-/// What somebody answered.
+/// A client's answer to a question about a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallAnswer {
     /// One of the choices that were offered.
     pub choice: String,
-    /// The question that it answers, when the question has an id of its own.
+    /// The id of the question, if it differs from the call's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<CallId>,
     pub verdict: Verdict,
-    /// What an edit should write instead.
+    /// Replaces the content of an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_content: Option<String>,
     /// Answers to a tool's own questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Value>,
-    /// The message that said so, to recognise it when it is sent again.
+    /// The message with the answer, to recognise a duplicate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<(MessageId, Digest)>,
-    /// Who said so, for others who would have answered too.
+    /// The client that answered, for other clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
 impl CallAnswer {
-    /// It holds for longer than the call it is given to.
+    /// It approves later calls as well.
     pub fn lasts(&self) -> bool {
         self.choice.starts_with("proceed_always")
     }
@@ -272,7 +271,7 @@ pub enum Verdict {
     Refuse,
     /// Go on without it.
     Skip,
-    /// Not yet: it is asked about again with other content.
+    /// Changes the content; the call is asked about again.
     Modify,
 }
 
@@ -285,13 +284,13 @@ pub struct FinishedCall {
     /// For people.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// What was changed, as a unified diff.
+    /// The change as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
 impl FinishedCall {
-    /// What the model is told about `call`, which this is the end of.
+    /// The result of `call` for the model.
     pub fn result_of(&self, call: &ToolCall) -> ToolResult {
         ToolResult {
             call: call.id.clone(),
@@ -306,12 +305,12 @@ impl FinishedCall {
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     Succeeded,
-    /// Under the name that clients know the kind of failure by.
+    /// `kind` is the name by which clients know the failure.
     Failed {
         kind: String,
     },
     Canceled,
-    /// It had started when everything stopped: nobody knows how far it came.
+    /// It was running when the server stopped: how far it got is unknown.
     Unknown,
 }
 
@@ -321,7 +320,7 @@ pub enum CallOutcome {
 pub enum TurnOutcome {
     Completed,
     InputRequired,
-    /// Waiting for a message that says the credential is there.
+    /// Waits for a message that brings the credential.
     AuthRequired,
     Failed,
     Rejected,
@@ -334,7 +333,7 @@ pub enum TaskEnding {
     /// A finished turn completes the task.
     #[default]
     Completes,
-    /// The same, and a further message makes it go on.
+    /// A finished turn completes the task, and a further message reopens it.
     Reopens,
     /// A finished turn leaves the task waiting for the next message.
     StaysOpen,
@@ -349,7 +348,7 @@ pub enum ReplyShape {
     Message,
 }
 
-/// What clients of plain A2A are shown of a task, fixed when it opens so that every later reading shows the same.
+/// What clients of plain A2A see of a task, fixed when it opens so that every client sees the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Presentation {
@@ -365,7 +364,7 @@ impl Presentation {
     }
 }
 
-/// Where the answer of a turn stands.
+/// Where clients read the answer of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerLocation {

@@ -1,4 +1,4 @@
-//! A refusal the caller is told about: a closed list, given codes in `attache-wire` only.
+//! Refusals that callers see: a closed list. `attache-wire` gives them codes.
 
 use jiff::Timestamp;
 
@@ -39,6 +39,10 @@ pub enum Fault {
     MethodNotFound { method: String },
     #[error("{}", describe(violations))]
     InvalidParams { violations: Vec<Violation> },
+    /// A setting that the client asked for is refused. `said_in` comes from the settings; `attache-wire` names the member
+    /// as the client wrote it.
+    #[error("invalid parameters: {said_in}.{setting} {what}")]
+    SettingRefused { said_in: String, setting: &'static str, what: String },
     #[error("nobody is asked about the call {call:?}{}", list("; open are: ", open))]
     NothingToAnswer { call: String, open: Vec<String> },
     #[error("the call {call:?} was answered already, with {choice:?}, {}at {at}", by.as_deref().map(|by| format!("by {by}, ")).unwrap_or_default())]
@@ -64,7 +68,7 @@ pub enum Fault {
     RouteNotFound { path: String },
     #[error("{path} does not take {method}; it takes {allowed}")]
     HttpMethodNotAllowed { path: String, method: String, allowed: &'static str },
-    /// The head of the request means two things, or lacks what every head has.
+    /// The request head is ambiguous or incomplete.
     #[error("{what}")]
     BadHead { what: String },
     #[error("the body is larger than {limit} bytes")]
@@ -83,27 +87,27 @@ pub enum Fault {
     TokenNeeded,
     #[error("{what}")]
     Forbidden { what: String },
-    /// The disk of the store is full. The same request can be served once there is room.
+    /// The disk of the store is full. The request can be retried when there is space.
     #[error("{what}")]
     StoreFull { what: String },
-    /// The store cannot be read or written now, for another reason. The same request can be served later.
+    /// The store cannot be read or written now, for another reason. The request can be retried.
     #[error("{what}")]
     StoreUnavailable { what: String },
     #[error("the server is shutting down")]
     Unavailable,
-    /// Nothing is wrong with the request, and later it can be served.
+    /// The request can be retried.
     #[error("the server is receiving as many large bodies as it has room for; try again in a moment")]
     Overloaded,
-    /// The server is at a limit that all callers share; later it can serve the request.
+    /// The server is at a limit that all callers share. The request can be retried.
     #[error("{what}; try again in a moment")]
     Busy { what: &'static str },
-    /// This caller is at a limit of its own; it can go on when it ends some of what it has open.
+    /// The caller is at its own limit and has to end some of its open calls.
     #[error("{what}")]
     LimitReached { what: String },
 }
 
 impl Fault {
-    /// Invalid parameters with one fault at one place.
+    /// Invalid parameters with one wrong member.
     pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {
         Self::InvalidParams {
             violations: vec![Violation { field: field.into(), description: description.into() }],

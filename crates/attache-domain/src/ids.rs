@@ -1,4 +1,4 @@
-//! Names for things: every id is a type of its own, so they cannot be mixed up.
+//! Ids. Each kind is a type of its own, so they cannot be mixed up.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -95,7 +95,7 @@ impl fmt::Display for Seq {
 pub struct Digest(pub Arc<str>);
 
 impl Digest {
-    /// Spells the bytes of a fingerprint.
+    /// From the bytes of a hash.
     pub fn of_hash(hash: &[u8]) -> Self {
         let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
         let hex: String = hash.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
@@ -103,12 +103,12 @@ impl Digest {
     }
 }
 
-/// Whose task it is. Part of every store key, so that another caller's task cannot even be looked up.
+/// The owner of a task. Part of every store key, so that a caller cannot even look up the tasks of another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Scope {
     /// The tenant named in the request; empty when there is none.
     pub tenant: Arc<str>,
-    /// Who is calling, as established by authentication.
+    /// The authenticated caller.
     pub owner: Arc<str>,
 }
 
@@ -118,14 +118,14 @@ impl Scope {
     }
 }
 
-/// A task together with whose it is: what stores are asked for.
+/// A task with its owner: the key in stores.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskKey {
     pub scope: Scope,
     pub task: TaskId,
 }
 
-/// The id alone: two callers hardly ever have the same, and equality looks at all of it.
+/// Hashes the id alone: two callers hardly ever have the same id, and equality compares everything.
 impl Hash for TaskKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.task.hash(state);

@@ -1,29 +1,33 @@
-//! The words of attache and the pure functions over them.
+//! The types of attache and the pure functions over them.
 //!
-//! Whatever happens to a task is a [`Fact`] appended to its log; whatever anyone sees is a reading
-//! of that log. Four functions are the heart: [`Progress::decide`] may refuse and never changes,
+//! Everything that happens to a task is a [`Fact`] appended to its log; everything a client sees is read from
+//! that log. Four functions are the core: [`Progress::decide`] may refuse and never changes,
 //! [`TaskView::apply`] changes and never refuses, [`Progress::next`] says what to do now, and
 //! [`update_of`] says what a client sees of an event.
 //!
 //! No async, no IO, no clock, no randomness: ids and times are handed in. `Serialize` on a type here
-//! means "stored in the log", never "sent to a client"; only `attache-wire` knows how A2A spells things.
+//! means "stored in the log", never "sent to a client"; only `attache-wire` knows the formats of A2A.
 
 mod access;
-mod answer;
 mod approval;
 mod artifact;
-mod bare_words;
 mod call_records;
 mod card;
+mod choice;
 mod command;
 mod conversation;
 mod cursor;
 mod decide;
+pub mod default_limits;
 mod devtool_event;
 mod fact;
 mod fault;
 mod ids;
+mod ignore_poison;
+mod late_answers;
+mod match_answers;
 mod message;
+mod message_answers;
 mod next;
 mod operation;
 mod progress;
@@ -43,11 +47,14 @@ mod visible;
 pub use access::{Access, AccessLevel};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
-pub use bare_words::answerer;
 pub use call_records::{CallRecord, CallRecords, MAX_LIVE_BYTES};
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
+};
+pub use choice::{
+    ANSWER, CANCEL, LOST_CHOICES, MODIFY, PROCEED_ALWAYS, PROCEED_ALWAYS_AND_SAVE, PROCEED_ALWAYS_SERVER,
+    PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN, SKIP,
 };
 pub use command::{COMMAND_MODEL, CommandArgument, CommandCall, CommandSpec};
 pub use conversation::{
@@ -63,7 +70,12 @@ pub use fact::{
 };
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
+pub use ignore_poison::IgnorePoison;
+pub use late_answers::answerer;
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
+pub use message_answers::{
+    AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NewContent, PartAnswers,
+};
 pub use next::Step;
 pub use operation::{
     CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Operation, OperationKind,
@@ -75,7 +87,6 @@ pub use push::{
     ListPushConfigs, NewPushConfig, PushAuthentication, PushConfig, PushConfigOperation, PushConfigPage,
     PushShape, PushState, PushStatus, StoredPushConfig,
 };
-pub use question::{CANCEL, LOST_CHOICES, RUN_AGAIN, SKIP};
 pub use repeat_detector::RepeatDetector;
 pub use requested_settings::RequestedSettings;
 pub use state::{TaskState, TaskStatus};

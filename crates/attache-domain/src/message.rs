@@ -30,10 +30,10 @@ pub struct Message {
     pub extensions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// What it asks for besides what it says, in whichever words.
+    /// The settings that it asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wishes: Option<Box<RequestedSettings>>,
-    /// It is a command to the agent itself, which its parts only repeat.
+    /// The command to run; the parts only repeat it as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Box<CommandCall>>,
 }

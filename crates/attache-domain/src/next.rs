@@ -1,20 +1,20 @@
-//! What should happen now? Nothing outside the task's progress decides it, so a restart is the same code path as running.
+//! The next step of a task. It depends only on the task's progress, so a restart takes the same code path.
 
 use crate::{Progress, TurnPhase};
 
 /// What the runner should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Begin the turn, then perform it.
+    /// Start the turn, then run it.
     StartTurn { turn: u32 },
-    /// Go on with a turn that was begun, here or before a restart.
+    /// Continue a turn that was started here or before a restart.
     ContinueTurn { turn: u32 },
-    /// Stop, because somebody asked for it.
+    /// Stop, because a client cancelled the task.
     Cancel,
 }
 
 impl Progress {
-    /// `None`: nothing to do until somebody outside acts.
+    /// `None`: nothing to do until a client acts.
     pub fn next(&self) -> Option<Step> {
         let turn = self.turn.number;
         match self.turn.phase {

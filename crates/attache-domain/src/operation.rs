@@ -1,13 +1,13 @@
-//! What a caller asks for, free of binding and protocol version.
+//! Requests of callers, independent of binding and protocol version.
 
 use jiff::Timestamp;
 
 use crate::{
-    AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Message, Metadata, NewPushConfig,
-    PushConfigOperation, RequestedSettings, Scope, TaskEnding, TaskId, TaskState,
+    AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Message, MessageAnswers, Metadata,
+    NewPushConfig, PushConfigOperation, RequestedSettings, Scope, TaskEnding, TaskId, TaskState,
 };
 
-/// One request: who asks, and for what.
+/// A request with its caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScopedOperation {
     pub scope: Scope,
@@ -30,7 +30,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// What the client asks for besides, if it says anything about that.
+    /// The settings that the client asks for, if any.
     pub fn requested_settings_mut(&mut self) -> Option<&mut RequestedSettings> {
         match self {
             Self::Send(send) | Self::Stream(send) | Self::Execute(send) => send.message.wishes.as_deref_mut(),
@@ -103,24 +103,26 @@ impl OperationKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SendMessage {
     pub message: Message,
+    /// What the message answers about calls.
+    pub answers: MessageAnswers,
     pub configuration: SendConfiguration,
     pub metadata: Option<Metadata>,
     pub options: SendOptions,
 }
 
-/// How the client that sends a message works.
+/// What the client of a message expects.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SendOptions {
-    /// How a task ends that it opens. One whose tasks do not simply complete writes to them again when they are over.
-    /// None: it does not say, so it is taken for whoever opened the task that it writes to.
+    /// How the tasks that it opens end. A client with another ending than `Completes` writes to tasks that are over.
+    /// `None`: unknown, so the ending of the task that it writes to counts.
     pub ending: Option<TaskEnding>,
-    /// When a message counts as one that came before.
+    /// When two messages are the same.
     pub duplicate_rule: DuplicateRule,
-    /// It comes back to a stream that was cut off, so its message came before, whenever that was.
+    /// It resumes a stream that was cut off, so the message is a duplicate, however old.
     pub resumes: bool,
-    /// What the client calls itself, for others to be told who it was.
+    /// The name of the client, shown to other clients.
     pub client: Option<String>,
-    /// Where it reads the answers of a task that it opens.
+    /// Where it reads the answers of the tasks that it opens.
     pub answer: AnswerLocation,
 }
 
@@ -130,9 +132,9 @@ pub struct SendConfiguration {
     pub accepted_output_modes: Vec<String>,
     /// `None`: all of it. `Some(0)`: none of it.
     pub history_length: Option<usize>,
-    /// Answer as soon as the task exists instead of waiting for it to settle.
+    /// Respond as soon as the task exists instead of waiting until it settles.
     pub return_immediately: bool,
-    /// Where the caller wants to be told about this task, from before any work on it.
+    /// Push notifications for this task, from before any work on it.
     pub push: Option<Box<NewPushConfig>>,
 }
 
@@ -140,7 +142,7 @@ pub struct SendConfiguration {
 pub struct GetTask {
     pub task: TaskId,
     pub history_length: Option<usize>,
-    /// The task as it was there, instead of as it is.
+    /// The task at this position instead of the current one.
     pub at: Option<Cursor>,
 }
 
@@ -151,7 +153,7 @@ pub const MAX_PAGE_SIZE: usize = 100;
 pub struct ListTasks {
     pub context: Option<ContextId>,
     pub state: Option<TaskState>,
-    /// Keeps tasks whose status is this old or newer.
+    /// Only tasks with a status from this time on.
     pub status_since: Option<Timestamp>,
     /// Between 1 and [`MAX_PAGE_SIZE`].
     pub page_size: usize,
@@ -184,7 +186,7 @@ pub struct CancelTask {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscribeTask {
     pub task: TaskId,
-    /// Show everything after this place; without it, everything from now on.
+    /// The events after this position; without it, events from now on.
     pub after: Option<Cursor>,
     pub gap_policy: GapPolicy,
 }
@@ -196,7 +198,7 @@ impl SubscribeTask {
     }
 }
 
-/// Which commands are there? In a conversation or a task if one is named.
+/// Lists the commands, of a conversation or a task if one is named.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListCommands {
     pub context: Option<ContextId>,

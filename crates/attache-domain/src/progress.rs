@@ -1,7 +1,7 @@
-//! The part of a view that rules are made of: small, whatever the task has said.
+//! The part of a view that the rules need. It stays small, however long the task is.
 //!
 //! [`decide`](Progress::decide), [`next`](Progress::next) and [`update_of`](crate::update_of) need nothing
-//! else, so a runner can think ahead of the log on a copy of this without copying the task.
+//! else.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Progress {
     pub context: ContextId,
     /// Position of the last event folded in.
     pub head: Seq,
-    /// About the bytes that all its events take in the log.
+    /// The bytes that its events take in the log, estimated.
     #[serde(default)]
     pub bytes: u64,
     pub state: TaskState,
@@ -31,41 +31,41 @@ pub struct Progress {
     pub reply: ReplyShape,
     #[serde(default, skip_serializing_if = "Presentation::is_usual")]
     pub presentation: Presentation,
-    /// There may have been tasks in the context before.
+    /// The context may have earlier tasks.
     #[serde(default)]
     pub continues: bool,
     pub turn: Turn,
     /// Prompts that wait for the running turn to end.
     pub queue: VecDeque<Arc<Message>>,
     pub cancel_requested: bool,
-    /// What the model wants done and how far that is.
+    /// The calls of the model's latest answer.
     #[serde(default)]
     pub work: ToolLoop,
-    /// The latest answers about calls, for those who come too late.
+    /// The latest answers about calls, to refuse later ones.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub answered: VecDeque<RecordedAnswer>,
-    /// Every message ever accepted, to recognise one that is sent again.
+    /// Every accepted message, to recognise duplicates.
     pub received: Vec<ReceivedMessage>,
 }
 
-/// A message that was accepted. In older snapshots it is a list of id and digest.
+/// An accepted message. In older snapshots it is a list of id and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedMessage {
     pub id: MessageId,
     pub digest: Digest,
-    /// The turn that takes it; 0 where that was not noted.
+    /// The turn that takes it; 0 if unknown.
     #[serde(default)]
     pub turn: u32,
 }
 
-/// Somebody's answer about a call, once it counted.
+/// An answer about a call that counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedAnswer {
     pub call: CallId,
-    /// The question, when it had an id of its own.
+    /// The id of the question, if it differs from the call's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<CallId>,
-    /// The turn in which it counted; 0 where that was not noted.
+    /// The turn in which it counted; 0 if unknown.
     #[serde(default)]
     pub turn: u32,
     pub choice: String,
@@ -88,19 +88,19 @@ impl RecordedAnswer {
     }
 }
 
-/// How many of them a task remembers.
+/// The answers that a task remembers.
 const MAX_RECORDED_ANSWERS: usize = 64;
 
-/// One exchange: from something said to the agent to the agent's next stop.
+/// One turn: from a message to the agent's next stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// Counted from one.
     pub number: u32,
     pub phase: TurnPhase,
-    /// How much the agent has produced in this turn; a script goes on after that many after a restart.
+    /// The number of outputs in this turn. A script continues after them when the server restarts.
     pub emitted: u32,
     pub text: TextPhase,
-    /// Somebody was asked about a call and the turn has not gone on since.
+    /// A question about a call is open.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
 }
@@ -108,24 +108,24 @@ pub struct Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnPhase {
-    /// Something was said to the agent and it has not begun.
+    /// A message arrived and the turn has not started.
     Due,
     Running,
     Over,
 }
 
-/// How far this turn's answer is.
+/// The state of this turn's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextPhase {
     Silent,
     Speaking,
-    /// Said and taken back; the next piece replaces it.
+    /// Withdrawn; the next piece replaces it.
     Withdrawn,
     Whole,
 }
 
-/// What it takes to show an event: small enough to be kept beside each one.
+/// What [`update_of`](crate::update_of) needs to show an event. Small enough to keep beside each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UpdateContext {
     pub reply: ReplyShape,
@@ -134,7 +134,7 @@ pub struct UpdateContext {
 }
 
 impl UpdateContext {
-    /// The stage after `fact`: all of it follows from the stage before.
+    /// The context after `fact`.
     pub fn after(mut self, fact: &Fact) -> Self {
         self.turn.apply(fact);
         self
@@ -154,7 +154,7 @@ impl Turn {
     fn apply(&mut self, fact: &Fact) {
         match fact {
             Fact::PersonAsked { .. } => self.asked = true,
-            // Somebody answered about a call: that is nothing the model has given.
+            // An answer about a call is no output of the model.
             Fact::WorkResumed if self.asked => self.asked = false,
             Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
@@ -196,7 +196,7 @@ impl Turn {
 }
 
 impl Progress {
-    /// The progress of a task of which only the first event is known; `None` if that is not an opening.
+    /// The progress after the first event of a task; `None` if that event is no opening.
     pub fn open(event: &Event) -> Option<Self> {
         let Fact::TaskOpened(opened) = &event.fact else { return None };
         Some(Self {
@@ -228,7 +228,7 @@ impl Progress {
         TaskKey { scope: self.scope.clone(), task: self.task.clone() }
     }
 
-    /// A caller who waits for an answer has it: the task is over, or waits for somebody outside.
+    /// A blocking call can return: the task is over or waits for a client.
     pub fn is_settled(&self) -> bool {
         match self.turn.phase {
             TurnPhase::Over => true,
@@ -237,7 +237,7 @@ impl Progress {
         }
     }
 
-    /// Has this very message come before, as far back as `duplicates` says?
+    /// Was this message received before, within the window of `duplicates`?
     pub fn has_received(&self, id: &MessageId, digest: &Digest, duplicates: DuplicateWindow) -> bool {
         let counts = |received: &ReceivedMessage| match duplicates {
             DuplicateWindow::Always => true,
@@ -253,7 +253,7 @@ impl Progress {
         self.received.push(ReceivedMessage { id: id.clone(), digest: digest.clone(), turn });
     }
 
-    /// What the next event is shown by.
+    /// The context for showing the next event.
     pub fn update_context(&self) -> UpdateContext {
         UpdateContext { reply: self.reply, presentation: self.presentation, turn: self.turn }
     }
@@ -325,7 +325,7 @@ impl Progress {
         }
     }
 
-    /// The turn is open, and only somebody outside can make it go on.
+    /// The turn waits for answers of a person.
     pub fn waits_for_person(&self) -> bool {
         self.turn.phase == TurnPhase::Running
             && self.state == TaskState::InputRequired

@@ -1,4 +1,4 @@
-//! What a call would do. Recorded before it is done, so it survives a restart and cannot be exchanged.
+//! What a call would do. Recorded before the call runs, so it survives a restart and cannot change.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,19 @@ use serde_json::{Map, Value};
 
 use crate::Access;
 
-/// What a call would do, all of it. An approval is given to this and to nothing else.
+/// Everything a call would do. An approval is bound to exactly this.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// The input as the tool understood it.
     pub input: Map<String, Value>,
-    /// What rules look at.
+    /// For rules.
     pub effects: Vec<Effect>,
-    /// What a person looks at.
+    /// For people.
     pub shown: Preview,
 }
 
 impl Proposal {
-    /// How far the command may reach that it would run; none when it runs nothing.
+    /// What its command may reach; `None` when it runs no command.
     pub fn access(&self) -> Option<&Access> {
         self.effects.iter().find_map(|effect| match effect {
             Effect::Run { access, .. } => Some(access),
@@ -37,7 +37,7 @@ impl Proposal {
     }
 }
 
-/// One thing a call would do to the world.
+/// One effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -49,11 +49,11 @@ pub enum Effect {
     Run {
         command: String,
         directory: PathBuf,
-        /// What the tool asks for until the ruling has decided; from then on what it gets.
+        /// The access that the tool asks for; after the ruling, the access that it gets.
         #[serde(default = "Access::open", skip_serializing_if = "Access::is_plainly_open")]
         access: Access,
     },
-    /// Asks this of the network.
+    /// Fetches this URL.
     Fetch { url: String },
     /// Uses a tool of an MCP server.
     UseServer { server: String, tool: String },
@@ -61,7 +61,7 @@ pub enum Effect {
     AskPerson,
 }
 
-/// What a person is shown before they decide.
+/// What a person sees before deciding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum Preview {
@@ -70,7 +70,7 @@ pub enum Preview {
         path: PathBuf,
         /// Unified.
         diff: String,
-        /// The file as it is now; none when it does not exist. An approval holds only while its digest is this.
+        /// The current file; `None` when it does not exist. An approval is valid only while the file has this digest.
         original: Option<String>,
         original_digest: Option<String>,
         new_content: String,
@@ -79,18 +79,18 @@ pub enum Preview {
     Exec {
         command: String,
         directory: PathBuf,
-        /// The names of all programs it would start, as far as they can be told.
+        /// The names of the programs it would start, as far as they are known.
         programs: Vec<String>,
     },
     Mcp {
         server: String,
         tool: String,
         title: String,
-        /// Where the server is, when the client named it.
+        /// The address of the server, if the client named the server.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         address: Option<String>,
     },
-    /// Something would be fetched, or another thing that words describe best.
+    /// A fetch, or another effect that is best described in words.
     Info {
         prompt: String,
         urls: Vec<String>,
@@ -98,7 +98,7 @@ pub enum Preview {
     Questions {
         questions: Value,
     },
-    /// Nothing that needs showing: it only looks.
+    /// It only reads, so there is nothing to show.
     Plain {
         summary: String,
     },

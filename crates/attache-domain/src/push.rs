@@ -1,4 +1,4 @@
-//! Push notifications: where somebody wants to be told about a task, and how far the telling is.
+//! Push notifications: their configurations and the state of their delivery.
 //!
 //! Configurations are records, not facts: they can be deleted and hold secrets, which never enter the log.
 
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PushConfigId, Seq, TaskId};
 
-/// Where to tell, and how to show that it is us.
+/// Where to send notifications, and how to authenticate them.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushConfig {
-    /// Named by the caller; empty when it leaves the name to us.
+    /// Chosen by the caller; if empty, the server chooses one.
     pub id: PushConfigId,
     pub url: String,
-    /// Sent back with every notification, for the receiver to recognise.
+    /// Sent with every notification, so that the receiver can check it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,30 +24,30 @@ pub struct PushConfig {
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushAuthentication {
-    /// As given: 0.3 takes several of which one is to be used, 1.0 exactly one.
+    /// 0.3 allows several, of which one is used; 1.0 has exactly one.
     pub schemes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
 }
 
-/// What a notification holds, after the habits of the protocol version that asked for it.
+/// The content of a notification, which depends on the protocol version of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PushShape {
-    /// The task as it is after the event, as 0.3 has it.
+    /// The task after the event, as in 0.3.
     WholeTask,
-    /// The event itself, as 1.0 has it.
+    /// The event itself, as in 1.0.
     EachUpdate,
 }
 
-/// A wish to be told, before it is kept.
+/// A requested configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPushConfig {
     pub config: PushConfig,
     pub shape: PushShape,
 }
 
-/// A configuration that is kept, and how it fares.
+/// A stored configuration with its delivery status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPushConfig {
     pub task: TaskId,
@@ -55,37 +55,37 @@ pub struct StoredPushConfig {
     pub status: PushStatus,
 }
 
-/// How far the telling is.
+/// The status of the delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PushStatus {
     pub state: PushState,
-    /// The last event that the receiver has taken.
+    /// The last event that the receiver accepted.
     pub delivered: Seq,
-    /// Tries since then that failed.
+    /// Failed attempts since then.
     pub failures: u32,
-    /// Why the last try failed.
+    /// Why the last attempt failed.
     pub last_error: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PushState {
-    /// Whatever there is to tell has been told or is on its way.
+    /// Everything is delivered or on its way.
     #[default]
     Delivering,
-    /// The last try failed; the next comes at this time.
+    /// The last attempt failed; the next is at this time.
     Waiting { until: Timestamp },
-    /// Too many tries failed. Setting the configuration again goes on where it stopped.
+    /// Too many attempts failed. Setting the configuration again resumes the delivery.
     GaveUp,
 }
 
-/// What a caller asks about configurations.
+/// An operation on configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PushConfigOperation {
     Create {
         task: TaskId,
         wish: NewPushConfig,
     },
-    /// 0.3 may leave the name out when there is only one that can be meant.
+    /// 0.3 may leave out the id when there is only one.
     Get {
         task: TaskId,
         config: Option<PushConfigId>,
@@ -113,7 +113,7 @@ pub struct PushConfigPage {
     pub next_page_token: String,
 }
 
-/// Says which secrets there are, and none of them.
+/// Shows which secrets are set, but not their values.
 impl fmt::Debug for PushConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -1,4 +1,4 @@
-//! The words in which people are asked about calls; they need nothing but text.
+//! The text of questions about calls, for clients that only show text.
 
 use serde_json::Value;
 
@@ -7,24 +7,11 @@ use crate::{
     ToolLoop, terminal_safe, visible, visible_line,
 };
 
-/// Runs a call once more that was running when the server stopped.
-pub const RUN_AGAIN: &str = "run_again";
-
-/// Goes on without a call.
-pub const SKIP: &str = "skip";
-
-/// Stops a call.
-pub const CANCEL: &str = "cancel";
-
-/// The answers to a question about a lost call. None of them is an answer to the question whether the call may run, nor
-/// the other way round.
-pub const LOST_CHOICES: [&str; 3] = [RUN_AGAIN, SKIP, CANCEL];
-
 const LOST: &str = "The server stopped while this was running, and it is not known whether it took effect. \
                     run_again does it once more, skip goes on without it, cancel stops here.\n";
 
 impl TaskView {
-    /// See [`Progress::decide`](crate::Progress::decide). What remains open after some answers is asked again in full.
+    /// See [`Progress::decide`](crate::Progress::decide). Questions that stay open after some answers are asked again in full.
     pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         let is_answer = matches!(intent, Intent::Answer { .. });
         let mut facts = self.progress.decide(intent)?;
@@ -79,17 +66,17 @@ fn about_call(asked: &CallProgress, record: &CallRecord) -> String {
     text
 }
 
-/// What a person reads who has nothing but text.
+/// The proposal as text.
 fn describe(proposal: &Proposal) -> String {
     match &proposal.shown {
         Preview::Edit { diff, .. } => format!("{}\n{}", proposal.in_words(), visible(diff)),
-        // A question is answered and not approved; its words only must not steer a terminal.
+        // A question needs no approval, so its text only has to be safe for a terminal.
         Preview::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
         _ => proposal.in_words(),
     }
 }
 
-/// One question a line, each with the answers it suggests.
+/// One question a line, each with its suggested answers.
 fn questions_in_words(questions: &Value) -> String {
     let mut text = String::new();
     for question in questions.as_array().into_iter().flatten() {

@@ -1,31 +1,31 @@
-//! Notices a model that asks for the same again and again.
+//! Detects a model that repeats the same calls.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{ModelPart, ModelPartContent};
 
-/// The longest round trip that is recognised, in calls.
+/// The longest cycle that is detected, in calls.
 const MAX_CYCLE: usize = 5;
-/// How often the same round trip is a circle.
+/// Repetitions of a cycle that count as a loop.
 const MIN_REPEATS: usize = 5;
 
-/// The latest calls of a turn, by what they ask for.
+/// The latest calls of a turn, as hashes of tool and input.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RepeatDetector {
-    /// Oldest first; no more than it takes to tell.
+    /// Oldest first, no more than the detection needs.
     recent: Vec<u64>,
-    /// How often the model has been told.
+    /// How often the model was warned.
     told: u32,
 }
 
 impl RepeatDetector {
-    /// The same calls, in the same order, as often as it takes.
+    /// The latest calls are the same cycle, repeated `MIN_REPEATS` times.
     pub fn is_repeating(&self) -> bool {
         (1..=MAX_CYCLE).any(|length| self.repeats(length))
     }
 
-    /// How often the model has been told in this turn that it repeats itself.
+    /// How often the model was warned in this turn.
     pub fn warnings(&self) -> u32 {
         self.told
     }
@@ -44,7 +44,7 @@ impl RepeatDetector {
         self.recent.drain(..surplus);
     }
 
-    /// It gets a fresh chance.
+    /// The detection starts again after a warning.
     pub(crate) fn record_warning(&mut self) {
         self.told += 1;
         self.recent.clear();
@@ -57,7 +57,7 @@ impl RepeatDetector {
     }
 }
 
-/// The same in every process: it is stored. (FNV-1a; nobody gains anything from a collision.)
+/// FNV-1a. Stored, so it must be the same in every process; a collision does no harm.
 fn fingerprint(name: &str, input: &Map<String, Value>) -> u64 {
     let input = Value::Object(input.clone()).to_string();
     let bytes = name.bytes().chain([0]).chain(input.bytes());

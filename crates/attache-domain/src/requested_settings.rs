@@ -1,7 +1,7 @@
-//! What the client of a conversation asks for: model, workspace, mode, servers.
+//! The settings that a client requests for a conversation: model, workspace, mode, servers.
 //!
-//! The latest word counts, for the task and for those that follow in its conversation. Asking is not getting: whoever
-//! furnishes the workplace decides.
+//! The latest request counts, for the task and for the later tasks of its conversation. The conversation's setup decides
+//! which requests are granted.
 
 use std::path::PathBuf;
 
@@ -22,27 +22,27 @@ pub struct RequestedSettings {
     /// By name; each as in the settings of an MCP server.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub mcp_servers: Map<String, Value>,
-    /// Those of them that a client on this machine named: they may be on this machine too. Never said by a client; found
-    /// out by the server.
+    /// The servers that a client on this machine named: they may be on this machine too. Set by the server, never by a
+    /// client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub local_servers: Vec<String>,
     /// Tools that may be used without asking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
-    /// Nobody wants to be asked about anything.
+    /// Run everything without asking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub auto_execute: bool,
-    /// The member of the message's metadata that says so, to name it in an error; of one message only. A member of the
+    /// The member of the message's metadata with these settings, for error messages; of one message only. A member of the
     /// request's metadata has [`IN_REQUEST`](Self::IN_REQUEST) before it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub said_in: String,
 }
 
 impl RequestedSettings {
-    /// Stands before [`said_in`](Self::said_in) where the settings are in the metadata of the request, beside the message.
+    /// Prefix of [`said_in`](Self::said_in) for settings in the metadata of the request, beside the message.
     pub const IN_REQUEST: &str = "metadata.";
 
-    /// What the people of these tasks asked for, the latest word last.
+    /// The settings requested in these tasks; later requests win.
     pub fn of<'a>(views: impl IntoIterator<Item = &'a TaskView>) -> Self {
         let mut wishes = Self::default();
         for view in views {
@@ -57,12 +57,12 @@ impl RequestedSettings {
         wishes
     }
 
-    /// Notes that the client which says this is on the server's machine.
+    /// Marks the client of these settings as on the server's machine.
     pub fn mark_local_client(&mut self) {
         self.local_servers = self.mcp_servers.keys().cloned().collect();
     }
 
-    /// These, and what `before` says where these say nothing.
+    /// These settings, completed from `before`.
     pub fn over(self, mut before: Self) -> Self {
         before.said_in.clone_from(&self.said_in);
         before.merge(self);

@@ -1,4 +1,4 @@
-//! About how many bytes a fact takes in the log: what can be large is counted, the rest is estimated.
+//! Estimates the bytes that a fact takes in the log. Content that can be large is counted.
 
 use serde_json::Value;
 
@@ -7,11 +7,11 @@ use crate::{
     Proposal,
 };
 
-/// Names, ids, the place and the time.
+/// Names, ids, position and time.
 const FRAME: usize = 150;
 
 impl Fact {
-    /// About its bytes in the log.
+    /// Its estimated bytes in the log.
     pub fn size(&self) -> u64 {
         (FRAME + self.content_size()) as u64
     }

@@ -1,4 +1,4 @@
-//! The states of a task and the moves between them.
+//! The states of a task and the transitions between them.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl TaskState {
         matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
     }
 
-    /// Waiting for somebody outside.
+    /// Waits for a client.
     pub fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }

@@ -1,4 +1,4 @@
-//! The row by which a task is listed. Written beside its facts; can be rebuilt from them.
+//! The listing row of a task. Written with its facts; can be rebuilt from them.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ pub struct TaskSummary {
     pub status_at: Timestamp,
     /// Hidden tasks (bare replies) are in no listing.
     pub hidden: bool,
-    /// Somebody has to work on it: after a restart it is taken up again.
+    /// It needs work: after a restart it is resumed.
     pub unfinished: bool,
 }
 

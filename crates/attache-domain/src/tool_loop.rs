@@ -1,4 +1,4 @@
-//! The calls of a model's latest answer: how far each is, and what to do with them now.
+//! The calls of a model's latest answer: the state of each, and the next steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,29 +7,29 @@ use crate::{
     Verdict,
 };
 
-/// Small: what the calls say and would do is in the view.
+/// Small: the content of the calls is in the view.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolLoop {
-    /// How many whole answers the model has given in this turn.
+    /// Whole answers of the model in this turn.
     pub rounds: u32,
     /// In the order of the answer.
     pub calls: Vec<CallProgress>,
-    /// What the model has asked for lately, to notice when it goes in circles.
+    /// Detects a model that repeats its calls.
     #[serde(default, skip_serializing_if = "RepeatDetector::is_empty")]
     pub circles: RepeatDetector,
-    /// The latest answer asks for nothing: how it ended is how the turn ends.
+    /// The latest answer makes no calls: the turn ends the way the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spoken: Option<ResponseEnd>,
-    /// A command has put a prompt to the model in this turn.
+    /// A command has prompted the model in this turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompted: bool,
-    /// Somebody refused a call of the latest answer.
+    /// A person refused a call of the latest answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     refused: bool,
-    /// Somebody wants a call of the latest answer to run, or the work to go on without it.
+    /// A person approved or skipped a call of the latest answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     approved: bool,
-    /// A call of the latest answer was carried out.
+    /// A call of the latest answer succeeded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     succeeded: bool,
 }
@@ -38,17 +38,17 @@ pub struct ToolLoop {
 pub struct CallProgress {
     pub id: CallId,
     pub phase: CallPhase,
-    /// Must not run beside its neighbours.
+    /// Must not run in parallel with its neighbours.
     pub alone: bool,
-    /// The answers that are waited for.
+    /// The choices that the open question offers.
     pub choices: Vec<String>,
-    /// The id of the latest question about it, when that is not the call's own.
+    /// The id of the latest question about it, if it differs from the call's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<CallId>,
-    /// What it would do depends on this call, which comes first.
+    /// Its effect depends on this earlier call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<CallId>,
-    /// It was being carried out when everything stopped.
+    /// It was running when the server stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
 }
@@ -56,29 +56,29 @@ pub struct CallProgress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallPhase {
-    /// The model wants it.
+    /// Requested by the model.
     Requested,
-    /// Somebody has to agree first.
+    /// Waits for an approval.
     Asked,
-    /// A rule or somebody agreed.
+    /// Approved by a rule or a person.
     Allowed,
-    /// Somebody said no.
+    /// Refused by a person.
     Refused,
-    /// Somebody said to go on without it.
+    /// Skipped by a person.
     Skipped,
     Started,
     Finished,
 }
 
 impl CallProgress {
-    /// The id that an answer about it names.
+    /// The id that an answer names.
     pub fn question_id(&self) -> &CallId {
         self.question.as_ref().unwrap_or(&self.id)
     }
 }
 
 impl CallPhase {
-    /// The call that `fact` moves, and where to.
+    /// The call that `fact` changes, and its new phase.
     pub(crate) fn after(fact: &Fact) -> Option<(&CallId, Self)> {
         Some(match fact {
             Fact::CallProposed(proposed) if proposed.choices.is_empty() => (&proposed.call, Self::Allowed),
@@ -100,37 +100,37 @@ impl CallPhase {
     }
 }
 
-/// What to do with the calls of an answer now.
+/// A step with the calls of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallStep {
-    /// Find out what it would do and whether it may.
+    /// Make a proposal and a ruling.
     Propose(CallId),
     Start(CallId),
-    /// Somebody refused it, or every call that was asked about: it will not run.
+    /// A person refused it, or every call with a question: it does not run.
     Cancel(CallId),
-    /// Somebody said to go on without it: what became of it stays unknown.
+    /// Go on without it; its outcome stays unknown.
     Skip(CallId),
-    /// It runs, or it ran when everything stopped.
+    /// It is running, or was running when the server stopped.
     Await(CallId),
-    /// Nothing goes on before somebody answers.
+    /// Wait for the answers of a person.
     AskPerson,
-    /// Every call is over: the model goes on with what came of them.
+    /// Every call is over: send the results to the model.
     CallModel,
     /// The turn is over.
     Settle(TurnEnd),
 }
 
-/// How a turn comes to its end.
+/// How a turn ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// The model has said what there is to say.
+    /// The model gave its final answer.
     Spoken(ResponseEnd),
-    /// Somebody refused, and nothing was carried out: the person speaks next.
+    /// A person refused and no call succeeded: the next message decides.
     Declined,
 }
 
 impl ToolLoop {
-    /// What to do now, all of it at once; never empty.
+    /// All steps that can be taken now; never empty.
     pub fn steps(&self) -> Vec<CallStep> {
         let mut steps = self.cancellations();
         if steps.is_empty() {
@@ -145,7 +145,7 @@ impl ToolLoop {
         steps
     }
 
-    /// What to do when no call can go on by itself.
+    /// The step when no call can go on by itself.
     fn step_without_calls(&self) -> CallStep {
         if self.calls.iter().any(|call| call.phase != CallPhase::Finished) {
             return CallStep::AskPerson;
@@ -157,7 +157,7 @@ impl ToolLoop {
         }
     }
 
-    /// Everything that is open waits for somebody.
+    /// Every open call waits for a person.
     pub fn waits_for_person(&self) -> bool {
         self.steps() == [CallStep::AskPerson]
     }
@@ -166,18 +166,18 @@ impl ToolLoop {
         self.calls.iter().find(|call| call.id == *id)
     }
 
-    /// The calls that people are asked about now.
+    /// The calls with an open question.
     pub fn asked(&self) -> impl Iterator<Item = &CallProgress> {
         self.calls.iter().filter(|call| call.phase == CallPhase::Asked)
     }
 
-    /// The call about which the question `id` is open.
+    /// The call of the open question `id`.
     pub fn asked_as(&self, id: &CallId) -> Option<&CallProgress> {
         self.asked().find(|call| call.question_id() == id)
     }
 
-    /// A new id for the question about a lost call. Like all that it is made of, the place in the log and the place among
-    /// the calls, it is never used twice in a task, and no call has it.
+    /// A new id for the question about a lost call, made of its position in the log and among the calls. It is unique
+    /// within the task, also among the ids of calls.
     pub fn lost_question(&self, call: &CallId, head: Seq) -> CallId {
         let place = self.calls.iter().position(|known| known.id == *call).unwrap_or_default() + 1;
         let mut id = CallId(format!("lost-{head}-{place}"));
@@ -187,15 +187,15 @@ impl ToolLoop {
         id
     }
 
-    /// A refused call does not run, nor does a call that waits for it. When people refuse everything that they are asked
-    /// about, no other call begins either: the person speaks next.
+    /// A refused call does not run, nor does a call that depends on it. When every question is answered with a refusal,
+    /// no other call starts either.
     fn cancellations(&self) -> Vec<CallStep> {
         let refused = |call: &CallProgress| call.phase == CallPhase::Refused;
         if !self.calls.iter().any(refused) {
             return Vec::new();
         }
         let goes_on = self.approved || self.asked().next().is_some();
-        // A call waits only for one before it.
+        // A call depends only on earlier ones.
         let mut canceled: Vec<&CallProgress> = Vec::new();
         for call in &self.calls {
             let has_begun = matches!(call.phase, CallPhase::Started | CallPhase::Finished);
@@ -213,7 +213,7 @@ impl ToolLoop {
         requested.map(|call| CallStep::Propose(call.id.clone())).collect()
     }
 
-    /// Neighbours that may run together do so, once all of them may; one group after the other.
+    /// Neighbours that may run in parallel start together, once all of them are approved; one group after the other.
     fn runs(&self) -> Vec<CallStep> {
         let groups = self.calls.chunk_by(|before, after| !before.alone && !after.alone);
         let is_over = |group: &&[CallProgress]| group.iter().all(|call| call.phase == CallPhase::Finished);

@@ -9,14 +9,14 @@ use crate::{
     UpdateContext, Usage,
 };
 
-/// The visible face of an event. `wire` only spells it.
+/// What clients of plain A2A see of an event. `wire` encodes it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Update<'a> {
     Status {
         status: TaskStatus,
-        /// Nothing follows before somebody outside acts, so a stream ends here.
+        /// Nothing follows before a client acts, so a stream ends here.
         closes: bool,
-        /// What the task has cost, in tokens, where a language model worked on it.
+        /// The tokens of the task, if a language model worked on it.
         usage: Option<&'a Usage>,
     },
     Artifact {
@@ -28,7 +28,7 @@ pub enum Update<'a> {
     Replied(Arc<Message>),
 }
 
-/// A stream that has shown `fact` is done: nothing follows before somebody outside acts.
+/// Does a stream end with `fact`, because nothing follows before a client acts?
 pub fn closes_stream(fact: &Fact) -> bool {
     matches!(
         fact,
@@ -36,7 +36,7 @@ pub fn closes_stream(fact: &Fact) -> bool {
     )
 }
 
-/// Has `fact` a visible face? The same answer as [`update_of`], without making the face.
+/// Does [`update_of`] return an update for `fact`?
 pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
     let inside = matches!(
         fact,
@@ -70,9 +70,9 @@ pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
     !inside && !left_out && (before.reply == ReplyShape::Task || closes_stream(fact))
 }
 
-/// The update that `event` is to clients, given how far the task was *before* it; `None` for facts that stay inside.
+/// The update for `event`, given the context *before* it; `None` for internal facts.
 ///
-/// Before, because what a piece of text does to its artifact depends on what stood there.
+/// Before, because the effect of a piece of text on its artifact depends on the text before it.
 pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<'a>> {
     let status = |state: TaskState, message: Option<&Arc<Message>>, closes: bool| {
         let status = TaskStatus { state, message: message.cloned(), at: event.at };

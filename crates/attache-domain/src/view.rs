@@ -1,4 +1,4 @@
-//! The fold of a task's events: never the truth, always a reading of the log.
+//! The fold of a task's events. A cache: the log is the truth.
 
 mod conversation_items;
 
@@ -20,7 +20,7 @@ use crate::{
     ToolResult, Usage,
 };
 
-/// A task as its events tell it: how far it is, and what it holds.
+/// A task folded from its events: its progress and its content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskView {
     pub progress: Progress,
@@ -32,21 +32,21 @@ pub struct TaskView {
     #[serde(deserialize_with = "read_joined")]
     pub artifacts: Vec<Artifact>,
     pub metadata: Option<Metadata>,
-    /// The message a hidden task answered with.
+    /// The reply of a hidden task.
     pub replied: Option<Arc<Message>>,
-    /// What models have said and what came of their calls; beside what people said, this is the conversation.
+    /// Answers of models and results of their calls. With the history, this is the conversation.
     #[serde(default)]
     pub exchanges: Vec<PlacedExchange>,
     /// The calls of the latest answer.
     #[serde(default)]
     pub cast: Arc<CallRecords>,
-    /// The files this turn has changed: as they were before it, and as they are now.
+    /// The files that this turn has changed, with their content before the turn and now.
     #[serde(default)]
     pub changes: Vec<FileChange>,
-    /// What people agreed to for longer than once.
+    /// Lasting approvals.
     #[serde(default)]
     pub granted: Vec<Grant>,
-    /// What the model is not told any more, and what stands for it.
+    /// What compaction has dropped, and the summary that replaces it.
     #[serde(default)]
     pub untold: Compacted,
     /// Answers of the model in the whole task.
@@ -61,42 +61,42 @@ pub struct TaskView {
     /// Calls of the whole task that are over.
     #[serde(default)]
     pub finished_calls: u32,
-    /// What came of the tools that this turn's command has used, step by step. The model is told nothing of it.
+    /// The tool results of this turn's command, step by step. Not sent to the model.
     #[serde(default)]
     pub commanded: Vec<Vec<ToolResult>>,
-    /// The model that somebody chose in the middle of it.
+    /// The model that a person chose during the task.
     #[serde(default)]
     pub chosen_model: Option<String>,
-    /// The latest answer is a command's.
+    /// The latest answer is from a command.
     #[serde(default)]
     commanding: bool,
-    /// Where this turn's answer stands among the artifacts.
+    /// The index of this turn's answer among the artifacts.
     answer: Option<usize>,
-    /// How long it is.
+    /// The length of this turn's answer.
     #[serde(default)]
     said: SaidBytes,
-    /// Where each artifact is; rebuilt when it does not match.
+    /// The index of each artifact; rebuilt when it is out of date.
     #[serde(skip)]
     artifact_places: HashMap<ArtifactId, usize>,
 }
 
-/// An exchange with the model, and how much of the history came before it.
+/// An exchange with the model, and the number of messages before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlacedExchange {
     pub after: usize,
     pub exchange: Arc<Exchange>,
 }
 
-/// What a turn has made of a file.
+/// A file that a turn has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     pub path: PathBuf,
-    /// None when there was no such file.
+    /// `None` when the file did not exist.
     pub original: Option<String>,
     pub content: String,
 }
 
-/// How many bytes of text a turn has said.
+/// The bytes of a turn's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct SaidBytes {
     bytes: usize,
@@ -104,7 +104,7 @@ struct SaidBytes {
     whole: usize,
 }
 
-/// Somebody's answer that holds for longer than the call it was given to.
+/// An answer that approves later calls as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Grant {
     pub tool: String,
@@ -112,11 +112,11 @@ pub struct Grant {
     pub answer: CallAnswer,
 }
 
-/// Grants that a task remembers; whatever more there are is asked again.
+/// Grants that a task remembers; calls beyond that are asked about again.
 const MAX_GRANTS: usize = 256;
 
 impl TaskView {
-    /// The view of a task of which only the first event is known; `None` if that is not an opening.
+    /// The view after the first event of a task; `None` if that event is no opening.
     pub fn open(event: &Event) -> Option<Self> {
         let progress = Progress::open(event)?;
         let Fact::TaskOpened(opened) = &event.fact else { return None };
@@ -124,7 +124,7 @@ impl TaskView {
             task: progress.task.clone(),
             context: progress.context.clone(),
             status: TaskStatus { state: progress.state, message: None, at: event.at },
-            // A task that was promised and canceled before its first message has none.
+            // A reserved task that was canceled before its first message has none.
             history: Vec::from_iter((!opened.message.parts.is_empty()).then(|| opened.message.clone())),
             artifacts: Vec::new(),
             metadata: opened.metadata.clone(),
@@ -160,7 +160,7 @@ impl TaskView {
         self.progress.key()
     }
 
-    /// The artifacts that a client is shown. Clients of the development-tool extension see the diff of every turn.
+    /// The artifacts that a client sees. Clients of the development-tool extension see the diff of every turn.
     pub fn shown_artifacts(&self, knows_extension: bool) -> impl Iterator<Item = &Artifact> {
         let Presentation { changes, answer } = self.progress.presentation;
         let shows_changes = changes || knows_extension;
@@ -260,7 +260,7 @@ impl TaskView {
     }
 
     fn add_message(&mut self, message: Arc<Message>) {
-        // The latest word about the model counts, whether a command or a message says it.
+        // The latest choice of a model counts, by command or by message.
         if message.wishes.as_ref().is_some_and(|wishes| wishes.model.is_some()) {
             self.chosen_model = None;
         }
@@ -287,7 +287,7 @@ impl TaskView {
         }
     }
 
-    /// Once every call is over, what came of them is said to the model in one go.
+    /// Once every call is over, their results form one exchange.
     fn add_result(&mut self, finished: &FinishedCall) {
         self.finished_calls += 1;
         self.add_file_change(finished);
@@ -299,7 +299,7 @@ impl TaskView {
         }
     }
 
-    /// What was written is what was shown, or what the person put in its place.
+    /// The written content is the proposed content, or the content that the person put in its place.
     fn add_file_change(&mut self, finished: &FinishedCall) {
         let record = self.cast.find(&finished.call);
         let Some(record) = record.filter(|_| finished.outcome == CallOutcome::Succeeded) else { return };
@@ -335,13 +335,13 @@ impl TaskView {
         self.history.extend(message);
     }
 
-    /// What the agent has said in this turn.
+    /// The answer of this turn so far.
     pub fn answer_text(&self) -> String {
         let parts = self.answer.map(|place| self.artifacts[place].parts.iter());
         parts.into_iter().flatten().filter_map(Part::as_text).collect()
     }
 
-    /// The whole answer of the turn stands once in the history. Where the message that ends the turn holds it, too, it is
+    /// The whole answer of the turn is in the history once. If the message that ends the turn holds it as well, it is
     /// the same message: some clients read a finished task by its history.
     fn keep_answer(&mut self) {
         self.keep_answer_message();
@@ -363,21 +363,21 @@ impl TaskView {
         }));
     }
 
-    /// What the model has said in whole answers of this turn: it stays, whatever becomes of the one under way.
+    /// The text of this turn's whole answers: it stays even if the current answer fails.
     pub fn certain_text(&self) -> String {
         let mut text = self.answer_text();
         text.truncate(self.said.whole);
         text
     }
 
-    /// What was said since the last whole answer of this turn.
+    /// The text since the last whole answer of this turn.
     pub fn uncertain_text(&self) -> String {
         let mut text = self.answer_text();
         text.drain(..self.said.whole.min(text.len()));
         text
     }
 
-    /// More was said than is certain.
+    /// There is text of an answer that is not whole yet.
     pub fn is_amid_answer(&self) -> bool {
         self.said.bytes > self.said.whole
     }
@@ -423,7 +423,7 @@ impl TaskView {
     }
 }
 
-/// Equal when they say the same; where the artifacts are looked up is no part of it.
+/// Compares everything but the index of the artifacts.
 impl PartialEq for TaskView {
     fn eq(&self, other: &Self) -> bool {
         self.progress == other.progress
@@ -448,7 +448,7 @@ impl PartialEq for TaskView {
     }
 }
 
-/// The artifact that carries a turn's answer, or a piece of it.
+/// The artifact with a turn's answer, or a piece of it.
 pub(crate) fn answer_artifact(id: ArtifactId, parts: Vec<Part>) -> Artifact {
     Artifact {
         id,

@@ -4,13 +4,16 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content, ConversationItem, Digest,
-    DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall, Intent, LOST_CHOICES, Message, MessageId,
-    ModelAnswer, ModelPart, ModelPartContent, OpenTask, Part, PartContent, Presentation, Preview, Proposal,
-    ProposedCall, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope, Seq, Step, TaskState, TaskView, Timestamp,
-    ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
+    AnswerLine, CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content, ConversationItem, DataAnswer,
+    Digest, DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES,
+    Message, MessageAnswers, MessageId, ModelAnswer, ModelPart, ModelPartContent, NamedAnswer, OpenTask,
+    PartAnswers, Presentation, Preview, Proposal, ProposedCall, RUN_AGAIN, ReplyShape, ResponseEnd, Role,
+    Scope, Seq, Step, TaskState, TaskView, Timestamp, ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
 };
 use serde_json::{Map, json};
+
+/// Long after every question was asked.
+const LATER: Timestamp = Timestamp::constant(3600, 0);
 
 struct Task(TaskView);
 
@@ -83,18 +86,25 @@ impl Task {
         self.record(Fact::CallLost { call: id(call), choices, question })
     }
 
-    /// The answers that `text` gives to what is open.
+    /// The answers that `message` gives to the open questions.
+    fn matches(&self, message: &Message, part: PartAnswers) -> Result<Vec<(CallId, CallAnswer)>, String> {
+        let answers = MessageAnswers { parts: vec![part] };
+        let matched = self.0.match_answers(message, &answers, "me", LATER);
+        matched.map_err(|fault| fault.to_string())
+    }
+
+    /// The answers that `text`, one line, gives to the open questions.
     fn hears(&self, text: &str) -> Result<Vec<(String, String)>, String> {
         let message = Message::from_agent("m2".into(), "c".into(), None, text);
-        let answers = self.0.progress.answers_in(&message).map_err(|fault| fault.to_string())?;
+        let answers = self.matches(&message, PartAnswers::Text(vec![line(text)]))?;
         Ok(answers.into_iter().map(|(call, answer)| (call.0, answer.choice)).collect())
     }
 
-    /// The answer that `data` gives to what is open.
-    fn reads(&self, data: serde_json::Value) -> Result<String, String> {
-        let mut message = Message::from_agent("m2".into(), "c".into(), None, "");
-        message.parts = vec![Part::new(PartContent::Data(data))];
-        let answers = self.0.progress.answers_in(&message).map_err(|fault| fault.to_string())?;
+    /// The choice that data about `call` makes; the first of `choices` that is offered is meant.
+    fn reads(&self, call: Option<&str>, choices: &[&'static str]) -> Result<String, String> {
+        let message = Message::from_agent("m2".into(), "c".into(), None, "");
+        let data = DataAnswer { call: call.map(id), choice: Some(given(choices)), ..DataAnswer::default() };
+        let answers = self.matches(&message, PartAnswers::Data(vec![data]))?;
         Ok(answers[0].1.choice.clone())
     }
 
@@ -139,6 +149,26 @@ impl Task {
         };
         self.0.progress.work.steps().into_iter().map(spell).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn given(choices: &[&'static str]) -> GivenChoice {
+    let given = choices[0].to_owned();
+    GivenChoice { given, choices: choices.iter().map(|choice| (*choice).into()).collect(), is_answer: true }
+}
+
+/// A line as the edge reads it: `CHOICE` or `NAME: CHOICE`.
+fn line(text: &str) -> AnswerLine {
+    let choice = |word: &str| match word {
+        "yes" => given(&["proceed_once"]),
+        word => GivenChoice { given: word.into(), choices: vec![word.to_owned().into()], is_answer: true },
+    };
+    let named = text.rsplit_once(": ").map(|(name, word)| NamedAnswer {
+        name: name.into(),
+        is_all: name == "all",
+        choice: choice(word),
+    });
+    let is_answer = named.is_none();
+    AnswerLine { whole: GivenChoice { is_answer, ..choice(text) }, named }
 }
 
 fn id(call: &str) -> CallId {
@@ -288,9 +318,9 @@ fn an_answer_to_the_question_before_never_runs_a_lost_call() {
     let (mut task, question) = lost_after_approval();
     assert_ne!(question, "a");
     let late = [
-        task.reads(json!({"call": "a", "choice": "proceed_once"})),
-        task.reads(json!({"call": "a", "choice": "run_again"})),
-        task.reads(json!({"call": "a", "choice": "proceed_once", "nearest": true})),
+        task.reads(Some("a"), &["proceed_once"]),
+        task.reads(Some("a"), &["run_again"]),
+        task.reads(Some("a"), &["proceed_once", "run_again"]),
         task.hears("a: yes").map(|_| String::new()),
         task.hears("a: run_again").map(|_| String::new()),
     ];
@@ -298,34 +328,31 @@ fn an_answer_to_the_question_before_never_runs_a_lost_call() {
         let late = late.unwrap_err();
         assert!(late.starts_with("the call \"a\" was answered already, with \"proceed_once\""), "{late}");
     }
-    for word in ["yes", "ok", "always", "proceed_once", "all: yes", &format!("{question}: yes")] {
+    for word in ["yes", "proceed_always", "all: yes", &format!("{question}: yes")] {
         let refused = task.hears(word).unwrap_err();
         assert!(refused.contains("it takes: run_again, skip, cancel"), "{word}: {refused}");
     }
-    assert!(task.reads(json!({"call": question, "choice": "proceed_once"})).is_err());
+    assert!(task.reads(Some(&question), &["proceed_once"]).is_err());
     // Lost a second time, it is asked about under yet another id.
     task.play("again a, start a, lose a");
     task.record(asked()).unwrap();
-    let late = task.reads(json!({"call": question, "choice": "run_again"})).unwrap_err();
+    let late = task.reads(Some(&question), &["run_again"]).unwrap_err();
     assert!(late.contains("was answered already, with \"run_again\""), "{late}");
 }
 
 #[test]
-fn the_question_about_a_lost_call_takes_its_own_words() {
+fn the_question_about_a_lost_call_takes_its_own_choices() {
     let (task, question) = lost_after_approval();
     let is = |choice: &str| Ok(vec![("a".to_owned(), choice.to_owned())]);
-    for words in ["run again", "Again!", "run_again", "all: rerun", &format!("{question}: run again")] {
+    for words in ["run_again", "all: run_again", &format!("{question}: run_again")] {
         assert_eq!(task.hears(words), is("run_again"), "{words}");
     }
     assert_eq!(task.hears("skip"), is("skip"));
-    for words in ["no", "cancel", "stop"] {
-        assert_eq!(task.hears(words), is("cancel"), "{words}");
-    }
-    assert_eq!(task.reads(json!({"call": question, "choice": "skip"})), Ok("skip".into()));
-    assert_eq!(task.reads(json!({"choice": "run_again"})), Ok("run_again".into()), "it is the only one");
+    assert_eq!(task.hears("cancel"), is("cancel"));
+    assert_eq!(task.reads(Some(&question), &["skip"]), Ok("skip".into()));
+    assert_eq!(task.reads(None, &["run_again"]), Ok("run_again".into()), "it is the only one");
     // A client with a fixed list of outcomes has no other way to say so, and names the question.
-    let nearest = json!({"call": question, "choice": "proceed_once", "nearest": true});
-    assert_eq!(task.reads(nearest), Ok("run_again".into()));
+    assert_eq!(task.reads(Some(&question), &["proceed_once", "run_again"]), Ok("run_again".into()));
 }
 
 #[test]
@@ -338,32 +365,17 @@ fn an_old_log_has_lost_calls_whose_question_has_no_id_of_its_own() {
 }
 
 #[test]
-fn an_outcome_that_is_not_offered_means_the_nearest_that_is() {
-    let once = &["proceed_once", "cancel"][..];
-    let command = &["proceed_once", "proceed_always", "cancel"][..];
-    let server = &["proceed_once", "proceed_always_tool", "proceed_always_server", "cancel"][..];
-    let tool_only = &["proceed_once", "proceed_always_tool", "cancel"][..];
-    let all = ["proceed_always", "proceed_always_tool", "proceed_always_server", "proceed_always_and_save"];
-    let expected = [
-        (once, ["proceed_once"; 4]),
-        (command, ["proceed_always"; 4]),
-        (tool_only, ["proceed_always_tool"; 4]),
-        (
-            server,
-            ["proceed_always_tool", "proceed_always_tool", "proceed_always_server", "proceed_always_tool"],
-        ),
-    ];
-    for (choices, expected) in expected {
-        let mut task = Task::with_calls(&["a"]);
-        task.record(proposed("a", false, choices)).unwrap();
-        for (outcome, expected) in all.iter().zip(expected) {
-            let read = task.reads(json!({"call": "a", "choice": outcome, "nearest": true}));
-            assert_eq!(read.as_deref(), Ok(expected), "{outcome} of {choices:?}");
-            let exactly = task.reads(json!({"call": "a", "choice": outcome}));
-            assert_eq!(exactly.is_ok(), choices.contains(outcome), "{outcome} of {choices:?}");
-        }
-        assert!(task.reads(json!({"call": "a", "choice": "modify_with_editor", "nearest": true})).is_err());
-    }
+fn the_first_choice_that_is_offered_is_meant() {
+    let mut task = Task::with_calls(&["a"]);
+    task.record(proposed("a", false, &["proceed_once", "proceed_always_tool", "cancel"])).unwrap();
+    let meant = |choices: &[&'static str]| task.reads(Some("a"), choices);
+    assert_eq!(
+        meant(&["proceed_always", "proceed_always_tool", "proceed_once"]).unwrap(),
+        "proceed_always_tool"
+    );
+    assert_eq!(meant(&["proceed_always", "proceed_once"]).unwrap(), "proceed_once");
+    let refused = meant(&["proceed_always"]).unwrap_err();
+    assert!(refused.contains("it takes: proceed_once, proceed_always_tool, cancel"), "{refused}");
 }
 
 #[test]
@@ -396,7 +408,8 @@ fn a_question_of_a_tool_takes_any_text() {
     task.record(proposed("a", false, &["answer", "cancel"])).unwrap();
     let says = |task: &Task, text: &str| {
         let message = Message::from_agent("m2".into(), "c".into(), None, text);
-        let (_, answer) = task.0.progress.answers_in(&message).unwrap().remove(0);
+        let lines = PartAnswers::Text(vec![line(text.trim())]);
+        let (_, answer) = task.matches(&message, lines).unwrap().remove(0);
         (answer.choice, answer.verdict, answer.answers)
     };
     let said = says(&task, " No, the blue one ");

@@ -267,6 +267,7 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
     };
     SendMessage {
         message,
+        answers: Default::default(),
         configuration: SendConfiguration::default(),
         metadata: None,
         options: SendOptions::default(),

@@ -3,9 +3,10 @@
 //! When one is not there, not to be had, or used up, the next is asked, and whoever listens is told. One that failed
 //! so is left alone for a while, so that not every prompt has to find out again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
@@ -125,13 +126,13 @@ impl Chain {
 
 impl ChainModel {
     fn rests(&self) -> bool {
-        let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *self.rests_until.lock().ignore_poison();
         until.is_some_and(|until| until > Instant::now())
     }
 
     fn rest(&self, pause: Duration) {
         let until = Instant::now() + pause;
-        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+        *self.rests_until.lock().ignore_poison() = Some(until);
     }
 }
 

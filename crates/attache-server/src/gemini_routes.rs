@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView,
+    CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, SendMessage, TaskId,
+    TaskState, TaskView,
 };
 use attache_session::{
     AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, Reservation, SendReply,
 };
+use attache_wire::devtool::setting_names::name_setting;
 use attache_wire::devtool::{Profile, gemini_routes};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Version, json, version};
@@ -142,6 +144,14 @@ async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
     Ok(ok_response(&gemini_routes::command_list(&specs)))
 }
 
+/// Is the command one whose task its caller follows? Other commands are over at once.
+async fn is_followed(app: &App, scope: &Scope, send: &SendMessage) -> Result<bool, Fault> {
+    let Some(call) = &send.message.command else { return Ok(false) };
+    let list = ListCommands { settings: send.message.wishes.clone(), ..ListCommands::default() };
+    let specs = app.session.commands(scope, list).await?;
+    Ok(CommandSpec::find(&specs, &call.path).is_some_and(|spec| spec.is_followed))
+}
+
 async fn execute_command(
     app: &Arc<App>,
     scope: &Scope,
@@ -153,9 +163,8 @@ async fn execute_command(
         Ok(send) => send,
         Err(what) => return Ok(error_response(400, &what)),
     };
-    // What the model works on is worth watching, and may go on; the rest is over at once.
-    let asks_model = send.message.command.as_ref().and_then(|call| call.path.first()) == Some(&"init".into());
-    send.options.ending = asks_model.then(|| Profile::Gemini.ending());
+    let is_followed = is_followed(app, scope, &send).await?;
+    send.options.ending = is_followed.then(|| Profile::Gemini.ending());
     let open_call = app.open_calls.take(admitted.caller, admitted.connection, CallPurpose::Any)?;
     let started = match app.session.run_command(scope, send).await? {
         CommandOutcome::Refused(CommandRefusal::Unknown(why)) => {
@@ -166,7 +175,7 @@ async fn execute_command(
     };
     let command = started.view.history.first().and_then(|message| message.command.as_deref().cloned());
     let Some(command) = command else { return Err(Fault::Internal) };
-    if asks_model {
+    if is_followed {
         let id = RequestId::Text(started.view.task.to_string());
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
         let shape = shape(None, Profile::Gemini);
@@ -195,11 +204,13 @@ fn error_response(status: u16, what: &str) -> Response {
 }
 
 fn fault_response(fault: &Fault) -> Response {
+    let fault = &*name_setting(fault);
     match fault {
         Fault::TaskNotFound { .. } => error_response(404, "Task not found"),
         Fault::Unparsable { .. }
         | Fault::InvalidRequest { .. }
         | Fault::InvalidParams { .. }
+        | Fault::SettingRefused { .. }
         | Fault::MediaTypeNotAccepted { .. } => error_response(400, &fault.to_string()),
         Fault::BodyTooLarge { .. } => error_response(413, &fault.to_string()),
         Fault::Unavailable

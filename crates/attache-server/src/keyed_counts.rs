@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use attache_domain::IgnorePoison;
 
 /// How many of something each key holds.
 #[derive(Debug)]
@@ -49,7 +51,7 @@ impl<K: Eq + Hash> Drop for KeyedCount<K> {
 }
 
 fn locked<K>(counts: &Mutex<HashMap<K, usize>>) -> MutexGuard<'_, HashMap<K, usize>> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
+    counts.lock().ignore_poison()
 }
 
 #[cfg(test)]

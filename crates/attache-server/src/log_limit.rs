@@ -1,8 +1,9 @@
 //! Keeps what strangers do from filling the log: one line per interval, with how often it happened since the last.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 
 #[derive(Debug)]
@@ -24,7 +25,7 @@ impl LogLimit {
 
     /// It happened. `Some` when it is time for a line: how often it happened since the last one.
     pub(crate) fn record(&self) -> Option<u64> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().ignore_poison();
         state.since += 1;
         if state.last_line.is_some_and(|last| last.elapsed() < self.interval) {
             return None;

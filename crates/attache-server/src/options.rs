@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attache_domain::default_limits as limits;
 use attache_domain::{AgentCard, AnswerLocation};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
@@ -110,22 +111,22 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            body_bytes: 20 << 20,
-            body_budget: BodyBudget::new(256 << 20),
-            response_budget: BodyBudget::new(256 << 20),
-            header_bytes: 64 << 10,
-            json_depth: 64,
-            connections: 16_384,
-            connections_per_address: 1024,
-            streams_per_caller: 12_288,
-            streams_per_address: 1024,
-            streams_per_connection: 256,
-            header_timeout: Duration::from_secs(20),
-            body_timeout: Duration::from_secs(60),
-            idle_timeout: Duration::from_secs(120),
-            stall_timeout: Duration::from_secs(60),
-            heartbeat: Duration::from_secs(15),
-            shutdown_timeout: Duration::from_secs(10),
+            body_bytes: limits::BODY_BYTES,
+            body_budget: BodyBudget::new(limits::BODY_BUDGET_BYTES),
+            response_budget: BodyBudget::new(limits::RESPONSE_BUDGET_BYTES),
+            header_bytes: limits::HEADER_BYTES,
+            json_depth: limits::JSON_DEPTH,
+            connections: limits::CONNECTIONS,
+            connections_per_address: limits::CONNECTIONS_PER_ADDRESS,
+            streams_per_caller: limits::STREAMS_PER_CALLER,
+            streams_per_address: limits::STREAMS_PER_ADDRESS,
+            streams_per_connection: limits::STREAMS_PER_CONNECTION,
+            header_timeout: limits::HEADER_TIMEOUT,
+            body_timeout: limits::BODY_TIMEOUT,
+            idle_timeout: limits::IDLE_TIMEOUT,
+            stall_timeout: limits::STALL_TIMEOUT,
+            heartbeat: limits::HEARTBEAT_INTERVAL,
+            shutdown_timeout: limits::SHUTDOWN_TIMEOUT,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use attache_domain::Seq;
 use attache_wire::Dialect;
+use attache_wire::encode::write_integer;
 use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderValue, header};
@@ -160,7 +161,7 @@ impl Framer for SseFramer {
             out.extend_from_slice(epoch.as_bytes());
             out.push(b'.');
         }
-        write_number(seq.0, out);
+        write_integer(seq.0, out);
         out.extend_from_slice(&self.open);
         out.len()
     }
@@ -172,33 +173,5 @@ impl Framer for SseFramer {
 
     fn close(&self, _: usize, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.close);
-    }
-}
-
-fn write_number(mut number: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut place = digits.len();
-    loop {
-        place -= 1;
-        digits[place] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[place..]);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::write_number;
-
-    #[test]
-    fn numbers_are_written_in_decimal() {
-        for number in [0, 1, 9, 10, 12_345, u64::MAX] {
-            let mut out = Vec::new();
-            write_number(number, &mut out);
-            assert_eq!(String::from_utf8(out).unwrap(), number.to_string());
-        }
     }
 }

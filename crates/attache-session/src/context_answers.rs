@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, DuplicateWindow, Fault, Message, Progress, Scope, SendMessage, TaskEnding, TaskId, TaskKey,
-    TaskState, TaskView, TurnPhase, answerer, visible_line,
+    ContextId, DuplicateWindow, Fault, Message, MessageAnswers, Progress, Scope, SendMessage, TaskEnding,
+    TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer, visible_line,
 };
 use attache_store::ListQuery;
 
@@ -31,7 +31,7 @@ impl SessionService {
             Some(context) => self.find_in_context(scope, context, send).await?,
             None => None,
         };
-        if found.is_none() && Progress::answers_apart(message).is_some() {
+        if found.is_none() && send.answers.has_data() {
             let what = "is required: an answer about a call goes to the task that asks";
             return Err(Fault::invalid("message.task", what));
         }
@@ -49,7 +49,7 @@ impl SessionService {
         if latest.is_empty() {
             return Ok(None);
         }
-        let (sent, duplicates) = (digest(message), self.duplicates(message, &send.options));
+        let (sent, duplicates) = (digest(message), self.duplicates(send));
         let known = self.identity.task(scope, message, &sent, send.options.duplicate_rule, 0);
         if duplicates == DuplicateWindow::Always && latest.contains(&known) {
             return Ok(None); // Sent again: the message that opened this task.
@@ -64,13 +64,13 @@ impl SessionService {
         let waits =
             |view: &&Arc<TaskView>| view.progress.waits_for_person() || waits_for_message(&view.progress);
         let waiting: Vec<_> = views.iter().filter(waits).collect();
-        let mut fitting = waiting.iter().filter(|view| is_answer_to(message, view));
+        let mut fitting = waiting.iter().filter(|view| is_answer_to(&send.answers, view));
         match (fitting.next(), waiting.len()) {
             (Some(view), 1) => Ok(Some(view.task.clone())),
             (Some(_), _) => Err(several(&waiting)),
             (None, _) => {
                 let by = answerer(scope, send.options.client.as_deref(), &message.id);
-                views.iter().try_for_each(|view| refuse_late(view, message, &by))?;
+                views.iter().try_for_each(|view| refuse_late(view, send, &by))?;
                 Ok(None)
             }
         }
@@ -115,17 +115,19 @@ fn waits_for_message(progress: &Progress) -> bool {
         && progress.ending != TaskEnding::StaysOpen
 }
 
-/// May `message` be the answer that the task waits for? Of an approval only a clear one is.
-fn is_answer_to(message: &Message, view: &TaskView) -> bool {
+/// May a message be the answer that the task waits for? Of an approval only a clear one is.
+fn is_answer_to(answers: &MessageAnswers, view: &TaskView) -> bool {
     !view.progress.waits_for_person()
         || view.progress.takes_any_text()
-        || view.progress.is_clear_answer(message)
+        || view.progress.is_clear_answer(answers)
 }
 
 /// Refuses an answer, in words or as data, to a question of this task that another one has answered.
-fn refuse_late(view: &TaskView, message: &Message, by: &str) -> Result<(), Fault> {
-    view.refuse_late_answer(message, by, now())?;
-    match Progress::answers_apart(message).map(|(answers, _)| view.answers_in(&answers, by, now())) {
+fn refuse_late(view: &TaskView, send: &SendMessage, by: &str) -> Result<(), Fault> {
+    let SendMessage { message, answers, .. } = send;
+    view.refuse_late_answer(answers, by, now())?;
+    let data = answers.data_apart(message);
+    match data.map(|(answers, _)| view.match_answers(message, &answers, by, now())) {
         Some(Err(late @ Fault::AlreadyAnswered { .. })) => Err(late),
         _ => Ok(()),
     }

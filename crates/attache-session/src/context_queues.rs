@@ -1,9 +1,9 @@
 //! Turns of one conversation take turns: whoever comes later waits, in the order of coming.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
-use attache_domain::{ContextId, Scope};
+use attache_domain::{ContextId, IgnorePoison, Scope};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -35,7 +35,7 @@ impl ContextQueues {
     }
 
     fn queue(&self, key: Key) -> Arc<Semaphore> {
-        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock().ignore_poison();
         if let Some(line) = lines.get(&key).and_then(Weak::upgrade) {
             return line;
         }

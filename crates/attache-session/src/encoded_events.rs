@@ -1,6 +1,8 @@
 //! How something that does not change is spelled, made once for each dialect however many ask.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use attache_domain::IgnorePoison;
 
 /// Each with the number of its dialect. Most often there is one.
 #[derive(Debug, Default)]
@@ -11,7 +13,7 @@ pub(crate) struct EncodedEvents {
 impl EncodedEvents {
     /// Adds the spelling in dialect number `dialect` to `out`; `spell` makes it if nobody has asked before.
     pub(crate) fn write(&self, dialect: usize, out: &mut Vec<u8>, spell: impl FnOnce(&mut Vec<u8>)) {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock().ignore_poison();
         if let Some((_, known)) = made.iter().find(|(known, _)| *known == dialect) {
             return out.extend_from_slice(known);
         }

@@ -1,9 +1,9 @@
 //! Finished tasks that were looked at lately. A finished task never changes, so a copy is as good as the log.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use attache_domain::{TaskKey, TaskView};
+use attache_domain::{IgnorePoison, TaskKey, TaskView};
 
 use crate::encoded_events::EncodedEvents;
 use crate::weight::weight_of_view;
@@ -54,7 +54,7 @@ struct State {
 
 impl FinishedTasks {
     pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<RenderedTask>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).tasks.get(key).cloned()
+        self.state.lock().ignore_poison().tasks.get(key).cloned()
     }
 
     /// Keeps `seen` for the next who asks, if it is finished.
@@ -63,7 +63,7 @@ impl FinishedTasks {
             return;
         }
         let (key, weight) = (seen.view.key(), weight_of_view(&seen.view));
-        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.state.lock().ignore_poison();
         let State { tasks, order, bytes } = &mut *guard;
         if tasks.insert(key.clone(), seen.clone()).is_some() {
             return;

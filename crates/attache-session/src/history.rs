@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use attache_domain::default_limits as limits;
 use attache_domain::{
     CallOutcome, CallPhase, CallProgress, Content, Fact, FinishedCall, Message, MessageId, Progress,
 };
@@ -18,7 +19,7 @@ pub struct HistoryLimits {
 
 impl Default for HistoryLimits {
     fn default() -> Self {
-        Self { events: 51_200, bytes: 50 << 20 }
+        Self { events: limits::TASK_EVENTS as u64, bytes: (limits::TASK_MEGABYTES as u64) << 20 }
     }
 }
 

@@ -4,9 +4,11 @@
 //! (idle: no delay; busy: larger batches). Only what others will follow anyway may have to wait for them (`pacing`).
 //! Each fact is decided on when it is reported, on a copy of the task's progress that runs ahead of the log.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskState, TaskSummary, TaskView};
+use attache_domain::{
+    Event, Fact, IgnorePoison, Intent, Progress, Seq, Step, TaskState, TaskSummary, TaskView,
+};
 use tokio::sync::Notify;
 
 use crate::TurnStopped;
@@ -61,7 +63,7 @@ impl Journal {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Reports a fact. Waits only when the store is far behind. [`TurnStopped`]: the turn is not yours any more.

@@ -4,11 +4,11 @@
 //! what is new and decide again. So no lock is held across an await, and another process that writes the
 //! same log is no special case.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
 use attache_domain::{
-    Event, Facts, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
+    Event, Facts, Fault, IgnorePoison, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
 };
 use attache_store::{Append, EventLog, StoreError};
 use tokio::sync::Notify;
@@ -84,7 +84,7 @@ impl LiveTask {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, LiveTaskState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     pub(crate) fn view(&self) -> Arc<TaskView> {

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateRule, DuplicateWindow, Event, Fault, Message, MessageId, OpenTask, Presentation,
-    Progress, ReplyShape, Scope, SendMessage, SendOptions, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, MessageId, OpenTask, Presentation, ReplyShape,
+    Scope, SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
 
@@ -30,9 +30,9 @@ pub(crate) struct NewTask {
 impl SessionService {
     /// How long a message counts as the same when it comes again. One that names the calls that it answers about cannot
     /// mean anything new.
-    pub(crate) fn duplicates(&self, message: &Message, manner: &SendOptions) -> DuplicateWindow {
-        let is_answer = Progress::answers_apart(message).is_some();
-        if manner.duplicate_rule == DuplicateRule::Id || manner.resumes || is_answer {
+    pub(crate) fn duplicates(&self, send: &SendMessage) -> DuplicateWindow {
+        let options = &send.options;
+        if options.duplicate_rule == DuplicateRule::Id || options.resumes || send.answers.has_data() {
             DuplicateWindow::Always
         } else {
             self.options.duplicate_sends
@@ -45,7 +45,7 @@ impl SessionService {
         send: SendMessage,
     ) -> Result<(StartedTask, Option<OutboxGuard>), Fault> {
         let digest = digest(&send.message);
-        let duplicates = self.duplicates(&send.message, &send.options);
+        let duplicates = self.duplicates(&send);
         let place = |number| {
             let task = self.identity.task(scope, &send.message, &digest, send.options.duplicate_rule, number);
             NewTask { key: TaskKey { scope: scope.clone(), task }, number, duplicates }

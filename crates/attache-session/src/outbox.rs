@@ -19,9 +19,11 @@ mod stored;
 mod write_queue;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{PushConfig, PushConfigId, PushShape, PushState, PushStatus, Seq, TaskKey, Timestamp};
+use attache_domain::{
+    IgnorePoison, PushConfig, PushConfigId, PushShape, PushState, PushStatus, Seq, TaskKey, Timestamp,
+};
 use attache_store::{EventLog, Records, StoreError, Stores};
 use bytes::Bytes;
 use tokio::sync::{Notify, Semaphore};
@@ -213,7 +215,7 @@ impl Outbox {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     async fn task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {

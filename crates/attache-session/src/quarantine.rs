@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use attache_domain::{
-    ContextId, Digest, Event, Fault, Message, MessageId, OpenTask, Presentation, ReplyShape, Scope, Seq,
-    TaskEnding, TaskId, TaskKey, TaskState, TaskStatus, TaskView, TurnPhase,
+    ContextId, Digest, Event, Fault, IgnorePoison, Message, MessageId, OpenTask, Presentation, ReplyShape,
+    Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState, TaskStatus, TaskView, TurnPhase,
 };
 use attache_store::StoreError;
 
@@ -29,7 +29,7 @@ impl Quarantine {
     /// A read of the task's log has failed for what is stored.
     pub(crate) fn add(&self, key: &TaskKey, error: &StoreError) {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = self.tasks.lock().ignore_poison();
         if tasks.len() < MAX_NAMED && tasks.insert(key.clone()) {
             tracing::error!(
                 task = %key.task, tenant = %key.scope.tenant, owner = %key.scope.owner, %error,
@@ -40,7 +40,7 @@ impl Quarantine {
 
     /// Tasks found unreadable since the start.
     pub(crate) fn tasks(&self) -> u64 {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+        self.tasks.lock().ignore_poison().len() as u64
     }
 
     /// Reads that met one of them.

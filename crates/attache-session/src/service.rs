@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use attache_domain::{
     CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent, ListTasks,
-    Message, MessageId, Progress, ReplayGap, ReplyShape, Scope, SendMessage, TaskEnding, TaskId, TaskKey,
-    TaskState, TaskView, TurnPhase, answerer,
+    Message, MessageAnswers, MessageId, Progress, ReplayGap, ReplyShape, Scope, SendMessage, TaskEnding,
+    TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
 use futures_util::future::BoxFuture;
@@ -356,15 +356,15 @@ impl SessionService {
         hot: Arc<LiveTask>,
         send: SendMessage,
     ) -> Result<StartedTask, Fault> {
-        let SendMessage { message, options: manner, .. } = send;
+        let duplicates = self.duplicates(&send);
+        let SendMessage { message, answers, options: manner, .. } = send;
         let digest = digest(&message);
-        let duplicates = self.duplicates(&message, &manner);
         if manner.duplicate_rule == DuplicateRule::Id {
             hot.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
         }
         let by = answerer(scope, manner.client.as_deref(), &message.id);
         let is_known = |progress: &Progress| progress.has_received(&message.id, &digest, duplicates);
-        let said = read(&hot.view(), &message, &by, is_known)?;
+        let said = read(&hot.view(), &message, &answers, &by, is_known)?;
         let sign = |(call, answer): (CallId, CallAnswer)| {
             let message = Some((message.id.clone(), digest.clone()));
             (call, CallAnswer { message, by: Some(by.clone()), ..answer })
@@ -489,24 +489,26 @@ enum MessageContent {
 fn read(
     view: &TaskView,
     message: &Message,
+    answers: &MessageAnswers,
     by: &str,
     is_known: impl Fn(&Progress) -> bool,
 ) -> Result<MessageContent, Fault> {
     let progress = &view.progress;
     let is_known = is_known(progress);
-    if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
-        let answers = view.answers_in(&answering, by, now())?;
+    if !is_known && let Some((data, rest)) = answers.data_apart(message) {
+        let answers = view.match_answers(message, &data, by, now())?;
         return Ok(MessageContent::Answers { answers, rest });
     }
     if is_known || message.command.is_some() {
         return Ok(MessageContent::Prompt(message.clone()));
     }
     if !progress.waits_for_person() {
-        view.refuse_late_answer(message, by, now())?;
-        view.refuse_answer_after_end(message, now())?;
+        view.refuse_late_answer(answers, by, now())?;
+        view.refuse_answer_after_end(answers, now())?;
         return Ok(MessageContent::Prompt(message.clone()));
     }
-    Ok(MessageContent::Answers { answers: view.answers_in(message, by, now())?, rest: None })
+    let answers = view.match_answers(message, answers, by, now())?;
+    Ok(MessageContent::Answers { answers, rest: None })
 }
 
 /// Follows the task of a message that was accepted, unless there is nothing to wait for: the message came before and the

@@ -4,11 +4,11 @@
 //! when somebody asks and nothing was tried lately. An append that fails says at once that the store is broken; a later
 //! write that succeeds says that it is not any more.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use attache_domain::Fault;
+use attache_domain::{Fault, IgnorePoison};
 use attache_store::{Record, RecordChange, Records, StoreError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -189,7 +189,7 @@ impl StoreHealth {
 
     fn is_due(&self, known: Option<StoreFault>) -> bool {
         let believed = if known.is_some() { FAILED_PROBE_INTERVAL } else { HEALTHY_PROBE_INTERVAL };
-        let mut last = self.last_probe.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_probe.lock().ignore_poison();
         let due = last.is_none_or(|last| last.elapsed() >= believed);
         if due {
             *last = Some(Instant::now());

@@ -1,9 +1,9 @@
 //! The tasks in memory: those at work, and the latest of those at rest.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::TaskKey;
+use attache_domain::{IgnorePoison, TaskKey};
 use attache_store::{EventLog, StoreError};
 
 use crate::live_task::LiveTask;
@@ -49,7 +49,7 @@ impl Drop for LoadGuard<'_> {
 
 impl TaskCache {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<LiveTask>> {

@@ -1,6 +1,6 @@
 //! Checksums of rows: CRC-32 over what a row holds and over its key, so that a row at a wrong place is noticed too.
 //!
-//! They are against accidents of disks and memory, not against people who change the file.
+//! They detect accidents of disks and memory, not people who change the file.
 
 use attache_store::StoreError;
 
@@ -26,7 +26,7 @@ pub(crate) fn of_record(space: &str, key: &str, value: &[u8]) -> i64 {
     hasher.finalize().into()
 }
 
-/// A row without a checksum is believed.
+/// A row without a checksum is accepted.
 pub(crate) fn verify(kept: Option<i64>, found: i64) -> Result<(), StoreError> {
     match kept {
         Some(kept) if kept != found => {

@@ -20,13 +20,11 @@ mod options;
 mod queue;
 mod reader;
 mod readers;
-mod recent;
 mod salvage;
 mod schema;
 mod scopes;
 mod store;
 mod stored;
-mod tally;
 mod unreadable;
 mod writer;
 

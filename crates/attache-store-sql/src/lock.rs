@@ -12,8 +12,10 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use attache_domain::IgnorePoison;
 
 use crate::OpenError;
 use crate::file_identity::FileIdentity;
@@ -136,7 +138,7 @@ fn holder_in(locks: &str, inode: u64) -> Option<String> {
 }
 
 fn held() -> MutexGuard<'static, Vec<FileIdentity>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+    HELD.lock().ignore_poison()
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 //! so there are never more entries than callers.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use attache_domain::IgnorePoison;
 
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
@@ -45,7 +47,7 @@ impl<T> Queue<T> {
                 return None;
             }
             state.sleeping += 1;
-            state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.filled.wait(state).ignore_poison();
             state.sleeping -= 1;
         }
     }
@@ -57,7 +59,7 @@ impl<T> Queue<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 }
 

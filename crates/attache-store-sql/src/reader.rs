@@ -12,21 +12,17 @@ use attache_domain::Scope;
 use attache_store::{Record, StoreError};
 use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
-pub(crate) use events::{FIND_TASK, batch_of};
+pub(crate) use events::batch_of;
 
 use crate::checksum;
 use crate::error::{corrupt, read_failed};
-use crate::recent::RecentTasks;
 use crate::scopes::Scopes;
-use crate::tally::Tally;
 use crate::unreadable::UnreadableRows;
 
 /// What writer and readers know together.
 #[derive(Default)]
 pub(crate) struct SharedState {
     pub(crate) scopes: Scopes,
-    pub(crate) tally: Tally,
-    pub(crate) recent: RecentTasks,
     pub(crate) unreadable: UnreadableRows,
 }
 
@@ -152,7 +148,9 @@ mod tests {
         let by_state = plan(&connection, &list::one_state());
         assert!(!by_state.contains("TEMP B-TREE") && !by_state.contains("SCAN"), "{by_state}");
         let context = plan(&connection, context::TASKS);
-        assert!(context.contains("SEARCH task USING INTEGER PRIMARY KEY (rowid=?)"), "{context}");
-        assert!(!context.contains("task_by_status") && !context.contains("SCAN task"), "{context}");
+        assert!(
+            context.contains("SEARCH task USING INDEX task_by_context (scope=? AND context=?)"),
+            "{context}"
+        );
     }
 }

@@ -23,18 +23,16 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// Returns once every reader is ready and the first one sees the database as it is now: what is
-    /// committed from here on is not in the count it begins.
+    /// Returns once every reader is ready.
     pub(crate) fn start(path: &Path, count: usize, shared: &Arc<SharedState>) -> Result<Self, OpenError> {
         let mut readers = Self { jobs: Arc::new(Queue::new()), threads: Vec::new() };
         for number in 0..count.max(1) {
             let connection = open_reader(path).map_err(|source| OpenError::sqlite(path, source))?;
             let (ready, is_ready) = mpsc::sync_channel(1);
             let (questions, shared) = (readers.jobs.clone(), shared.clone());
-            let counts = number == 0;
             let thread = Builder::new()
                 .name(format!("attache-sqlite-reader-{number}"))
-                .spawn(move || serve(&connection, &questions, shared, counts, &ready))
+                .spawn(move || serve(&connection, &questions, shared, &ready))
                 .map_err(|source| OpenError::file(path, source))?;
             readers.threads.push(thread);
             match is_ready.recv() {
@@ -74,16 +72,9 @@ fn serve(
     connection: &Connection,
     questions: &Queue<ReadJob>,
     shared: Arc<SharedState>,
-    counts: bool,
     ready: &mpsc::SyncSender<rusqlite::Result<()>>,
 ) {
-    let prepared = Reader::prepare(connection, shared).and_then(|reader| {
-        if counts {
-            reader.pin_snapshot()?;
-        }
-        Ok(reader)
-    });
-    let mut reader = match prepared {
+    let mut reader = match Reader::prepare(connection, shared) {
         Ok(reader) => reader,
         Err(error) => {
             let _ = ready.send(Err(error));
@@ -91,9 +82,6 @@ fn serve(
         }
     };
     let _ = ready.send(Ok(()));
-    if counts && let Err(error) = reader.count_and_unpin() {
-        tracing::warn!(%error, "tasks could not be counted; every listing counts for itself");
-    }
     while let Some(question) = questions.take() {
         question(&mut reader);
     }

@@ -1,9 +1,9 @@
 //! The numbers of callers, remembered so that no request looks them up twice.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
-use attache_domain::Scope;
+use attache_domain::{IgnorePoison, Scope};
 
 /// Beyond this many the memory starts afresh; the database still knows them all.
 const MAX_REMEMBERED: usize = 10_000;
@@ -16,11 +16,11 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     pub(crate) fn number(&self, scope: &Scope) -> Option<i64> {
-        self.numbers.read().unwrap_or_else(PoisonError::into_inner).get(scope).copied()
+        self.numbers.read().ignore_poison().get(scope).copied()
     }
 
     pub(crate) fn remember(&self, scope: Scope, number: i64) {
-        let mut numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
+        let mut numbers = self.numbers.write().ignore_poison();
         if numbers.len() >= MAX_REMEMBERED {
             numbers.clear();
         }

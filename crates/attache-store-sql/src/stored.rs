@@ -62,20 +62,6 @@ pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreErr
     Ok(events)
 }
 
-/// How many bits a stored hash has: few enough to be short, enough that two texts hardly ever share one.
-pub(crate) const HASH_BITS: u32 = 48;
-
-/// Where a task is entered by its id or its context. FNV-1a, mixed so that the high bits are as good as
-/// the low ones.
-pub(crate) fn hash_of(scope: i64, text: &str) -> i64 {
-    let bytes = scope.to_le_bytes().into_iter().chain(text.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> (64 - HASH_BITS)) as i64
-}
-
 /// The number of a state in the database. Never changes its meaning.
 pub(crate) fn code_of(state: TaskState) -> u8 {
     match state {
@@ -131,13 +117,6 @@ mod tests {
         assert_eq!(last_place(7), place(8, Seq::START) - 1);
         assert_eq!(seq_at(place(7, Seq(123))), Seq(123));
         assert!(place((1 << 35) - 1, Seq(MAX_SEQ)) > 0);
-    }
-
-    #[test]
-    fn the_hash_of_a_task_never_changes() {
-        // Stored: another hash would lose every task.
-        let hashes = [(1, ""), (1, "a"), (2, "a"), (1, "日本")].map(|(scope, id)| hash_of(scope, id));
-        assert_eq!(hashes, [161167437516435, 140522959615572, 135194236869174, 36066118440509]);
     }
 
     #[test]

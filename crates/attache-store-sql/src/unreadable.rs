@@ -1,7 +1,9 @@
 //! Names rows that cannot be read, each once, and counts them.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use attache_domain::IgnorePoison;
 
 /// Beyond so many the log has said enough.
 const MAX_NAMED: usize = 1000;
@@ -14,7 +16,7 @@ pub(crate) struct UnreadableRows {
 
 impl UnreadableRows {
     pub(crate) fn report(&self, row: String, error: &dyn std::fmt::Display) {
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = self.named.lock().ignore_poison();
         if named.len() < MAX_NAMED && !named.contains(&row) {
             tracing::error!(row, %error, "a row of the store cannot be read and is left out; `attache store check` names all");
             named.insert(row);
@@ -22,6 +24,6 @@ impl UnreadableRows {
     }
 
     pub(crate) fn count(&self) -> u64 {
-        self.named.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+        self.named.lock().ignore_poison().len() as u64
     }
 }

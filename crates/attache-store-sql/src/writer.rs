@@ -7,9 +7,8 @@
 
 mod append;
 mod files;
-mod filing;
-mod known;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use attache_domain::{Scope, TaskKey};
@@ -19,15 +18,12 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use append::AppendBody;
 pub(crate) use files::DatabaseFiles;
-use filing::Filing;
-use known::KnownTasks;
 
 use crate::checksum;
 use crate::error::{corrupt, is_corrupt, is_of_one_row};
 use crate::mark_file::AcknowledgedBatch;
 use crate::reader::{SharedState, record_of};
 use crate::stored::{fits, place};
-use crate::tally::TallyChange;
 
 /// Requests that wait for the writer. Beyond that, callers wait for room.
 pub(crate) const MAX_QUEUED: usize = 1024;
@@ -71,11 +67,10 @@ pub(crate) struct Writer<'c> {
     put_record: Statement<'c>,
     delete_record: Statement<'c>,
     append: append::Statements<'c>,
-    known: KnownTasks,
-    filing: Filing<'c>,
-    /// What this transaction changes for the readers, told to them once it is committed.
+    /// Callers that are new in this transaction; readers hear of them once it is committed.
     new_scopes: Vec<(Scope, i64)>,
-    tally_changes: Vec<TallyChange>,
+    /// By how much this transaction changes the number of tasks of a caller in a state.
+    count_changes: HashMap<(i64, u8), i64>,
     /// The last batch of this transaction.
     last_batch: Option<AcknowledgedBatch>,
     files: Option<DatabaseFiles>,
@@ -84,7 +79,6 @@ pub(crate) struct Writer<'c> {
 impl<'c> Writer<'c> {
     pub(crate) fn prepare(connection: &'c Connection, shared: Arc<SharedState>) -> rusqlite::Result<Self> {
         let prepare = |sql| connection.prepare(sql);
-        let filing = Filing::load(connection, &shared)?;
         Ok(Self {
             connection,
             shared,
@@ -105,10 +99,8 @@ impl<'c> Writer<'c> {
             )?,
             delete_record: prepare("DELETE FROM record WHERE space = ?1 AND key = ?2")?,
             append: append::Statements::prepare(connection)?,
-            known: KnownTasks::default(),
-            filing,
             new_scopes: Vec::new(),
-            tally_changes: Vec::new(),
+            count_changes: HashMap::new(),
             last_batch: None,
             files: None,
         })
@@ -126,11 +118,7 @@ impl<'c> Writer<'c> {
         while inbox.blocking_recv_many(&mut writes, MAX_TOGETHER) > 0 {
             self.commit_together(&mut writes);
         }
-        let are_ours = self.files.as_mut().is_none_or(DatabaseFiles::close);
-        if are_ours && let Err(error) = self.filing.file_everything(self.connection) {
-            tracing::warn!(%error, "the latest tasks were not filed; the next start does it");
-        }
-        are_ours
+        self.files.as_mut().is_none_or(DatabaseFiles::close)
     }
 
     /// Commits all of `writes` or none, then answers each.
@@ -175,7 +163,7 @@ impl<'c> Writer<'c> {
     fn transact(&mut self, writes: &[Write]) -> rusqlite::Result<Vec<Outcome>> {
         self.begin.execute(())?;
         let outcomes = writes.iter().map(|write| self.apply(&write.change)).collect::<Result<_, _>>()?;
-        self.filing.file_some()?;
+        self.write_counts()?;
         self.commit.execute(())?;
         Ok(outcomes)
     }
@@ -215,10 +203,10 @@ impl<'c> Writer<'c> {
     fn keep_snapshot(&mut self, key: &TaskKey, snapshot: &Snapshot) -> rusqlite::Result<Outcome> {
         // Without a task, or too far on to be stored, it is not kept: it is only a cache.
         if let Some(scope) = self.scope_number(&key.scope)?
-            && let Some(task) = self.task(scope, &key.task)?
+            && let Some(task) = self.task_number(scope, &key.task)?
             && fits(snapshot.at)
         {
-            let place = place(task.number, snapshot.at);
+            let place = place(task, snapshot.at);
             let checksum = checksum::at_place(checksum::of_body(&snapshot.bytes), place);
             self.insert_snapshot.execute((place, &snapshot.bytes, checksum))?;
         }
@@ -248,8 +236,6 @@ impl<'c> Writer<'c> {
         for (scope, number) in self.new_scopes.drain(..) {
             self.shared.scopes.remember(scope, number);
         }
-        self.filing.committed(&self.shared.recent);
-        self.shared.tally.change(self.tally_changes.drain(..));
     }
 
     /// Undoes a transaction, in the database and in memory.
@@ -260,10 +246,8 @@ impl<'c> Writer<'c> {
         {
             tracing::error!(%error, "a failed transaction could not be rolled back");
         }
-        self.known.clear();
-        self.filing.rolled_back();
         self.new_scopes.clear();
-        self.tally_changes.clear();
+        self.count_changes.clear();
         self.last_batch = None;
     }
 }

@@ -109,9 +109,8 @@ async fn every_kind_of_fault_is_named() {
         ),
         ("UPDATE task SET id = 'x' WHERE id = 'a'".into(), "task x: its log is that of task a"),
         ("DELETE FROM scope".into(), "task a: its listing row, or the row of its owner, cannot be read"),
-        ("DELETE FROM task_by_id".into(), "task a is not found by its id"),
-        ("DELETE FROM task_by_context".into(), "task a is not found by its context"),
-        ("DELETE FROM filing".into(), "the row that says which tasks are filed is missing"),
+        ("UPDATE task_count SET tasks = 7".into(), "the counts of the listing are not those of its tasks"),
+        ("DELETE FROM task_count".into(), "the counts of the listing are not those of its tasks"),
         ("UPDATE snapshot SET bytes = x'02'".into(), "snapshot at place "),
         ("UPDATE record SET value = x'02'".into(), "record of space: "),
     ];

@@ -7,17 +7,16 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Somebody else appended first: read what is new, decide again, append again.
+    /// Another append came first: read the new events, decide again, append again.
     #[error("the log is at {head}, not at {expected}")]
     Conflict { expected: Seq, head: Seq },
-    /// Nothing was written; trying again later may work.
+    /// Nothing was written; a retry may work.
     #[error("the store is not available")]
     Unavailable {
         #[source]
         source: BoxError,
     },
-    /// What is stored about this task, or in this record, cannot be understood. Everything else in the store stays
-    /// readable.
+    /// This task or record cannot be read. Everything else in the store stays readable.
     #[error("a stored record cannot be read: {what}")]
     Corrupt { what: String },
     /// The store's own files were deleted or replaced while it was open. Nothing is acknowledged any more.

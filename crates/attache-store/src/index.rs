@@ -1,4 +1,4 @@
-//! The seam of the task listing. It can be thrown away and rebuilt from the log.
+//! The trait of the task listing, which can be rebuilt from the log.
 
 use async_trait::async_trait;
 use attache_domain::{ContextId, Scope, TaskId, TaskKey, TaskState, TaskSummary, Timestamp};
@@ -11,14 +11,14 @@ pub struct ListQuery {
     pub scope: Scope,
     pub context: Option<ContextId>,
     pub state: Option<TaskState>,
-    /// Keeps tasks whose status is at this time or later.
+    /// Only tasks with a status from this time on.
     pub since: Option<Timestamp>,
-    /// Only tasks that come strictly after this place.
+    /// Only tasks after this position.
     pub after: Option<ListCursor>,
     pub limit: usize,
 }
 
-/// A place in a listing.
+/// A position in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListCursor {
     pub status_at: Timestamp,
@@ -30,7 +30,7 @@ pub struct IndexPage {
     pub tasks: Vec<ListCursor>,
     /// More tasks follow after the last one here.
     pub more: bool,
-    /// How many tasks match the filters, whatever the place and the limit.
+    /// The number of tasks that match the filters, regardless of position and limit.
     pub total: u64,
 }
 
@@ -48,8 +48,7 @@ pub trait TaskIndex: Send + Sync + 'static {
     /// The listing row of one task, hidden or not; `None` when there is no such task.
     async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError>;
 
-    /// Every task of every caller that somebody has to work on, oldest status first. A row that cannot be read is left
-    /// out.
+    /// Every task of every caller that needs work, oldest status first. A row that cannot be read is left out.
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError>;
 
     async fn counts(&self) -> Result<IndexCounts, StoreError>;

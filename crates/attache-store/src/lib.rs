@@ -1,7 +1,7 @@
-//! The seams to storage: what a task log, a task listing and a small record store must promise.
+//! The storage traits: a task log, a task listing and a small record store.
 //!
-//! [`memory`] is the implementation for tests and short lives; others live in crates of their own
-//! (`attache-store-sql`) and prove themselves with the same conformance suite.
+//! [`memory`] is the implementation for tests and short-lived servers; others are crates of their own
+//! (`attache-store-sql`) and pass the same conformance suite.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;

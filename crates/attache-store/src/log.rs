@@ -1,4 +1,4 @@
-//! The seam of the task log, the only source of truth.
+//! The trait of the task log, the only source of truth.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::StoreError;
 #[derive(Debug, Clone)]
 pub struct Append {
     pub key: TaskKey,
-    /// Where the log must stand; zero for a task that must not exist yet.
+    /// The expected head of the log; zero for a task that must not exist yet.
     pub expected: Seq,
     /// Numbered without a hole from `expected + 1`; never empty.
     pub events: Vec<Arc<Event>>,
@@ -24,7 +24,7 @@ pub trait EventLog: Send + Sync + 'static {
     /// Appends all events or none. When it returns, they are as durable as the store promises, and
     /// only from then on does any `read` show them.
     ///
-    /// [`StoreError::Conflict`] when the log does not stand at `expected`: then nothing was written.
+    /// [`StoreError::Conflict`] when `expected` is not the head of the log: then nothing was written.
     async fn append(&self, append: Append) -> Result<(), StoreError>;
 
     /// Up to about `limit` events strictly after `after`, oldest first, without a hole. Empty means
@@ -43,22 +43,22 @@ pub trait EventLog: Send + Sync + 'static {
     /// The newest snapshot taken at or before `at_most`, if one was kept.
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError>;
 
-    /// What the store has found out about itself. Never waits.
+    /// The problems found since the store was opened. Never waits.
     fn status(&self) -> StoreStatus {
         StoreStatus::default()
     }
 }
 
-/// What reading one of several logs gave.
+/// The result of reading one of several logs.
 pub type LogRead = Result<Vec<Arc<Event>>, StoreError>;
 
-/// What a store has found out about itself since it was opened.
+/// The problems that a store has found since it was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoreStatus {
-    /// The log may lack events that it once acknowledged, or is a copy: a cursor handed out before it was opened leads
-    /// nowhere. Stays true until something is appended and the store is opened again.
+    /// The log may lack events that it once acknowledged, or is a copy: cursors from before it was opened are
+    /// invalid. Stays true until something is appended and the store is opened again.
     pub past_changed: bool,
-    /// What an operator has to know, one sentence each, without paths and data.
+    /// Warnings for operators, one sentence each, without paths and data.
     pub warnings: Vec<String>,
     /// Rows found unreadable so far that belong to no task's log: listing rows, snapshots, records.
     pub unreadable_rows: u64,

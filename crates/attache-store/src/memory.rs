@@ -1,18 +1,18 @@
-//! Everything in memory: for tests, benches and servers that need not remember.
+//! The store in memory: for tests, benchmarks and servers that keep nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use attache_domain::{Event, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
+use attache_domain::{Event, IgnorePoison, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
 
 use crate::{
     Append, EventLog, IndexCounts, IndexPage, ListCursor, ListQuery, LogRead, Record, RecordChange, Records,
     Snapshot, StoreError, TaskIndex,
 };
 
-/// A store that forgets everything when it is dropped.
+/// Loses everything when it is dropped.
 #[derive(Default)]
 pub struct MemoryStore {
     tasks: Mutex<Tasks>,
@@ -35,11 +35,11 @@ struct StoredTask {
 
 impl MemoryStore {
     fn tasks(&self) -> MutexGuard<'_, Tasks> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tasks.lock().ignore_poison()
     }
 
     fn records(&self) -> MutexGuard<'_, BTreeMap<(String, String), Vec<u8>>> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+        self.records.lock().ignore_poison()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The seam of small records that are not facts: keys, configurations, cursors. Deletable; may be secret.
+//! The trait of small records that are not facts: keys, configurations, cursors. They can be deleted and may be secret.
 
 use async_trait::async_trait;
 
@@ -9,7 +9,7 @@ pub trait Records: Send + Sync + 'static {
     /// [`StoreError::Corrupt`] when there is a record and it cannot be read.
     async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Stores `value` unless there is one already; returns the one that counts.
+    /// Stores `value` unless there is one already; returns the stored value.
     async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError>;
 
     /// Makes all changes, in this order, or none. When it returns, they are as durable as the store promises.
@@ -28,9 +28,9 @@ pub trait Records: Send + Sync + 'static {
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum RecordChange {
-    /// Takes the place of what was there.
+    /// Replaces an existing record.
     Put { space: &'static str, record: Record },
-    /// Deleting what is not there is no error.
+    /// Deleting a missing record is no error.
     Delete { space: &'static str, key: String },
 }
 

@@ -1,10 +1,10 @@
-//! The stores of one server, handed around together.
+//! The stores of one server.
 
 use std::sync::Arc;
 
 use crate::{EventLog, Records, TaskIndex};
 
-/// The stores of one server, usually three faces of one thing.
+/// The stores of one server, usually the same object three times.
 #[derive(Clone)]
 pub struct Stores {
     pub log: Arc<dyn EventLog>,
@@ -13,7 +13,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// All three faces of one store.
+    /// One store as all three.
     pub fn of<S: EventLog + TaskIndex + Records>(store: Arc<S>) -> Self {
         Self { log: store.clone(), index: store.clone(), records: store }
     }

@@ -14,9 +14,10 @@ mod stdio;
 mod streamable;
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use attache_tool::LiveOutput;
 use rmcp::model::{ClientRequest, CustomRequest};
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
@@ -125,7 +126,7 @@ impl Connection {
     pub(crate) async fn close(&self) {
         self.ending.end("it was closed");
         self.stop.cancel();
-        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let service = self.service.lock().ignore_poison().take();
         let put_away = async {
             if let Some(mut service) = service {
                 let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;

@@ -4,9 +4,10 @@ pub(crate) mod fuzz;
 mod lists;
 mod watcher;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use attache_tool::Tool;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -223,7 +224,7 @@ impl Server {
     }
 
     fn view(&self) -> MutexGuard<'_, ServerView> {
-        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+        self.view.lock().ignore_poison()
     }
 }
 

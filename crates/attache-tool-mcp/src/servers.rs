@@ -1,8 +1,9 @@
 //! All servers together.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use attache_domain::IgnorePoison;
 use attache_tool::Tool;
 use futures_util::future::join_all;
 use tokio::sync::watch;
@@ -85,8 +86,7 @@ impl McpServers {
     /// Ends all connections and programs; tools that are still held say so when they are called.
     pub async fn close(&self) {
         join_all(self.servers.iter().map(|server| server.close())).await;
-        let mut attending =
-            std::mem::take(&mut *self.attending.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut attending = std::mem::take(&mut *self.attending.lock().ignore_poison());
         attending.shutdown().await;
     }
 }

@@ -8,8 +8,9 @@ mod request;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use attache_domain::IgnorePoison;
 use attache_net::{AddressRules, Resolver, SystemResolver};
 use tokio::task::JoinSet;
 
@@ -52,7 +53,7 @@ impl RefusedHosts {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 

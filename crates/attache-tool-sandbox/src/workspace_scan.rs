@@ -7,9 +7,10 @@ use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
+use attache_domain::IgnorePoison;
 use attache_tool::is_protected;
 
 /// Below the top of the workspace.
@@ -54,7 +55,7 @@ struct ScannedFolder {
 impl WorkspaceScans {
     /// What is there now, as far as the bounds let it be seen.
     pub(crate) fn nested(&self, root: &Path) -> NestedPaths {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock().ignore_poison();
         if known.len() > MAX_ROOTS {
             known.clear();
         }

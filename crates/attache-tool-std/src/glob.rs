@@ -1,10 +1,11 @@
 //! `glob`: the files whose paths match a pattern, those changed lately first.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
+use attache_domain::IgnorePoison;
 use attache_tool::{
     Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
     Workspace,
@@ -155,7 +156,7 @@ fn gather(
             }
             if pattern.matches(below) && is_file(workspace, entry) {
                 let changed = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
-                shared.lock().unwrap_or_else(PoisonError::into_inner).add(entry.path(), changed);
+                shared.lock().ignore_poison().add(entry.path(), changed);
             }
             WalkState::Continue
         }

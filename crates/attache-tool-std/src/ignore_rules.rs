@@ -10,8 +10,9 @@ pub(crate) mod fuzz;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
+use attache_domain::IgnorePoison;
 use attache_tool::{Workspace, check_glob};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -159,7 +160,7 @@ impl IgnoreRules {
         if !folder.starts_with(top) {
             return None;
         }
-        if let Some(known) = self.folders.read().unwrap_or_else(PoisonError::into_inner).get(folder) {
+        if let Some(known) = self.folders.read().ignore_poison().get(folder) {
             return known.clone();
         }
         let above = folder.parent().and_then(|parent| self.folder_rules(top, parent));
@@ -167,7 +168,7 @@ impl IgnoreRules {
             Some(rules) => Some(Arc::new(FolderRules { rules, above })),
             None => above,
         };
-        let mut folders = self.folders.write().unwrap_or_else(PoisonError::into_inner);
+        let mut folders = self.folders.write().ignore_poison();
         folders.entry(folder.to_owned()).or_insert(level).clone()
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use attache_domain::IgnorePoison;
 use attache_tool::{ToolError, ToolErrorKind};
 use sha2::{Digest, Sha256};
 
@@ -28,7 +29,7 @@ impl ReadDigests {
     /// The model saw `bytes` as the content of the file whose real path this is.
     pub fn record(&self, path: PathBuf, bytes: &[u8]) {
         let digest = digest_of(bytes);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().ignore_poison();
         seen.records += 1;
         let record = (seen.records, digest);
         seen.files.insert(path, record);
@@ -40,7 +41,7 @@ impl ReadDigests {
 
     /// Refuses when the model saw the file, and saw something else than it is now. `now` is none when it is gone.
     pub(crate) fn check(&self, path: &Path, now: Option<&str>) -> Result<(), ToolError> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock().ignore_poison();
         match (seen.files.get(path), now) {
             (Some((_, before)), Some(now)) if before != now => Err(ToolError::new(
                 ToolErrorKind::EditPreparationFailure,

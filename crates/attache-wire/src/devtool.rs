@@ -18,6 +18,7 @@ pub mod five;
 mod gemini;
 pub mod gemini_routes;
 pub(crate) mod incoming;
+pub mod setting_names;
 mod thought;
 mod uri;
 

@@ -18,6 +18,7 @@ mod task;
 pub(crate) mod text;
 
 pub(crate) use task::status_with_pending_calls;
+pub use text::write_integer;
 
 /// How much of a task is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

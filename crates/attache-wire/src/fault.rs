@@ -77,6 +77,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
             (-32601, 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
         }
         Fault::InvalidParams { .. }
+        | Fault::SettingRefused { .. }
         | Fault::NothingToAnswer { .. }
         | Fault::AlreadyAnswered { .. }
         | Fault::NotAChoice { .. }
@@ -150,6 +151,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::Unparsable { .. }
         | Fault::InvalidRequest { .. }
         | Fault::InvalidParams { .. }
+        | Fault::SettingRefused { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
         | Fault::BadCursor { .. }

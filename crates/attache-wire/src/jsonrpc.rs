@@ -4,6 +4,7 @@ use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
 
 use crate::decode::decoder::invalid_id_reason;
+use crate::devtool::setting_names::name_setting;
 use crate::encode::text::{write_integer, write_text, write_value};
 use crate::{Dialect, Version, fault, json};
 
@@ -132,6 +133,7 @@ pub fn write_result_close(out: &mut Vec<u8>) {
 
 /// Writes a whole error response.
 pub fn write_error(version: Version, id: &RequestId, fault: &Fault, out: &mut Vec<u8>) {
+    let fault = &*name_setting(fault);
     let data = match version {
         Version::V0_3 => fault::data(fault),
         Version::V1_0 => Some(fault::details(fault)),

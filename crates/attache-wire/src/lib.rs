@@ -16,6 +16,9 @@
 //! assert!(matches!(decoded.operation, Operation::Get(get) if get.task.as_str() == "t-1"));
 //! ```
 
+mod approval_answers;
+mod approval_data;
+mod approval_words;
 pub mod card;
 mod decode;
 pub mod devtool;
@@ -33,6 +36,7 @@ pub mod replay;
 pub mod rest;
 pub mod version;
 
+pub use approval_answers::read_answers;
 pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
 pub use fault::retry_after;

@@ -4,6 +4,7 @@ use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
 
 use crate::decode::decoder::{kind_of, to_camel_case};
+use crate::devtool::setting_names::name_setting;
 use crate::encode::text::write_value;
 use crate::{DecodedOperation, Dialect, Version, fault, percent};
 
@@ -77,6 +78,7 @@ pub struct ErrorReply {
 
 /// The answer to a request that failed with `fault`.
 pub fn error(version: Version, fault: &Fault) -> ErrorReply {
+    let fault = &*name_setting(fault);
     let names = fault::names(fault);
     let error = match version {
         Version::V1_0 => json!({ "error": {

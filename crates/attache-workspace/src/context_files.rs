@@ -1,11 +1,11 @@
 //! Files that the model should see: those that a message mentions, and context files near those that a call touched.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use attache_agent::ContextFiles;
-use attache_domain::Content;
+use attache_domain::{Content, IgnorePoison};
 use attache_tool::ToolContext;
 
 use crate::WorkspaceSettings;
@@ -48,9 +48,9 @@ impl ContextFiles for WorkspaceContextFiles {
         };
         let mut told = String::new();
         for path in touched {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let known = self.known.lock().ignore_poison().clone();
             let Some(found) = context::between(&sources, path, &known) else { continue };
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock().ignore_poison();
             known.extend(found.files.into_iter().map(|(path, _)| path));
             told.push_str(&found.project);
         }

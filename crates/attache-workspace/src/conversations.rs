@@ -1,13 +1,13 @@
 //! Opens conversations. Each gets its own workspace, model, tools and rules, and keeps them until its request changes.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal};
 use attache_command::CommandRegistry;
-use attache_domain::{ContextId, RequestedSettings, Scope};
+use attache_domain::{ContextId, IgnorePoison, RequestedSettings, Scope};
 
 use crate::command_context::WorkspaceCommandContext;
 use crate::conversation_tools::ConversationTools;
@@ -42,7 +42,7 @@ impl WorkspaceConversations {
     }
 
     fn lock_open(&self) -> MutexGuard<'_, OpenConversations> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().ignore_poison()
     }
 
     async fn build_setup(

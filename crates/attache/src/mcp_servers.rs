@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
 use attache_config::{SecretText, Settings};
-use attache_domain::Scope;
+use attache_domain::{IgnorePoison, Scope};
 use attache_net::Secret;
 use attache_tool::{Access, Tool};
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
@@ -35,7 +35,7 @@ impl SharedServers {
         options: Vec<ServerOptions>,
         context: ConnectContext,
     ) -> Arc<ConnectedServers> {
-        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connected = self.connected.lock().ignore_poison();
         connected.retain(|connected| connected.servers.strong_count() > 0);
         let same = |known: &&SharedGroup| {
             known.scope == *scope && known.options == options && known.context == context

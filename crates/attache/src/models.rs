@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
 use attache_agent::AgentModel;
 use attache_cli::report::with_hint;
+use attache_domain::IgnorePoison;
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
@@ -50,7 +51,7 @@ impl Models {
 
     pub(crate) fn model(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
         let name = choice.name();
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock().ignore_poison();
         if let Some(mind) = made.get(&name) {
             return Ok(mind.clone());
         }

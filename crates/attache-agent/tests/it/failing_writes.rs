@@ -47,8 +47,9 @@ impl Client {
         for _ in 0..2 {
             for _ in 0..3 {
                 let (message, configuration) = (message.clone(), configuration.clone());
-                let send =
-                    SendMessage { message, configuration, metadata: None, options: SendOptions::default() };
+                let answers = attache_wire::read_answers(&message);
+                let options = SendOptions::default();
+                let send = SendMessage { message, answers, configuration, metadata: None, options };
                 match self.world.session.send(&scope(), send).await {
                     Ok(SendReply::Task(view)) => {
                         self.acknowledged = self.acknowledged.max(view.progress.head);

@@ -147,7 +147,9 @@ impl World {
         let mut message = Message::from_agent(format!("m{number}").into(), "c".into(), task, "");
         message.role = Role::User;
         message.parts = parts;
-        let send = SendMessage { message, configuration, metadata: None, options: SendOptions::default() };
+        let answers = attache_wire::read_answers(&message);
+        let options = SendOptions::default();
+        let send = SendMessage { message, answers, configuration, metadata: None, options };
         match self.session.send(&scope(), send).await? {
             SendReply::Task(view) => Ok(view),
             SendReply::Message(_) => panic!("a task"),

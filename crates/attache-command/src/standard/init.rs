@@ -44,6 +44,10 @@ impl Command for Init {
         "Has the model look at the project and write a GEMINI.md for it; one that is there is left alone."
     }
 
+    fn is_followed(&self) -> bool {
+        true
+    }
+
     async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         if is_there(request.context).await {
             let text = format!(

@@ -1,4 +1,4 @@
-//! What a model is told of a task, and what it is not told any more.
+//! The conversation of a task as the model sees it, and its compaction.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Compaction, Exchange, Message, Role, TaskView, Usage};
 
-/// What was dropped from the conversation, and what stands for it.
+/// The dropped part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Compacted {
-    /// Of everything that came before what is told, earlier tasks of the conversation included.
+    /// Of everything dropped, earlier tasks of the conversation included.
     pub summary: Option<String>,
-    /// Messages of the history that are not told.
+    /// The number of dropped messages of the history.
     messages: usize,
-    /// In how many items, from the first, only the ends of what came of calls are told.
+    /// The number of items, from the first, whose call results are cut to their ends.
     pub masked: usize,
 }
 
-/// One item of the conversation as the log has it.
+/// One item of the conversation.
 #[derive(Debug, Clone, Copy)]
 pub enum ConversationItem<'a> {
     Message(&'a Arc<Message>),
@@ -25,13 +25,13 @@ pub enum ConversationItem<'a> {
 }
 
 impl TaskView {
-    /// What people said and what was exchanged with the model, in the order it happened. Nothing is ever put in between:
-    /// items come at the end, and go from the start when the conversation is reduced.
+    /// The messages of people and the exchanges with the model, in their order. Items are only added at the end, and
+    /// removed from the start by a compaction.
     pub fn conversation(&self) -> impl Iterator<Item = ConversationItem<'_>> {
         self.conversation_since(0, self.untold.messages)
     }
 
-    /// What has come since there were so many exchanges and messages, if the conversation was not reduced meanwhile.
+    /// The items after so many exchanges and messages, if there was no compaction since.
     pub fn conversation_since(
         &self,
         exchanges: usize,
@@ -48,7 +48,7 @@ impl TaskView {
                     return Some(ConversationItem::Exchange(&placed.exchange));
                 }
                 let (_, message) = messages.next()?;
-                // What the agent said is in the exchanges, with everything the provider wants to see again.
+                // The agent's answers are in the exchanges, with the data that the provider wants back.
                 if is_for_model(message) {
                     return Some(ConversationItem::Message(message));
                 }
@@ -56,7 +56,7 @@ impl TaskView {
         })
     }
 
-    /// The same as [`told`](Self::told), newest first.
+    /// The same as [`conversation`](Self::conversation), newest first.
     pub fn conversation_backwards(&self) -> impl Iterator<Item = ConversationItem<'_>> {
         let mut exchanges = self.exchanges.iter().rev().peekable();
         let mut messages = self.history.iter().enumerate().skip(self.untold.messages).rev().peekable();
@@ -76,7 +76,7 @@ impl TaskView {
         })
     }
 
-    /// What is dropped here is still in the log; the fold lets go of it.
+    /// Drops items from the view; they stay in the log.
     pub(super) fn compact(&mut self, reduction: &Compaction) {
         let dropped = self.conversation().take(reduction.dropped as usize);
         let (mut exchanges, mut users) = (0, 0);
@@ -93,7 +93,7 @@ impl TaskView {
             self.untold.messages += 1;
         }
         self.usage.add(&reduction.cost);
-        // The next prompt is as long as this, not as the latest was.
+        // An estimate for the next prompt.
         self.latest_usage = Usage { input: reduction.after, ..Usage::default() };
         if let Some(summary) = &reduction.summary {
             self.untold.summary = Some(summary.clone());
@@ -102,7 +102,7 @@ impl TaskView {
     }
 }
 
-/// Commands are for the agent; what they tell the model they say themselves.
+/// Messages of people, except commands, which prompt the model themselves.
 fn is_for_model(message: &Message) -> bool {
     message.role == Role::User && message.command.is_none()
 }

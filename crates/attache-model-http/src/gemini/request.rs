@@ -1,7 +1,8 @@
 //! The body of a request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use attache_domain::IgnorePoison;
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use bytes::Bytes;
 use serde::Serialize;
@@ -86,7 +87,7 @@ impl DeclarationCache {
         if tools.is_empty() {
             return Ok(None);
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().ignore_poison();
         // Another conversation often has the same tools: to compare them takes less than to spell them.
         let is_same = |known: &Declaration| Arc::ptr_eq(&known.tools, tools) || known.tools == *tools;
         if let Some(known) = last.as_mut().filter(|known| is_same(known)) {
@@ -115,7 +116,7 @@ impl InstructionCache {
         circumstances: &RequestVariation,
     ) -> Result<Option<Arc<RawValue>>, LanguageError> {
         let own = prompt.instructions.as_deref().filter(|_| !circumstances.nudged);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().ignore_poison();
         if let Some((_, spelled)) = last.as_ref().filter(|(known, _)| own == Some(known)) {
             return Ok(Some(spelled.clone()));
         }

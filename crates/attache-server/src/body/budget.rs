@@ -5,9 +5,10 @@
 //! waits for room, the slowest one that is arriving gives up its own, if it is slower than the largest body may be; and
 //! bodies that wait for each other give up theirs. So a client that stalls on purpose costs the others a second.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -201,7 +202,7 @@ impl BodyTransfer {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().ignore_poison()
 }
 
 #[cfg(test)]

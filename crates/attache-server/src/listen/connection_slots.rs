@@ -5,9 +5,10 @@
 //! another wants its place, so that held connections cannot keep health checks and approvals out.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -125,7 +126,7 @@ impl ConnectionSlots {
         if place.origin.admission == Admission::Reserve {
             let (vigil, end) = (Arc::downgrade(vigil), place.end.clone());
             let entry = ReservedConnection { since: Instant::now(), vigil, end };
-            let mut reserved = self.in_reserve.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reserved = self.in_reserve.lock().ignore_poison();
             reserved.retain(|reserved| reserved.vigil.strong_count() > 0);
             reserved.push(entry);
         }
@@ -133,7 +134,7 @@ impl ConnectionSlots {
 
     /// Ends the connections in reserve that say nothing or have stayed long.
     fn evict_from_reserve(&self) {
-        let mut reserved = self.in_reserve.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.in_reserve.lock().ignore_poison();
         reserved.retain(|reserved| reserved.vigil.strong_count() > 0);
         let now = Instant::now();
         reserved.retain(|reserved| {

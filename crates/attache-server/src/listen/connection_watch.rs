@@ -5,9 +5,10 @@
 //! nothing to say, may. Nothing is written per byte; the clocks are looked at when they could have run out.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -199,7 +200,7 @@ impl ConnectionWatch {
 
     /// Since when answers wait and none is taken.
     fn answers_wait(&self) -> Option<Duration> {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock().ignore_poison();
         answers.retain(|answer| answer.strong_count() > 0);
         let oldest = answers.iter().filter_map(|answer| answer.upgrade()?.get()).min()?;
         Some(self.taken.get().map_or(oldest, |taken| taken.max(oldest)))
@@ -219,7 +220,7 @@ impl ActiveCall {
     pub(super) fn chunk_handed_out(&mut self) {
         let waiting = self.waiting.get_or_insert_with(|| {
             let waiting = Arc::new(AtomicMoment::default());
-            let mut answers = self.watch.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answers = self.watch.answers.lock().ignore_poison();
             // A busy connection is looked at seldom; it must not gather those that are gone until then.
             if answers.len() == answers.capacity() {
                 answers.retain(|answer| answer.strong_count() > 0);

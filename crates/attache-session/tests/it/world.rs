@@ -96,6 +96,7 @@ pub(crate) fn message(id: &str, task: Option<TaskId>) -> SendMessage {
     };
     SendMessage {
         message,
+        answers: Default::default(),
         configuration: SendConfiguration::default(),
         metadata: None,
         options: SendOptions::default(),

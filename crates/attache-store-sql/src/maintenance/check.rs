@@ -48,6 +48,8 @@ pub(super) struct CheckedDatabase<'c> {
     pub(super) connection: &'c Connection,
     /// How a row's checksum is asked for: databases of earlier versions have none.
     pub(super) checksum: &'static str,
+    /// It keeps counts of its tasks; databases of earlier versions do not.
+    pub(super) has_counts: bool,
 }
 
 /// Checks the database at `path` as it is at one moment. A server may go on writing meanwhile.
@@ -69,7 +71,7 @@ pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
         return Ok(report);
     }
     let checksum = if steps >= 2 { "checksum" } else { "NULL" };
-    let checked = CheckedDatabase { connection: &connection, checksum };
+    let checked = CheckedDatabase { connection: &connection, checksum, has_counts: steps >= 3 };
     type Check = fn(&CheckedDatabase<'_>, &mut CheckReport) -> rusqlite::Result<()>;
     let parts: [(&str, Check); 3] =
         [("tasks", check_tasks), ("snapshots", check_snapshots), ("records", check_records)];

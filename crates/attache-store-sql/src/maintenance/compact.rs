@@ -1,4 +1,4 @@
-//! Gives room that is not used any more back to the file system.
+//! Returns unused space to the file system.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub struct CompactReport {
     pub after: u64,
 }
 
-/// Rewrites the database at `path` without unused room. No server may use it.
+/// Rewrites the database at `path` without unused space. No server may use it.
 pub fn compact(path: &Path) -> Result<CompactReport, MaintenanceError> {
     require_database(path)?;
     let _lock = DatabaseLock::take(path, LOCK_TIMEOUT)?;

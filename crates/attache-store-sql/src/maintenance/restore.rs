@@ -1,8 +1,8 @@
 //! Puts a backup in the place of a database.
 //!
-//! A crash at any point loses nothing and is noticed. What was there is moved aside, never changed or overwritten. While there
-//! is no database, the copy that is to become one says so to the next start (`refuse_interrupted`); and the mark goes last,
-//! so that a database that lacks something is not taken for a whole one.
+//! A crash at any point loses nothing and is noticed. The old database is moved aside, never changed or overwritten. While
+//! there is no database, the next start finds the unfinished copy and refuses (`refuse_interrupted`). The mark is removed
+//! last, so that an incomplete database is noticed.
 
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ const RESTORING_SUFFIX: &str = ".restoring";
 #[derive(Debug)]
 pub struct RestoreReport {
     pub report: CheckReport,
-    /// Where the database is that was there before.
+    /// The path of the replaced database.
     pub replaced: Option<PathBuf>,
 }
 
 /// What has been done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// What was there has another name.
+    /// The old database has another name.
     Moved,
     /// The backup is in its place.
     Swapped,

@@ -8,15 +8,11 @@ use attache_store::{IndexPage, ListQuery, StoreError};
 use super::Reader;
 use super::list::place_of;
 use crate::error::read_failed;
-use crate::stored::{code_of, hash_of, millisecond_from};
+use crate::stored::{code_of, millisecond_from};
 
-/// ?1 hash, ?2 scope, ?3 context, ?4 state or null, ?5 since. The latest tasks may not be filed: they
-/// are looked through. Without `NOT INDEXED`, SQLite would walk all tasks of the caller.
-pub(super) const TASKS: &str = "SELECT status_at, id FROM task NOT INDEXED WHERE number IN (
-        SELECT task FROM task_by_context WHERE hash = ?1
-        UNION ALL
-        SELECT number FROM task WHERE number > (SELECT up_to FROM filing) AND scope = ?2 AND context = ?3)
-    AND scope = ?2 AND context = ?3 AND hidden = 0 AND (?4 IS NULL OR state = ?4) AND status_at >= ?5
+/// ?1 scope, ?2 context, ?3 state or null, ?4 since.
+pub(super) const TASKS: &str = "SELECT status_at, id FROM task INDEXED BY task_by_context
+    WHERE scope = ?1 AND context = ?2 AND hidden = 0 AND (?3 IS NULL OR state = ?3) AND status_at >= ?4
     ORDER BY status_at DESC, id DESC";
 
 impl Reader<'_> {
@@ -26,9 +22,8 @@ impl Reader<'_> {
         context: &ContextId,
         query: &ListQuery,
     ) -> Result<IndexPage, StoreError> {
-        let hash = hash_of(scope, context.as_str());
         let since = query.since.map_or(i64::MIN, millisecond_from);
-        let filter = (hash, scope, context.as_str(), query.state.map(code_of), since);
+        let filter = (scope, context.as_str(), query.state.map(code_of), since);
         let mut rows = self.in_context.query(filter).map_err(read_failed)?;
         let mut listed = IndexPage::default();
         while let Some(row) = rows.next().map_err(read_failed)? {

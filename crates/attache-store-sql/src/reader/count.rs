@@ -1,4 +1,4 @@
-//! Counts tasks: from the tally where it knows, else in the database.
+//! Counts tasks. Counts by state are kept in the database; counts since a time are made from the index.
 
 use attache_domain::TaskState;
 use attache_store::{IndexCounts, ListQuery, StoreError};
@@ -6,11 +6,11 @@ use rusqlite::{Connection, Statement};
 
 use super::Reader;
 use crate::error::{is_corrupt, read_failed};
-use crate::stored::{code_of, millisecond_from, state_of};
-use crate::tally::TallyChange;
+use crate::stored::{code_of, millisecond_from};
 
 pub(super) struct Statements<'c> {
     all: Statement<'c>,
+    of_scope: Statement<'c>,
     since: Statement<'c>,
     before: Statement<'c>,
 }
@@ -18,9 +18,10 @@ pub(super) struct Statements<'c> {
 impl<'c> Statements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
-            all: connection.prepare(
-                "SELECT scope, state, count(*) FROM task INDEXED BY task_by_status
-                 WHERE hidden = 0 GROUP BY scope, state",
+            all: connection.prepare("SELECT coalesce(sum(tasks), 0) FROM task_count")?,
+            of_scope: connection.prepare(
+                "SELECT coalesce(sum(tasks), 0) FROM task_count
+                 WHERE scope = ?1 AND (?2 IS NULL OR state = ?2)",
             )?,
             since: connection.prepare(&limited_count("status_at >= ?3"))?,
             before: connection.prepare(&limited_count("status_at < ?3"))?,
@@ -31,12 +32,9 @@ impl<'c> Statements<'c> {
 impl Reader<'_> {
     /// How many tasks of a caller match the state and the time of `query`.
     pub(super) fn total(&mut self, scope: i64, query: &ListQuery) -> Result<u64, StoreError> {
-        if query.since.is_none()
-            && let Some(total) = self.shared.tally.of(scope, query.state)
-        {
-            return Ok(total);
-        }
-        let since = query.since.map_or(i64::MIN, millisecond_from);
+        let Some(since) = query.since.map(millisecond_from) else {
+            return self.count_in(scope, query.state);
+        };
         let states = TaskState::ALL.into_iter().filter(|state| query.state.is_none_or(|only| only == *state));
         let mut total = 0;
         for state in states {
@@ -45,16 +43,20 @@ impl Reader<'_> {
         Ok(total)
     }
 
+    /// The tasks of a caller, in `state` or in any.
+    fn count_in(&mut self, scope: i64, state: Option<TaskState>) -> Result<u64, StoreError> {
+        self.count.of_scope.query_row((scope, state.map(code_of)), count).map_err(read_failed)
+    }
+
     /// Counts from both ends in growing steps, so that it takes as long as the shorter side.
     fn count_since(&mut self, scope: i64, state: TaskState, since: i64) -> Result<u64, StoreError> {
-        let all = self.shared.tally.of(scope, Some(state));
+        let all = self.count_in(scope, Some(state))?;
         for limit in [500_u32, 5_000, 50_000] {
             let filter = (scope, code_of(state), since, limit);
             let found = self.count.since.query_row(filter, count).map_err(read_failed)?;
             if found < limit.into() {
                 return Ok(found);
             }
-            let Some(all) = all else { break };
             let left_out = self.count.before.query_row(filter, count).map_err(read_failed)?;
             if left_out < limit.into() {
                 return Ok(all.saturating_sub(left_out));
@@ -65,50 +67,14 @@ impl Reader<'_> {
     }
 
     pub(crate) fn counts(&mut self) -> Result<IndexCounts, StoreError> {
-        if let Some(total) = self.shared.tally.all() {
-            return Ok(IndexCounts { total });
-        }
-        let counted = self.count_all()?;
-        let total: i64 = counted.iter().map(|change| change.by).sum();
-        Ok(IndexCounts { total: u64::try_from(total).unwrap_or(0) })
-    }
-
-    /// From here to [`Self::count_and_unpin`] this reader sees the database as it is now.
-    pub(crate) fn pin_snapshot(&self) -> rusqlite::Result<()> {
-        self.connection.execute_batch("BEGIN")?;
-        // A transaction begins with its first read.
-        self.connection.query_row("SELECT count(*) FROM schema_step", [], |_| Ok(()))
-    }
-
-    /// Gives the tally what it starts from.
-    pub(crate) fn count_and_unpin(&mut self) -> Result<(), StoreError> {
-        let counted = self.count_all();
-        self.connection.execute_batch("COMMIT").map_err(read_failed)?;
-        self.shared.tally.complete(counted?);
-        Ok(())
-    }
-
-    fn count_all(&mut self) -> Result<Vec<TallyChange>, StoreError> {
-        match self.count_by_index() {
+        let total = match self.count.all.query_row((), count) {
             Err(error) if is_corrupt(&error) => {
-                self.shared.unreadable.report("an index of the listing".into(), &error);
-                self.count_past_damage()
+                self.shared.unreadable.report("the counts of the listing".into(), &error);
+                self.count_past_damage()?
             }
-            counted => counted.map_err(read_failed),
-        }
-    }
-
-    fn count_by_index(&mut self) -> rusqlite::Result<Vec<TallyChange>> {
-        let mut rows = self.count.all.query(())?;
-        let mut counted = Vec::new();
-        while let Some(row) = rows.next()? {
-            let (scope, code, by) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            // A state that is not known here is in no listing either.
-            if let Some(state) = state_of(code) {
-                counted.push(TallyChange { scope, state, by });
-            }
-        }
-        Ok(counted)
+            counted => counted.map_err(read_failed)?,
+        };
+        Ok(IndexCounts { total })
     }
 }
 

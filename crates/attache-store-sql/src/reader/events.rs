@@ -9,15 +9,10 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows, Statement};
 use super::Reader;
 use crate::checksum;
 use crate::error::{corrupt, read_failed};
-use crate::stored::{decode, hash_of, last_place, place, seq_at};
-
-/// The number of a filed task, by hash, scope and id.
-pub(crate) const FIND_TASK: &str = "SELECT number FROM task_by_id CROSS JOIN task ON number = task
-    WHERE hash = ?1 AND scope = ?2 AND id = ?3";
+use crate::stored::{decode, last_place, place, seq_at};
 
 pub(super) struct Statements<'c> {
     task: Statement<'c>,
-    newest_task: Statement<'c>,
     batches: Statement<'c>,
     snapshot: Statement<'c>,
 }
@@ -25,9 +20,8 @@ pub(super) struct Statements<'c> {
 impl<'c> Statements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
-            task: connection.prepare(FIND_TASK)?,
-            newest_task: connection
-                .prepare("SELECT number FROM task WHERE number > ?1 AND scope = ?2 AND id = ?3")?,
+            task: connection
+                .prepare("SELECT number FROM task INDEXED BY task_by_id WHERE scope = ?1 AND id = ?2")?,
             batches: connection.prepare(
                 "SELECT place, body, checksum FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place",
             )?,
@@ -53,18 +47,16 @@ impl Reader<'_> {
         }
     }
 
-    /// The first events of a task that a listing has named: it is in the database, whoever knows of it yet.
+    /// The first events of a task that a listing has named; an error when one of them cannot be read.
     pub(crate) fn events_of_listed(
         &mut self,
         key: &TaskKey,
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, StoreError> {
-        let last = self.shared.recent.last();
-        let found = match self.task_number(key)? {
-            None => self.newest_task_number(key, last)?,
-            found => found,
-        };
-        found.map_or_else(|| Ok(Vec::new()), |task| self.events_of(task, Seq::START, limit, Damage::Fails))
+        match self.task_number(key)? {
+            Some(task) => self.events_of(task, Seq::START, limit, Damage::Fails),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn events_of(
@@ -94,19 +86,7 @@ impl Reader<'_> {
 
     pub(super) fn task_number(&mut self, key: &TaskKey) -> Result<Option<i64>, StoreError> {
         let Some(scope) = self.scope_number(&key.scope)? else { return Ok(None) };
-        // In this order: a task leaves the recent ones only after it can be found in the database.
-        if let Some(number) = self.shared.recent.number(scope, &key.task) {
-            return Ok(Some(number));
-        }
-        let id = key.task.as_str();
-        let found = self.events.task.query_row((hash_of(scope, id), scope, id), |row| row.get(0));
-        found.optional().map_err(read_failed)
-    }
-
-    /// Among the tasks that were committed a moment ago, after the one numbered `last`.
-    fn newest_task_number(&mut self, key: &TaskKey, last: i64) -> Result<Option<i64>, StoreError> {
-        let Some(scope) = self.scope_number(&key.scope)? else { return Ok(None) };
-        let found = self.events.newest_task.query_row((last, scope, key.task.as_str()), |row| row.get(0));
+        let found = self.events.task.query_row((scope, key.task.as_str()), |row| row.get(0));
         found.optional().map_err(read_failed)
     }
 }

@@ -10,7 +10,6 @@ use super::Reader;
 use crate::error::{corrupt, is_corrupt, read_failed};
 use crate::salvage::each_readable;
 use crate::stored::{code_of, millisecond_from, state_of};
-use crate::tally::TallyChange;
 
 /// ?1 the number to come after.
 const ROWS: &str =
@@ -105,13 +104,9 @@ impl Reader<'_> {
         Ok(keys)
     }
 
-    pub(super) fn count_past_damage(&mut self) -> Result<Vec<TallyChange>, StoreError> {
-        let mut counted = Vec::new();
-        self.each_readable(|row| {
-            if let Some(state) = state_of(row.state).filter(|_| !row.hidden) {
-                counted.push(TallyChange { scope: row.scope, state, by: 1 });
-            }
-        })?;
+    pub(super) fn count_past_damage(&mut self) -> Result<u64, StoreError> {
+        let mut counted = 0;
+        self.each_readable(|row| counted += u64::from(!row.hidden && state_of(row.state).is_some()))?;
         Ok(counted)
     }
 

@@ -2,15 +2,13 @@
 
 use attache_domain::{Seq, TaskId, TaskKey, TaskSummary};
 use attache_store::StoreError;
-use rusqlite::{Connection, OptionalExtension, Statement};
+use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
-use super::known::KnownTask;
 use super::{Outcome, WriteReply, Writer};
 use crate::checksum;
+use crate::error::is_corrupt;
 use crate::mark_file::AcknowledgedBatch;
-use crate::reader::FIND_TASK;
-use crate::stored::{FIND_SUMMARY, code_of, hash_of, last_place, place, seq_at, summary_of};
-use crate::tally::TallyChange;
+use crate::stored::{code_of, last_place, place, seq_at, summary_of};
 
 /// An append with its events in stored form.
 pub(crate) struct AppendBody {
@@ -25,7 +23,6 @@ pub(crate) struct AppendBody {
 }
 
 pub(super) struct Statements<'c> {
-    find_number: Statement<'c>,
     find_task: Statement<'c>,
     find_head: Statement<'c>,
     insert_task: Statement<'c>,
@@ -33,20 +30,29 @@ pub(super) struct Statements<'c> {
     update_work: Statement<'c>,
     update_all: Statement<'c>,
     insert_batch: Statement<'c>,
+    add_count: Statement<'c>,
+}
+
+/// A task as the database has it.
+struct StoredTask {
+    number: i64,
+    summary: TaskSummary,
 }
 
 impl<'c> Statements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         let prepare = |sql| connection.prepare(sql);
         Ok(Self {
-            find_number: prepare(FIND_TASK)?,
-            find_task: prepare(FIND_SUMMARY)?,
+            find_task: prepare(
+                "SELECT context, state, status_at, hidden, unfinished, number
+                 FROM task INDEXED BY task_by_id WHERE scope = ?1 AND id = ?2",
+            )?,
             find_head: prepare(
                 "SELECT place FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
             )?,
             insert_task: prepare(
                 "INSERT INTO task (scope, id, context, state, status_at, hidden, unfinished)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (scope, id) DO NOTHING",
             )?,
             // Three updates, because SQLite rewrites every index that has a column named here.
             update_status: prepare("UPDATE task SET state = ?2, status_at = ?3 WHERE number = ?1")?,
@@ -58,6 +64,10 @@ impl<'c> Statements<'c> {
                  WHERE number = ?1",
             )?,
             insert_batch: prepare("INSERT INTO batch (place, body, checksum) VALUES (?1, ?2, ?3)")?,
+            add_count: prepare(
+                "INSERT INTO task_count (scope, state, tasks) VALUES (?1, ?2, ?3)
+                 ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks",
+            )?,
         })
     }
 }
@@ -66,33 +76,36 @@ impl Writer<'_> {
     pub(super) fn append(&mut self, append: &AppendBody) -> rusqlite::Result<Outcome> {
         let AppendBody { key, expected, last, body, body_checksum, summary } = append;
         let conflict = |head| Ok(Err(StoreError::Conflict { expected: *expected, head }));
-        let (scope, number) = if *expected == Seq::START {
+        let number = if *expected == Seq::START {
             let scope = self.scope_number_or_new(&key.scope)?;
-            if let Some(known) = self.task(scope, &key.task)? {
-                return conflict(known.head);
+            match self.open(scope, &key.task, summary)? {
+                Some(number) => number,
+                None => {
+                    let stored = self.find_task(scope, &key.task)?;
+                    let head = stored.map(|stored| self.head(stored.number)).transpose()?;
+                    return conflict(head.unwrap_or(Seq::START));
+                }
             }
-            (scope, self.open(scope, &key.task, summary)?)
         } else {
             let Some(scope) = self.scope_number(&key.scope)? else { return conflict(Seq::START) };
-            let Some(known) = self.task(scope, &key.task)? else { return conflict(Seq::START) };
-            if known.head != *expected {
-                return conflict(known.head);
+            let Some(stored) = self.find_task(scope, &key.task)? else { return conflict(Seq::START) };
+            let head = self.head(stored.number)?;
+            if head != *expected {
+                return conflict(head);
             }
-            self.update(scope, &known, summary)?;
-            (scope, known.number)
+            self.update(scope, &stored, summary)?;
+            stored.number
         };
         let place = place(number, *last);
         let checksum = checksum::at_place(*body_checksum, place);
         self.append.insert_batch.execute((place, body, checksum))?;
         self.last_batch = Some(AcknowledgedBatch { place, checksum });
-        let known = KnownTask { number, head: *last, summary: summary.clone() };
-        self.known.keep(scope, key.task.clone(), known);
         Ok(Ok(WriteReply::Done))
     }
 
-    /// Makes the row of a new task; returns its number.
-    fn open(&mut self, scope: i64, task: &TaskId, summary: &TaskSummary) -> rusqlite::Result<i64> {
-        let number = self.append.insert_task.insert((
+    /// Adds the row of a new task and returns its number; `None` when there is such a task.
+    fn open(&mut self, scope: i64, task: &TaskId, summary: &TaskSummary) -> rusqlite::Result<Option<i64>> {
+        let added = self.append.insert_task.execute((
             scope,
             task.as_str(),
             summary.context.as_str(),
@@ -101,23 +114,26 @@ impl Writer<'_> {
             summary.hidden,
             summary.unfinished,
         ))?;
-        self.filing.opened(scope, task.clone(), &summary.context, number);
+        if added == 0 {
+            return Ok(None);
+        }
         self.count(scope, summary, 1);
-        Ok(number)
+        Ok(Some(self.connection.last_insert_rowid()))
     }
 
     /// Writes of the listing row only what differs.
-    fn update(&mut self, scope: i64, known: &KnownTask, summary: &TaskSummary) -> rusqlite::Result<()> {
-        let (number, old) = (known.number, &known.summary);
-        if old == summary {
+    fn update(&mut self, scope: i64, stored: &StoredTask, summary: &TaskSummary) -> rusqlite::Result<()> {
+        let (number, old) = (stored.number, &stored.summary);
+        let (state, status_at) = (code_of(summary.state), summary.status_at.as_millisecond());
+        // The database has whole milliseconds.
+        let same_time = old.status_at.as_millisecond() == status_at;
+        if same_time && *old == (TaskSummary { status_at: old.status_at, ..summary.clone() }) {
             return Ok(());
         }
-        let (state, status_at) = (code_of(summary.state), summary.status_at.as_millisecond());
         if old.context != summary.context || old.hidden != summary.hidden {
             let context = summary.context.as_str();
             let row = (number, state, status_at, summary.unfinished, context, summary.hidden);
             self.append.update_all.execute(row)?;
-            self.filing.moved(scope, &summary.context, number)?;
         } else if old.unfinished != summary.unfinished {
             self.append.update_work.execute((number, state, status_at, summary.unfinished))?;
         } else {
@@ -128,29 +144,41 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Counts a visible task once more, or once less.
     fn count(&mut self, scope: i64, summary: &TaskSummary, by: i64) {
         if !summary.hidden {
-            self.tally_changes.push(TallyChange { scope, state: summary.state, by });
+            *self.count_changes.entry((scope, code_of(summary.state))).or_default() += by;
         }
     }
 
-    pub(super) fn task(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Option<KnownTask>> {
-        if let Some(known) = self.known.get(scope, task) {
-            return Ok(Some(known.clone()));
+    /// At the end of a transaction: writes what it has changed about the counts.
+    pub(super) fn write_counts(&mut self) -> rusqlite::Result<()> {
+        for ((scope, state), by) in self.count_changes.drain().filter(|(_, by)| *by != 0) {
+            match self.append.add_count.execute((scope, state, by)) {
+                // Only listings need the counts, and they count for themselves where these cannot be read.
+                Err(error) if is_corrupt(&error) => {
+                    self.shared.unreadable.report("a count of the listing".into(), &error);
+                }
+                written => written.map(drop)?,
+            }
         }
-        let Some(number) = self.task_number(scope, task)? else { return Ok(None) };
-        let summary = self.append.find_task.query_row([number], summary_of)?;
-        let range = (place(number, Seq::START), last_place(number));
+        Ok(())
+    }
+
+    /// The number of a task.
+    pub(super) fn task_number(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Option<i64>> {
+        Ok(self.find_task(scope, task)?.map(|stored| stored.number))
+    }
+
+    fn find_task(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Option<StoredTask>> {
+        let read = |row: &Row<'_>| Ok(StoredTask { number: row.get(5)?, summary: summary_of(row)? });
+        self.append.find_task.query_row((scope, task.as_str()), read).optional()
+    }
+
+    /// The number of the last event of a task.
+    fn head(&mut self, task: i64) -> rusqlite::Result<Seq> {
+        let range = (place(task, Seq::START), last_place(task));
         let last = self.append.find_head.query_row(range, |row| row.get(0)).optional()?;
-        Ok(Some(KnownTask { number, head: last.map_or(Seq::START, seq_at), summary }))
-    }
-
-    fn task_number(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Option<i64>> {
-        let recent = self.shared.recent.number(scope, task);
-        if let Some(number) = recent.or_else(|| self.filing.number(scope, task)) {
-            return Ok(Some(number));
-        }
-        let place = (hash_of(scope, task.as_str()), scope, task.as_str());
-        self.append.find_number.query_row(place, |row| row.get(0)).optional()
+        Ok(last.map_or(Seq::START, seq_at))
     }
 }

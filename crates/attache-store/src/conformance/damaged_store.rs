@@ -1,10 +1,10 @@
 //! A store in which some logs and records cannot be read, to prove that the others still can.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use attache_domain::{Event, Seq, TaskKey, TaskSummary};
+use attache_domain::{Event, IgnorePoison, Seq, TaskKey, TaskSummary};
 
 use super::Store;
 use crate::{
@@ -52,7 +52,7 @@ impl<S: Store> DamagedStore<S> {
     }
 
     fn damage(&self) -> MutexGuard<'_, Damage> {
-        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
+        self.damage.lock().ignore_poison()
     }
 
     /// Leaves out what cannot be read; an error when nothing is left.

@@ -1,9 +1,10 @@
 //! Our side of the protocol: what a server may ask of us, and what it tells.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use attache_domain::IgnorePoison;
 use attache_net::Url;
 use attache_tool::LiveOutput;
 use rmcp::model::{
@@ -94,7 +95,7 @@ impl ServerNotifications {
         live: Arc<dyn LiveOutput>,
     ) -> ProgressSubscription {
         let listener = ProgressListener { live, last: None, lines: 0 };
-        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), listener);
+        self.listeners.lock().ignore_poison().insert(token.clone(), listener);
         ProgressSubscription { news: self.clone(), token }
     }
 
@@ -104,7 +105,7 @@ impl ServerNotifications {
 
     fn progress(&self, progress: ProgressNotificationParam) {
         let live = {
-            let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut listeners = self.listeners.lock().ignore_poison();
             let Some(listener) = listeners.get_mut(&progress.progress_token) else { return };
             let now = Instant::now();
             let soon = listener.last.is_some_and(|last| now.duration_since(last) < PROGRESS_INTERVAL);
@@ -126,7 +127,7 @@ pub(super) struct ProgressSubscription {
 
 impl Drop for ProgressSubscription {
     fn drop(&mut self) {
-        self.news.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+        self.news.listeners.lock().ignore_poison().remove(&self.token);
     }
 }
 

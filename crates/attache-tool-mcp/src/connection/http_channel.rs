@@ -1,8 +1,9 @@
 //! A server's address with what has to be sent along, over the one outbound client.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use attache_net::{HttpClient, HttpClientOptions, HttpRequest, HttpResponse, NetError, Secret, Url};
 
 use super::redact::redact;
@@ -110,7 +111,7 @@ impl HttpChannel {
 
     /// The last failure, for telling people.
     pub(super) fn failure(&self) -> Option<HttpError> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().ignore_poison().clone()
     }
 
     /// An answer that tells of success, or what it tells instead.
@@ -126,7 +127,7 @@ impl HttpChannel {
 
     pub(super) fn note<T>(&self, result: Result<T, HttpError>) -> Result<T, HttpError> {
         if let Err(failure) = &result {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure.clone());
+            *self.failure.lock().ignore_poison() = Some(failure.clone());
         }
         result
     }

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use attache_net::Secret;
 use attache_tool::{
     Access, AccessLevel, ConfinementGuard, IgnoreSources, Launch, MARK_VARIABLE, ProgramInput, Workspace,
@@ -129,7 +130,7 @@ impl Process {
 
     /// The last that the program wrote to its standard error, without the secrets it was given.
     pub(super) fn stderr_tail(&self) -> String {
-        let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let bytes = self.stderr.lock().ignore_poison().clone();
         let text = redact(&String::from_utf8_lossy(&bytes), &self.secrets);
         in_lines(text.trim())
     }
@@ -140,7 +141,7 @@ impl Process {
         self.signal(Signal::TERM);
         self.wait_a_moment().await;
         self.signal(Signal::KILL);
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let child = self.child.lock().ignore_poison().take();
         if let Some(mut child) = child {
             let _ = timeout(EXIT_TIMEOUT, child.wait()).await;
         }
@@ -155,7 +156,7 @@ impl Process {
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
         // Dropping it has it waited for by the runtime.
-        self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.child.lock().ignore_poison().take();
     }
 
     async fn wait_a_moment(&self) {
@@ -172,7 +173,7 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        if self.child.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+        if self.child.lock().ignore_poison().is_some() {
             // Fails only if nobody is left.
             let _ = kill_process_group(self.group, signal);
         }
@@ -211,7 +212,7 @@ fn why(error: &io::Error, directory: &Path) -> String {
 async fn listen(mut stderr: ChildStderr, complaints: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = complaints.lock().ignore_poison();
         kept.extend_from_slice(&buffer[..count]);
         let excess = kept.len().saturating_sub(MAX_STDERR_BYTES);
         kept.drain(..excess);

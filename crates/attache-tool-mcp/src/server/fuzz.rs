@@ -1,6 +1,6 @@
 //! Arbitrary bytes as all that a server says, from the handshake to its last word.
 
-use attache_domain::Content;
+use attache_domain::{Content, IgnorePoison};
 use attache_tool::{LiveOutput, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, Workspace};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
@@ -124,7 +124,7 @@ async fn use_all(server: &Arc<Server>, said: usize) {
         };
         check_told(called, said);
     }
-    for text in shown.texts.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for text in shown.texts.lock().ignore_poison().iter() {
         let line = text.strip_suffix('\n').expect("a line has an end");
         assert!(line.chars().all(is_drawn) && line.len() <= 1_000, "{line:?}");
     }
@@ -161,7 +161,7 @@ struct ShownLines {
 
 impl LiveOutput for ShownLines {
     fn show(&self, text: &str) {
-        self.texts.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        self.texts.lock().ignore_poison().push(text.to_owned());
     }
 }
 

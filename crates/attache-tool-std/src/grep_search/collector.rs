@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use attache_domain::IgnorePoison;
 
 use super::lines::FileMatches;
 
@@ -61,7 +63,7 @@ impl MatchCollector {
     }
 
     pub(super) fn finish(self) -> KeptMatches {
-        let mut kept = self.kept.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.into_inner().ignore_poison();
         let surplus = kept.matches.saturating_sub(self.most);
         if surplus > 0 {
             if let Some(mut last) = kept.files.last_entry() {
@@ -75,7 +77,7 @@ impl MatchCollector {
     }
 
     fn lock(&self) -> MutexGuard<'_, KeptMatches> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().ignore_poison()
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
+use attache_domain::IgnorePoison;
 use attache_tool::FileStamp;
 use ignore::gitignore::Gitignore;
 
@@ -31,7 +32,7 @@ static CACHE: LazyLock<Mutex<HashMap<PathBuf, CachedRules>>> = LazyLock::new(Mut
 pub(super) fn rules(folder: &Path, file: &Path) -> Option<Arc<Gitignore>> {
     let metadata = fs::symlink_metadata(file).ok().filter(|metadata| metadata.is_file())?;
     let stamp = FileStamp::of(&metadata);
-    let all = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = || CACHE.lock().ignore_poison();
     if let Some(known) = all().get(file).filter(|known| known.stamp == stamp && known.folder == folder) {
         return known.rules.clone();
     }

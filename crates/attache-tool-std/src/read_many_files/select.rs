@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use attache_domain::IgnorePoison;
 use attache_tool::{ToolError, Workspace, check_glob};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkState};
@@ -95,12 +96,12 @@ impl FileSelection {
                 if included && !self.exclude.is_match(below) {
                     let path = entry.path().to_owned();
                     let file = SelectedFile { by_name: self.is_named(&path), path };
-                    chosen.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+                    chosen.lock().ignore_poison().push(file);
                 }
                 WalkState::Continue
             }
         });
-        Ok(chosen.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(chosen.into_inner().ignore_poison())
     }
 
     /// Whether the last part of a pattern has the file's extension, or the start of its name.

@@ -1,9 +1,10 @@
 //! A path that leads nowhere, and the one file that is plainly meant: its path ends in the same words.
 
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use attache_tool::{ToolContext, ToolError, ToolErrorKind, ToolInput, Workspace};
 use ignore::{DirEntry, WalkState};
 use serde_json::Value;
@@ -60,7 +61,7 @@ fn words(path: &Path) -> Option<PathBuf> {
 /// Files that end with these words; none when not all could be looked at, for then one alone says nothing.
 fn ending_with(workspace: &Workspace, words: &Path, stop: &WalkDeadline) -> Result<Vec<PathBuf>, ToolError> {
     let found = Mutex::new(Vec::new());
-    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    let lock = || found.lock().ignore_poison();
     for root in &workspace.roots {
         Walk::new(workspace, root, IgnoreSelection::ALL, stop)?.run(|| {
             |entry: &DirEntry| {

@@ -1,7 +1,8 @@
 //! The commands of one conversation that run in the background, and what foreground commands left running.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use attache_domain::IgnorePoison;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -90,7 +91,7 @@ impl BackgroundProcesses {
     }
 
     fn lock(&self) -> MutexGuard<'_, ProcessList> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.processes.lock().ignore_poison()
     }
 }
 

@@ -1,8 +1,9 @@
 //! One command in the background: what it said last, and how it does.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 
 use super::background_log::BackgroundLog;
@@ -110,7 +111,7 @@ impl BackgroundProcess {
     }
 
     fn lock(&self) -> MutexGuard<'_, ProcessOutput> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+        self.output.lock().ignore_poison()
     }
 }
 

@@ -6,9 +6,10 @@
 //! watches the command; or what was asked of a service that ran before, such as cron or a container's daemon.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::time::{Instant, sleep};
 
@@ -180,7 +181,7 @@ impl ProcessTree {
     }
 
     fn lock(&self) -> MutexGuard<'_, KnownProcesses> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().ignore_poison()
     }
 }
 

@@ -1,9 +1,10 @@
 //! How often a host may be asked.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_secs(60);
@@ -25,7 +26,7 @@ impl HostRateLimit {
 
     /// Takes one request to `host`, or says how long to wait for it.
     pub(super) fn take(&self, host: &str, now: Instant) -> Result<(), Duration> {
-        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hosts = self.hosts.lock().ignore_poison();
         let recent = |time: &Instant| now.saturating_duration_since(*time) < WINDOW;
         if hosts.len() >= MAX_HOSTS {
             hosts.retain(|_, times| times.back().is_some_and(recent));

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use attache_domain::IgnorePoison;
 use attache_tool::{ToolError, ToolErrorKind};
 use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
@@ -57,7 +58,7 @@ fn commit(
     static TURN: Mutex<()> = Mutex::new(());
 
     let failure = |errno| place.failure(errno, FileOperation::Writing);
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = TURN.lock().ignore_poison();
     CurrentFile::look(temporary.folder, name).map_err(failure)?.check(place, expected)?;
     match temporary.rename_to(name, expected.is_some()) {
         Err(Errno::EXIST) => Err(stale(place)),

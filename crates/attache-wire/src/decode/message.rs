@@ -1,6 +1,6 @@
 //! A message from a client.
 
-use attache_domain::{ContextId, Message, MessageId, Part, Progress, Role, TaskId};
+use attache_domain::{ContextId, Message, MessageAnswers, MessageId, Part, Role, TaskId};
 use serde_json::Value;
 
 use super::decoder::{Decoder, FieldPath, Members, excerpt, kind_of};
@@ -9,7 +9,10 @@ use crate::devtool::incoming;
 use crate::{Dialect, enum_names};
 
 /// Reads the member `message` of a send request.
-pub(super) fn read_member(reading: &mut Decoder, parent: &mut Members<'_>) -> Option<Message> {
+pub(super) fn read_member(
+    reading: &mut Decoder,
+    parent: &mut Members<'_>,
+) -> Option<(Message, MessageAnswers)> {
     let above = parent.place();
     // The protobuf name of the member in 0.3 is `request`, and some clients write that.
     let name = match reading.dialect() {
@@ -23,7 +26,7 @@ pub(super) fn read_member(reading: &mut Decoder, parent: &mut Members<'_>) -> Op
     read(reading, members)
 }
 
-fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
+fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<(Message, MessageAnswers)> {
     check_kind(reading, &mut members);
     let here = members.place();
     let id = members.required_id(reading, "messageId");
@@ -55,16 +58,16 @@ pub(crate) fn read_extension_content(
     mut message: Message,
     here: FieldPath<'_>,
     task: &str,
-) -> Option<Message> {
-    let profile = incoming::read(reading, &mut message, here);
+) -> Option<(Message, MessageAnswers)> {
+    let (answers, profile) = incoming::read(reading, &mut message, here);
     reading.set_profile(profile);
     // With a context, the session looks for the task that asks.
     let is_lost = message.task.is_none() && message.context.is_none();
-    if is_lost && Progress::answers_apart(&message).is_some() {
+    if is_lost && answers.has_data() {
         return reading
             .refuse(here.member(task), "is required: an answer about a call goes to the task that asks");
     }
-    Some(message)
+    Some((message, answers))
 }
 
 /// 0.3 says what an object is. Its own examples leave that out, so only a wrong word is refused.

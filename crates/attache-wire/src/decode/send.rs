@@ -11,9 +11,9 @@ pub(super) fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Se
     let message = message::read_member(reading, &mut members);
     let configuration = read_configuration(reading, &mut members);
     let metadata = members.object(reading, "metadata");
-    let mut message = message?;
+    let (mut message, answers) = message?;
     incoming::read_request(reading, &mut message, metadata.as_ref());
-    Some(SendMessage { message, configuration, metadata, options: SendOptions::default() })
+    Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 
 fn read_configuration(reading: &mut Decoder, parent: &mut Members<'_>) -> SendConfiguration {

@@ -1,8 +1,8 @@
 //! Commands on the wire: the RFC's `commands/get` and `command/execute`.
 
 use attache_domain::{
-    CommandArgument, CommandCall, CommandSpec, ContextId, ListCommands, Message, MessageId, OperationKind,
-    Part, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
+    CommandArgument, CommandCall, CommandSpec, ContextId, ListCommands, Message, MessageAnswers, MessageId,
+    OperationKind, Part, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
 };
 use serde_json::{Value, json};
 
@@ -106,11 +106,17 @@ pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> O
         wishes: None,
         command: Some(Box::new(command)),
     };
-    let profile = incoming::read(reading, &mut message, here);
+    let (_, profile) = incoming::read(reading, &mut message, here);
     // Whoever gives commands knows the extension.
     reading.set_profile(profile.or(Some(Profile::Developer)));
     let configuration = SendConfiguration::default();
-    Some(SendMessage { message, configuration, metadata: None, options: SendOptions::default() })
+    Some(SendMessage {
+        message,
+        answers: MessageAnswers::default(),
+        configuration,
+        metadata: None,
+        options: SendOptions::default(),
+    })
 }
 
 fn read_path(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<String>> {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use attache_domain::{
-    CommandCall, CommandSpec, ContextId, Fault, Message, MessageId, Part, RequestedSettings, Role,
-    SendConfiguration, SendMessage, SendOptions, TaskView,
+    CommandCall, CommandSpec, ContextId, Fault, Message, MessageAnswers, MessageId, Part, RequestedSettings,
+    Role, SendConfiguration, SendMessage, SendOptions, TaskView,
 };
 use serde_json::{Value, json};
 
@@ -145,7 +145,13 @@ pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
         command: Some(Box::new(command)),
     };
     let (configuration, manner) = (SendConfiguration::default(), SendOptions::default());
-    Ok(SendMessage { message, configuration, metadata: None, options: manner })
+    Ok(SendMessage {
+        message,
+        answers: MessageAnswers::default(),
+        configuration,
+        metadata: None,
+        options: manner,
+    })
 }
 
 /// What came of a command: its words, or what it gives to programs where that is what clients of this route know.

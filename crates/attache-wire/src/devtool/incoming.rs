@@ -1,29 +1,31 @@
 //! What clients say in the extension's words, in whichever dialect, becomes the same domain words.
 
-mod answer;
 mod settings;
 
-use attache_domain::{Message, Metadata, PartContent, RequestedSettings};
+use attache_domain::{Message, MessageAnswers, Metadata, RequestedSettings};
 use serde_json::Value;
 
 use super::{Profile, is_devtool_uri};
-use crate::decode::decoder::{Decoder, FieldPath, invalid_id_reason};
+use crate::approval_answers::decode_answers;
+use crate::decode::decoder::{Decoder, FieldPath};
 
 /// The member of a message's metadata by which clients of Gemini CLI's server are known.
 pub(crate) const GEMINI: &str = "coderAgent";
 
-/// Reads what `message` says in the extension's words, wishes and answers, and tells in whose words it was.
-pub(crate) fn read(reading: &mut Decoder, message: &mut Message, place: FieldPath<'_>) -> Option<Profile> {
+/// The member of a message's metadata for clients that know nothing but attache.
+pub(crate) const OWN: &str = "attache";
+
+/// Reads the settings and the answers of `message`, and tells which dialect they are in.
+pub(crate) fn read(
+    reading: &mut Decoder,
+    message: &mut Message,
+    place: FieldPath<'_>,
+) -> (MessageAnswers, Option<Profile>) {
     message.wishes = read_settings(reading, message.metadata.as_ref(), place);
-    let mut answered = None;
-    for part in &mut message.parts {
-        if let PartContent::Data(data) = &mut part.content {
-            answered = answer::normalize_answer(data).or(answered);
-            check_ids(reading, data, place);
-        }
-    }
+    let (answers, answered) = decode_answers(reading, message, place);
     let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
-    detect_profile(message.metadata.as_ref(), keys.map(String::as_str)).or(answered)
+    let profile = detect_profile(message.metadata.as_ref(), keys.map(String::as_str));
+    (answers, profile.or(answered))
 }
 
 /// Reads the settings in the metadata of the request beside `message`. Some clients put them there; where both have some, those
@@ -39,19 +41,6 @@ pub(crate) fn read_request(reading: &mut Decoder, message: &mut Message, metadat
     if reading.profile().is_none() {
         let keys = metadata.into_iter().flat_map(Metadata::keys).map(String::as_str);
         reading.set_profile(detect_profile(metadata, keys));
-    }
-}
-
-/// The ids in an answer about a call are told back when they are wrong, so they are bounded like all others.
-fn check_ids(reading: &mut Decoder, data: &Value, place: FieldPath<'_>) {
-    if let Value::Array(items) = data {
-        return items.iter().for_each(|item| check_ids(reading, item, place));
-    }
-    let (Some(call), Some(choice)) = (data["call"].as_str(), data["choice"].as_str()) else { return };
-    for (what, id) in [("the id of a call", call), ("the id of a choice", choice)] {
-        if let Some(problem) = invalid_id_reason(id) {
-            reading.refuse::<()>(place, format!("answers with {what} that {problem}"));
-        }
     }
 }
 

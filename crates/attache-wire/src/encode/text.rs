@@ -60,7 +60,8 @@ fn write_escape(byte: u8, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-pub(crate) fn write_integer(integer: impl Display, out: &mut Vec<u8>) {
+/// Writes `integer` in decimal.
+pub fn write_integer(integer: impl Display, out: &mut Vec<u8>) {
     write!(out, "{integer}").expect("memory takes every write");
 }
 

@@ -3,7 +3,9 @@
 //! Strings and bytes are moved out of the generated messages. Unlike JSON, protobuf cannot say that a text is
 //! missing rather than empty, so an empty one counts as missing.
 
-use attache_domain::{Base64, ContextId, Fault, Message, MessageId, OperationKind, Part, Role, TaskId};
+use attache_domain::{
+    Base64, ContextId, Fault, Message, MessageAnswers, MessageId, OperationKind, Part, Role, TaskId,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -79,7 +81,7 @@ fn read_message<P>(
     (parts_name, parts): (&str, Vec<P>),
     read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
     place: FieldPath<'_>,
-) -> Option<Message> {
+) -> Option<(Message, MessageAnswers)> {
     let id = required_id(reading, members.id, place.member("message_id"));
     let context = optional_id(reading, members.context, place.member("context_id"));
     let task = optional_id(reading, members.task, place.member("task_id"));

@@ -5,6 +5,7 @@ use attache_proto::rpc;
 use prost::Message;
 
 use crate::Version;
+use crate::devtool::setting_names::name_setting;
 use crate::fault::{metadata, names, retry_after};
 
 /// The numbers of gRPC that are used here.
@@ -40,6 +41,7 @@ const MAX_VIOLATION_BYTES: usize = 160;
 const MAX_VIOLATIONS_BYTES: usize = 2048;
 
 pub fn status(version: Version, fault: &Fault) -> GrpcStatus {
+    let fault = &*name_setting(fault);
     let code = code(fault);
     let text = truncate_text(&fault.to_string(), MAX_MESSAGE_BYTES);
     // Clients of 0.3 tell errors apart by what the text begins with.

@@ -105,8 +105,10 @@ pub(crate) fn push_wish(dialect: Dialect) -> NewPushConfig {
 }
 
 pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
+    let message = full_message(dialect);
     SendMessage {
-        message: full_message(dialect),
+        answers: attache_wire::read_answers(&message),
+        message,
         configuration: SendConfiguration {
             accepted_output_modes: vec!["text/plain".into(), "application/json".into()],
             history_length: Some(5),

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests, too")]
 
+mod approval_words;
 mod card;
 mod devtool;
 mod envelope;

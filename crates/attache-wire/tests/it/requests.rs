@@ -39,6 +39,7 @@ fn send(decoded: DecodedOperation) -> SendMessage {
 fn a_text_message_is_read_in_both_versions_on_json_rpc() {
     let expected = SendMessage {
         message: user_text("hello"),
+        answers: attache_wire::read_answers(&user_text("hello")),
         configuration: SendConfiguration::default(),
         metadata: None,
         options: Default::default(),

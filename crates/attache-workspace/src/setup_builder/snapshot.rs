@@ -1,11 +1,11 @@
 //! What the conversations in one workspace have in common. It is read once, and again when one of its files has changed.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use attache_agent::{SettingsRefusal, declarations};
 use attache_config::ConfigError;
-use attache_domain::RequestedSettings;
+use attache_domain::{IgnorePoison, RequestedSettings};
 use attache_model::ToolDeclaration;
 use attache_tool::policy::Policy;
 
@@ -59,7 +59,7 @@ struct CachedSnapshot {
 
 impl SnapshotCache {
     fn known(&self) -> MutexGuard<'_, Vec<Arc<CachedSnapshot>>> {
-        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cached.lock().ignore_poison()
     }
 
     fn find(&self, key: &WorkspaceKey) -> Option<Arc<CachedSnapshot>> {

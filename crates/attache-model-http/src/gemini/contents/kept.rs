@@ -5,9 +5,9 @@
 //! newest may come again as others that are equal, once the task shows them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use attache_domain::Exchange;
+use attache_domain::{Exchange, IgnorePoison};
 use attache_model::Prompt;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
@@ -115,7 +115,7 @@ impl Kept {
     }
 
     fn known(&self) -> MutexGuard<'_, Vec<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().ignore_poison()
     }
 }
 

@@ -3,12 +3,9 @@
 use attache_domain::{Metadata, RequestedSettings};
 use serde_json::Value;
 
-use super::GEMINI;
+use super::{GEMINI, OWN};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::devtool::is_devtool_uri;
-
-/// The member of a message's metadata for clients that know nothing but attache.
-const OWN: &str = "attache";
 
 /// What the metadata of a message asks for; later members of this list win over earlier ones.
 pub(super) fn read(

@@ -1,9 +1,9 @@
 //! The requests of 0.3, which names things by their resource: `tasks/{id}`.
 
 use attache_domain::{
-    CancelTask, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Message, Metadata, NewPushConfig, Operation,
-    OperationKind, Part, PartContent, PushAuthentication, PushConfig, PushConfigOperation, PushShape,
-    SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskId,
+    CancelTask, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Message, MessageAnswers, Metadata,
+    NewPushConfig, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
+    PushConfigOperation, PushShape, SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskId,
 };
 use attache_proto::v0_3 as proto;
 use bytes::Bytes;
@@ -88,9 +88,9 @@ fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Optio
         None => SendConfiguration::default(),
     };
     let metadata = read_object(reading, request.metadata, root.member("metadata"));
-    let mut message = message?;
+    let (mut message, answers) = message?;
     incoming::read_request(reading, &mut message, metadata.as_ref());
-    Some(SendMessage { message, configuration, metadata, options: SendOptions::default() })
+    Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 
 /// Once there is a configuration, not asking to wait means not waiting: false and absent look the same.
@@ -120,7 +120,11 @@ fn read_history_length(reading: &mut Decoder, length: i32, place: FieldPath<'_>)
     bounded_integer(reading, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
 }
 
-fn read_message(reading: &mut Decoder, message: proto::Message, place: FieldPath<'_>) -> Option<Message> {
+fn read_message(
+    reading: &mut Decoder,
+    message: proto::Message,
+    place: FieldPath<'_>,
+) -> Option<(Message, MessageAnswers)> {
     let members = MessageMembers {
         id: message.message_id,
         role: message.role,

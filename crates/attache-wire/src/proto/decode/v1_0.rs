@@ -2,9 +2,9 @@
 
 use attache_domain::{
     CancelTask, ContextId, DEFAULT_PAGE_SIZE, Fault, GetTask, ListPushConfigs, ListTasks, MAX_PAGE_SIZE,
-    Message, NewPushConfig, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
-    PushConfigOperation, PushShape, SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskId,
-    TaskState, Timestamp,
+    Message, MessageAnswers, NewPushConfig, Operation, OperationKind, Part, PartContent, PushAuthentication,
+    PushConfig, PushConfigOperation, PushShape, SendConfiguration, SendMessage, SendOptions, SubscribeTask,
+    TaskId, TaskState, Timestamp,
 };
 use attache_proto::v1_0 as proto;
 use bytes::Bytes;
@@ -81,9 +81,9 @@ fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Optio
         None => SendConfiguration::default(),
     };
     let metadata = read_object(reading, request.metadata, root.member("metadata"));
-    let mut message = message?;
+    let (mut message, answers) = message?;
     incoming::read_request(reading, &mut message, metadata.as_ref());
-    Some(SendMessage { message, configuration, metadata, options: SendOptions::default() })
+    Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 
 fn read_configuration(
@@ -111,7 +111,11 @@ fn read_history_length(reading: &mut Decoder, length: Option<i32>, place: FieldP
     bounded_integer(reading, length?, 0, i32::MAX, place.member("history_length"))
 }
 
-fn read_message(reading: &mut Decoder, message: proto::Message, place: FieldPath<'_>) -> Option<Message> {
+fn read_message(
+    reading: &mut Decoder,
+    message: proto::Message,
+    place: FieldPath<'_>,
+) -> Option<(Message, MessageAnswers)> {
     let members = MessageMembers {
         id: message.message_id,
         role: message.role,

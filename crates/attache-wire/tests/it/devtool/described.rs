@@ -212,6 +212,7 @@ fn what_is_answered_about_commands_is_as_described() {
         description: "Facts.".into(),
         arguments,
         sub_commands,
+        is_followed: false,
     };
     let add = spec("add", vec![argument], Vec::new());
     let mut out = Vec::new();

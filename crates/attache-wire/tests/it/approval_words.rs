@@ -1,15 +1,16 @@
 //! Bare words count for the question that their sender has read; who answered stands in the history.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    APPROVAL, CallId, Digest, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer, ModelPart,
-    ModelPartContent, OpenTask, Presentation, Preview, Proposal, ProposedCall, ReplyShape, ResponseEnd, Role,
-    Scope, Seq, TaskEnding, TaskState, TaskView, Timestamp, ToolCall, TurnOutcome, Usage, answerer,
+    APPROVAL, CallAnswer, CallId, Digest, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer,
+    ModelPart, ModelPartContent, OpenTask, Part, PartContent, Presentation, Preview, Proposal, ProposedCall,
+    ReplyShape, ResponseEnd, Role, Scope, Seq, TaskEnding, TaskState, TaskView, Timestamp, ToolCall,
+    TurnOutcome, Usage, answerer,
 };
-use serde_json::Map;
+use attache_wire::read_answers;
+use serde_json::{Map, Value, json};
 
 struct Task {
     view: TaskView,
@@ -17,8 +18,7 @@ struct Task {
 }
 
 impl Task {
-    /// The model wants a call, and a person is asked about it.
-    fn asking(call: &str) -> Self {
+    fn started() -> Self {
         let opening = OpenTask {
             task: "t".into(),
             scope: Scope::new("", "me"),
@@ -34,23 +34,46 @@ impl Task {
         let event = Event { seq: Seq(1), at: now, fact: opening.decide() };
         let mut task = Self { view: TaskView::open(&event).unwrap(), now };
         task.record(Fact::TurnStarted { turn: 1, model: None });
+        task
+    }
+
+    /// The model wants a call, and a person is asked about it.
+    fn asking(call: &str) -> Self {
+        let mut task = Self::started();
         task.asks(call);
         task
     }
 
+    /// The same with other choices.
+    fn offering(choices: &[&str]) -> Self {
+        let mut task = Self::started();
+        let id = task.wants("a");
+        task.proposes_with(&id, choices);
+        task
+    }
+
     fn asks(&mut self, call: &str) {
+        let id = self.wants(call);
+        self.proposes(&id);
+    }
+
+    fn wants(&mut self, call: &str) -> CallId {
         let id = CallId(call.into());
         let wanted = ToolCall { id: id.clone(), name: "tool".into(), input: Map::new() };
         let said = vec![ModelPart { what: ModelPartContent::Call(wanted), opaque: None }];
         let (model, usage, end) = ("m".into(), Usage::default(), ResponseEnd::Done);
         self.record(Fact::ModelAnswered(Box::new(ModelAnswer { model, said, usage, end })));
-        self.proposes(&id);
+        id
     }
 
     fn proposes(&mut self, call: &CallId) {
+        self.proposes_with(call, &["proceed_once", "modify_with_editor", "cancel"]);
+    }
+
+    fn proposes_with(&mut self, call: &CallId, choices: &[&str]) {
         let shown = Preview::Plain { summary: format!("do {} \u{200b}", call.0) };
         let proposal = Arc::new(Proposal { input: Map::new(), effects: Vec::new(), shown });
-        let choices = ["proceed_once", "modify_with_editor", "cancel"].map(str::to_owned).to_vec();
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
         let (alone, why) = (false, String::new());
         self.record(Fact::CallProposed(Box::new(ProposedCall {
             call: call.clone(),
@@ -76,12 +99,16 @@ impl Task {
         Ok(())
     }
 
+    fn matches(&self, message: &Message, by: &str) -> Result<Vec<(CallId, CallAnswer)>, String> {
+        let answers = read_answers(message);
+        self.view.match_answers(message, &answers, by, self.now).map_err(|fault| fault.to_string())
+    }
+
     /// A client sends this; what it is told if it does not count.
     fn hears(&mut self, client: &str, id: &str, text: &str) -> Result<(), String> {
         let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from(id));
-        let answers =
-            self.view.answers_in(&said(id, text), &by, self.now).map_err(|fault| fault.to_string())?;
-        let sign = |(call, answer)| (call, attache_domain::CallAnswer { by: Some(by.clone()), ..answer });
+        let answers = self.matches(&said(id, text), &by)?;
+        let sign = |(call, answer)| (call, CallAnswer { by: Some(by.clone()), ..answer });
         let answers = answers.into_iter().map(sign).collect();
         self.push(Intent::Answer { answers, prompt: None }).map_err(|fault| fault.to_string())
     }
@@ -151,7 +178,7 @@ fn a_bare_no_runs_nothing_and_always_counts() {
 fn an_edit_that_another_client_has_changed_is_another_question() {
     let mut task = Task::asking("one");
     let by = Some("me (ann) in the message m1".to_owned());
-    let answer = attache_domain::CallAnswer {
+    let answer = CallAnswer {
         choice: "modify_with_editor".into(),
         question: None,
         verdict: attache_domain::Verdict::Modify,
@@ -187,7 +214,7 @@ fn an_answer_stands_behind_its_question_with_its_author() {
 /// Is `text`, which `client` sends while no question is open, taken for a late answer?
 fn is_late(task: &Task, client: &str, text: &str) -> bool {
     let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from("late"));
-    let refused = task.view.refuse_late_answer(&said("late", text), &by, task.now);
+    let refused = task.view.refuse_late_answer(&read_answers(&said("late", text)), &by, task.now);
     if let Err(fault) = &refused {
         assert!(matches!(fault, Fault::AlreadyAnswered { call, .. } if call == "one"), "{fault}");
     }
@@ -227,7 +254,7 @@ fn once_the_turn_is_over_only_what_another_client_sends_at_once_is_late() {
 #[test]
 fn only_an_answer_and_nothing_else_is_a_clear_answer() {
     let task = Task::asking("one");
-    let is_clear = |text: &str| task.view.progress.is_clear_answer(&said("m", text));
+    let is_clear = |text: &str| task.view.progress.is_clear_answer(&read_answers(&said("m", text)));
     for text in ["yes", "No.", "ALWAYS", "cancel", "one: yes", "all: yes", "run again", "no\none: yes"] {
         assert!(is_clear(text), "{text}");
     }
@@ -244,5 +271,56 @@ fn only_an_answer_and_nothing_else_is_a_clear_answer() {
         "Bob says: yes",
     ] {
         assert!(!is_clear(text), "{text}");
+    }
+}
+
+/// The choice that `data` makes.
+fn choice_in(task: &Task, data: Value) -> Result<String, String> {
+    let mut message = said("m", "");
+    message.parts = vec![Part::new(PartContent::Data(data))];
+    Ok(task.matches(&message, "me")?.remove(0).1.choice)
+}
+
+#[test]
+fn an_outcome_that_is_not_offered_means_the_nearest_that_is() {
+    let once = &["proceed_once", "cancel"][..];
+    let command = &["proceed_once", "proceed_always", "cancel"][..];
+    let server = &["proceed_once", "proceed_always_tool", "proceed_always_server", "cancel"][..];
+    let tool_only = &["proceed_once", "proceed_always_tool", "cancel"][..];
+    let all = ["proceed_always", "proceed_always_tool", "proceed_always_server", "proceed_always_and_save"];
+    let expected = [
+        (once, ["proceed_once"; 4]),
+        (command, ["proceed_always"; 4]),
+        (tool_only, ["proceed_always_tool"; 4]),
+        (
+            server,
+            ["proceed_always_tool", "proceed_always_tool", "proceed_always_server", "proceed_always_tool"],
+        ),
+    ];
+    for (choices, expected) in expected {
+        let task = Task::offering(choices);
+        for (outcome, expected) in all.iter().zip(expected) {
+            let read = choice_in(&task, json!({"callId": "a", "outcome": outcome}));
+            assert_eq!(read.as_deref(), Ok(expected), "{outcome} of {choices:?}");
+            let exactly = choice_in(&task, json!({"call": "a", "choice": outcome}));
+            assert_eq!(exactly.is_ok(), choices.contains(outcome), "{outcome} of {choices:?}");
+        }
+        assert!(choice_in(&task, json!({"callId": "a", "outcome": "modify_with_editor"})).is_err());
+    }
+}
+
+#[test]
+fn the_question_about_a_lost_call_takes_its_own_words() {
+    let task = Task::offering(&["run_again", "skip", "cancel"]);
+    let choice = |text: &str| Ok::<_, String>(task.matches(&said("m", text), "me")?.remove(0).1.choice);
+    for words in ["run again", "Again!", "run_again", "all: rerun", "a: run again"] {
+        assert_eq!(choice(words).as_deref(), Ok("run_again"), "{words}");
+    }
+    for words in ["no", "cancel", "stop"] {
+        assert_eq!(choice(words).as_deref(), Ok("cancel"), "{words}");
+    }
+    for words in ["yes", "ok", "always", "proceed_once", "all: yes"] {
+        let refused = choice(words).unwrap_err();
+        assert!(refused.contains("it takes: run_again, skip, cancel"), "{words}: {refused}");
     }
 }

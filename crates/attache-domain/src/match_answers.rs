@@ -1,0 +1,234 @@
+//! Finds the open question of each answer in a message.
+//!
+//! Nothing is guessed: an answer that fits no open question is refused, and the refusal says which answers fit. An answer
+//! names the id under which the call is asked about; after a call was lost that is an id of the question's own.
+//! A question that a tool asks the person takes any text.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::choice::{ANSWER, CANCEL, SKIP, verdict_of};
+use crate::{
+    AnswerLine, CallAnswer, CallId, CallProgress, DataAnswer, Fault, GivenChoice, Message, MessageAnswers,
+    NamedAnswer, NewContent, PartAnswers, Progress, TaskView, visible_line,
+};
+
+/// An answer with its question.
+pub(crate) struct MatchedAnswer {
+    pub(crate) call: CallId,
+    pub(crate) answer: CallAnswer,
+    /// The message says which question it answers.
+    pub(crate) is_named: bool,
+}
+
+impl TaskView {
+    /// The answers that `message`, sent `by` a client at `now`, gives to the open questions.
+    pub fn match_answers(
+        &self,
+        message: &Message,
+        answers: &MessageAnswers,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Vec<(CallId, CallAnswer)>, Fault> {
+        let progress = &self.progress;
+        if message.context.as_ref().is_some_and(|context| *context != progress.context) {
+            let (task, context) = (progress.task.clone(), progress.context.clone());
+            return Err(Fault::ContextMismatch { task, context });
+        }
+        let open: Vec<_> = progress.work.asked().collect();
+        let mut matched = Vec::new();
+        for (part, answers) in message.parts.iter().zip(&answers.parts) {
+            match answers {
+                PartAnswers::Text(lines) => {
+                    self.match_text(part.as_text().unwrap_or_default(), lines, &open, &mut matched)?;
+                }
+                PartAnswers::Data(items) => {
+                    for item in items {
+                        matched.push(match_data(progress, item, &open)?);
+                    }
+                }
+                PartAnswers::None => {}
+            }
+        }
+        if matched.is_empty() {
+            return Err(not_a_choice(open.first().copied(), ""));
+        }
+        self.refuse_if_question_changed(&matched, by, now)?;
+        Ok(matched.into_iter().map(|matched| (matched.call, matched.answer)).collect())
+    }
+
+    fn match_text(
+        &self,
+        text: &str,
+        lines: &[AnswerLine],
+        open: &[&CallProgress],
+        matched: &mut Vec<MatchedAnswer>,
+    ) -> Result<(), Fault> {
+        if let Some(other) = lines.iter().find_map(|line| self.progress.closed_question(line)) {
+            return Err(self.progress.not_open(&other));
+        }
+        // A tool's question takes any text, so only the id of the choice itself refuses.
+        if let [only] = open
+            && only.choices.iter().any(|choice| choice == ANSWER)
+            && !text.trim().is_empty()
+            && text.trim() != CANCEL
+        {
+            let answer = CallAnswer { answers: Some(Value::from(text.trim())), ..answer(only, ANSWER) };
+            matched.push(MatchedAnswer { call: only.id.clone(), answer, is_named: false });
+            return Ok(());
+        }
+        for line in lines {
+            self.match_line(line, open, matched)?;
+        }
+        Ok(())
+    }
+
+    fn match_line(
+        &self,
+        line: &AnswerLine,
+        open: &[&CallProgress],
+        matched: &mut Vec<MatchedAnswer>,
+    ) -> Result<(), Fault> {
+        let is_open = |named: &&NamedAnswer| open.iter().any(|asked| is_called(asked, &named.name));
+        let one = line.named.as_ref().filter(is_open);
+        let all = line.named.as_ref().filter(|named| named.is_all);
+        let given = one.or(all).map_or(&line.whole, |named| &named.choice);
+        let calls = open.iter().filter(|asked| one.is_none_or(|named| is_called(asked, &named.name)));
+        let calls: Vec<_> = calls.copied().collect();
+        // One word for several calls may agree to more than was meant. Refusing them all is safe.
+        if one.is_none() && all.is_none() && open.len() > 1 && !runs_nothing(given, &calls) {
+            return Err(self.several_open(&given.given, open));
+        }
+        for asked in calls {
+            let choice = offered(given, asked).ok_or_else(|| not_a_choice(Some(asked), &given.given))?;
+            let answer = answer(asked, choice);
+            matched.push(MatchedAnswer { call: asked.id.clone(), answer, is_named: one.is_some() });
+        }
+        Ok(())
+    }
+
+    /// Refuses bare words that could be about several calls, and says what each of them would do.
+    fn several_open(&self, word: &str, open: &[&CallProgress]) -> Fault {
+        let ids: Vec<_> = open.iter().map(|asked| visible_line(&asked.question_id().0)).collect();
+        let mut what = format!(
+            "must say which call it is about, because several wait ({}): `CALL: {word}` for one, `all: {word}` for all of \
+             them",
+            ids.join(", ")
+        );
+        for record in self.cast.asked() {
+            let (tool, words) = self.in_words(&record.call.id);
+            let id = visible_line(&record.shown_id().0);
+            what.push_str(&format!("\n{tool} ({id}): {words}"));
+        }
+        Fault::invalid("message.parts", what)
+    }
+}
+
+impl Progress {
+    /// Does `line` have the form `CALL: answer` for a call that is known here?
+    pub(crate) fn names_question(&self, line: &AnswerLine) -> bool {
+        let is_open = |named: &NamedAnswer| self.work.asked().any(|asked| is_called(asked, &named.name));
+        line.named.as_ref().is_some_and(is_open) || self.closed_question(line).is_some()
+    }
+
+    /// The question that `line` answers in the form `CALL: answer`, if it is known and not open: it was answered before, or
+    /// the call is known and needs no answer.
+    pub(crate) fn closed_question(&self, line: &AnswerLine) -> Option<CallId> {
+        let NamedAnswer { name, choice, .. } = line.named.as_ref()?;
+        if !choice.is_answer || self.work.asked().any(|asked| is_called(asked, name)) {
+            return None;
+        }
+        let answered = self.answered.iter().map(|answer| answer.question_id());
+        let mut known = answered.chain(self.work.calls.iter().map(|call| &call.id));
+        known.find(|id| is_id(id, name)).cloned()
+    }
+
+    /// The one open call is a question of a tool, which any text answers.
+    pub fn takes_any_text(&self) -> bool {
+        let mut asked = self.work.asked();
+        let takes = |call: &CallProgress| call.choices.iter().any(|choice| choice == ANSWER);
+        asked.next().is_some_and(takes) && asked.next().is_none()
+    }
+
+    /// Does a message clearly answer about calls? It has data that names a call and a choice, or nothing but words such as
+    /// `yes` or `CALL: yes`.
+    pub fn is_clear_answer(&self, answers: &MessageAnswers) -> bool {
+        let is_clear =
+            |line: &&AnswerLine| line.whole.is_answer || line.names_all() || self.names_question(line);
+        answers.has_data() || answers.only_lines().is_some_and(|lines| lines.iter().all(is_clear))
+    }
+}
+
+fn match_data(
+    progress: &Progress,
+    item: &DataAnswer,
+    open: &[&CallProgress],
+) -> Result<MatchedAnswer, Fault> {
+    let asked = match (&item.call, open) {
+        (Some(call), _) => open
+            .iter()
+            .find(|asked| asked.question_id() == call)
+            .copied()
+            .ok_or_else(|| progress.not_open(call))?,
+        (None, [only]) => only,
+        (None, _) => return Err(Fault::invalid("call", "is needed: more than one call waits for an answer")),
+    };
+    let choice = match &item.choice {
+        Some(given) => offered(given, asked).ok_or_else(|| not_a_choice(Some(asked), &given.given))?,
+        None => {
+            let answers = item.answers.as_ref().and_then(|_| find_choice(ANSWER, asked));
+            let given = if item.answers.is_some() { ANSWER } else { "" };
+            answers.ok_or_else(|| not_a_choice(Some(asked), given))?
+        }
+    };
+    let mut answer = answer(asked, choice);
+    answer.new_content = match &item.new_content {
+        NewContent::Unchanged => None,
+        NewContent::Text(content) => Some(content.clone()),
+        NewContent::NotText => {
+            return Err(Fault::invalid("newContent", "must be text: what the file should hold"));
+        }
+    };
+    answer.answers.clone_from(&item.answers);
+    Ok(MatchedAnswer { call: asked.id.clone(), answer, is_named: item.call.is_some() })
+}
+
+/// A person names a call as it was shown.
+fn is_called(asked: &CallProgress, name: &str) -> bool {
+    is_id(asked.question_id(), name)
+}
+
+fn is_id(id: &CallId, name: &str) -> bool {
+    id.0 == name || visible_line(&id.0) == name
+}
+
+fn runs_nothing(given: &GivenChoice, calls: &[&CallProgress]) -> bool {
+    calls.iter().all(|asked| matches!(offered(given, asked), Some(CANCEL | SKIP)))
+}
+
+/// The offered choice that is meant.
+fn offered<'a>(given: &GivenChoice, asked: &'a CallProgress) -> Option<&'a str> {
+    given.choices.iter().find_map(|choice| find_choice(choice, asked))
+}
+
+fn find_choice<'a>(choice: &str, asked: &'a CallProgress) -> Option<&'a str> {
+    asked.choices.iter().find(|offered| *offered == choice).map(String::as_str)
+}
+
+fn answer(asked: &CallProgress, choice: &str) -> CallAnswer {
+    CallAnswer {
+        choice: choice.to_owned(),
+        question: asked.question.clone(),
+        verdict: verdict_of(choice),
+        new_content: None,
+        answers: None,
+        message: None,
+        by: None,
+    }
+}
+
+fn not_a_choice(asked: Option<&CallProgress>, given: &str) -> Fault {
+    let (call, choices) =
+        asked.map(|asked| (asked.question_id().0.clone(), asked.choices.clone())).unwrap_or_default();
+    Fault::NotAChoice { call, given: given.chars().take(80).collect(), choices }
+}

@@ -1,0 +1,171 @@
+//! The words by which people answer questions about calls. The only place that understands `yes`.
+//!
+//! `yes`, `no`, `always`, `run again`, or the id of a choice. When several calls wait: a line `CALL: answer` for each, or
+//! `all: answer`. Which of the choices a question offers, and which question is open, `attache-domain` decides.
+
+use std::borrow::Cow;
+
+use attache_domain::{
+    AnswerLine, CANCEL, GivenChoice, MODIFY, NamedAnswer, PROCEED_ALWAYS, PROCEED_ALWAYS_AND_SAVE,
+    PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN, SKIP,
+};
+
+/// Stands for every call that waits.
+const ALL: &str = "all";
+
+/// Longer than every word and every id below.
+const MAX_WORD_BYTES: usize = 64;
+
+/// How much of a line that is no answer is kept for the refusal.
+const MAX_GIVEN_CHARS: usize = 80;
+
+/// The words, and the choices each may mean, the best first. `yes` agrees that a call may run; whether a lost call runs a
+/// second time is another question, which takes other words.
+const WORDS: &[(&[&str], &[&str])] = &[
+    (&["yes", "y", "ok", "okay", "proceed", "allow", "go"], &[PROCEED_ONCE]),
+    (&["always"], &[PROCEED_ALWAYS, PROCEED_ALWAYS_TOOL]),
+    (&["no", "n", "stop", "deny", "refuse"], &[CANCEL]),
+    (&["run again", "again", "rerun"], &[RUN_AGAIN]),
+];
+
+/// The choices that are answers by their ids alone.
+const CHOICES: &[&str] = &[
+    PROCEED_ONCE,
+    PROCEED_ALWAYS,
+    PROCEED_ALWAYS_TOOL,
+    PROCEED_ALWAYS_SERVER,
+    PROCEED_ALWAYS_AND_SAVE,
+    MODIFY,
+    CANCEL,
+    SKIP,
+    RUN_AGAIN,
+];
+
+/// For clients that know a fixed list of choices: what each choice means where it is not offered, the best first. None
+/// allows more than what the person was shown.
+const NEAREST: &[(&str, &[&str])] = &[
+    (PROCEED_ONCE, &[RUN_AGAIN]),
+    (PROCEED_ALWAYS, &[PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN]),
+    (PROCEED_ALWAYS_TOOL, &[PROCEED_ALWAYS, PROCEED_ONCE, RUN_AGAIN]),
+    (PROCEED_ALWAYS_SERVER, &[PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS, PROCEED_ONCE, RUN_AGAIN]),
+    (PROCEED_ALWAYS_AND_SAVE, &[PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS, PROCEED_ONCE, RUN_AGAIN]),
+];
+
+/// The lines of `text` that may be answers. A prompt may be long: after a line that is no answer, only answers are kept.
+pub(crate) fn read_text(text: &str) -> Vec<AnswerLine> {
+    let mut lines = Vec::new();
+    let mut has_other = false;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let read = read_line(line);
+        let is_other = !read.is_answer();
+        if !is_other || !has_other {
+            lines.push(read);
+        }
+        has_other |= is_other;
+    }
+    lines
+}
+
+fn read_line(line: &str) -> AnswerLine {
+    let named = line.rsplit_once(':').map(|(name, word)| {
+        let name = name.trim();
+        let is_all = name.eq_ignore_ascii_case(ALL);
+        NamedAnswer { name: name.to_owned(), is_all, choice: read_choice(word.trim()) }
+    });
+    let mut line = AnswerLine { whole: read_choice(line), named };
+    for choice in [Some(&mut line.whole), line.named.as_mut().map(|named| &mut named.choice)] {
+        if let Some(choice) = choice.filter(|choice| !choice.is_answer) {
+            choice.given = choice.given.chars().take(MAX_GIVEN_CHARS).collect();
+        }
+    }
+    line
+}
+
+/// The choices that `word` may mean.
+pub(crate) fn read_choice(word: &str) -> GivenChoice {
+    if word.len() > MAX_WORD_BYTES {
+        return GivenChoice { given: word.to_owned(), choices: Vec::new(), is_answer: false };
+    }
+    let normal = word.trim().trim_end_matches(['.', '!']).to_lowercase();
+    let meanings = WORDS.iter().find(|(words, _)| words.contains(&normal.as_str()));
+    let meanings = meanings.map(|(_, choices)| *choices);
+    let is_answer = meanings.is_some() || CHOICES.contains(&normal.as_str());
+    let meanings = meanings.unwrap_or_default().iter().map(|choice| Cow::Borrowed(*choice));
+    let choices = [Cow::Owned(normal)].into_iter().chain(meanings).collect();
+    GivenChoice { given: word.to_owned(), choices, is_answer }
+}
+
+/// The same, and where the question does not offer the choice, the nearest that it offers.
+pub(crate) fn read_nearest_choice(word: &str) -> GivenChoice {
+    let mut given = read_choice(word);
+    let nearest = NEAREST.iter().find(|(known, _)| *known == word).map(|(_, nearest)| *nearest);
+    given.choices.extend(nearest.unwrap_or_default().iter().map(|choice| Cow::Borrowed(*choice)));
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_answer(text: &str) -> bool {
+        let lines = read_text(text);
+        !lines.is_empty() && lines.iter().all(AnswerLine::is_answer)
+    }
+
+    #[test]
+    fn only_an_answer_and_nothing_else_is_an_answer() {
+        for text in
+            ["yes", " No. ", "ALWAYS", "cancel", "one: yes", "all: yes", "run again", "no\none: yes", "skip!"]
+        {
+            assert!(is_answer(text), "{text}");
+        }
+        let long = "yes ".repeat(100);
+        for text in
+            ["", "yes please", "I say yes", "no idea", "yes?", "okay then", "answer", "note: this", &long]
+        {
+            assert!(!is_answer(text), "{text}");
+        }
+    }
+
+    #[track_caller]
+    fn check(word: &str, expected: &[&str]) {
+        assert_eq!(read_choice(word).choices, expected, "{word}");
+    }
+
+    #[test]
+    fn words_mean_choices() {
+        check("Yes.", &["yes", "proceed_once"]);
+        check("always", &["always", "proceed_always", "proceed_always_tool"]);
+        check("NO!", &["no", "cancel"]);
+        check("again", &["again", "run_again"]);
+        check("proceed_once", &["proceed_once"]);
+        check("perhaps", &["perhaps"]);
+    }
+
+    #[test]
+    fn the_nearest_choice_allows_no_more_than_the_one_that_was_given() {
+        let nearest = |word: &str| read_nearest_choice(word).choices.join(" ");
+        assert_eq!(nearest("proceed_once"), "proceed_once run_again");
+        assert_eq!(
+            nearest("proceed_always_server"),
+            "proceed_always_server proceed_always_tool proceed_always proceed_once run_again"
+        );
+        assert_eq!(nearest("cancel"), "cancel");
+        assert_eq!(nearest("modify_with_editor"), "modify_with_editor");
+    }
+
+    #[test]
+    fn a_line_names_its_question_before_the_last_colon() {
+        let lines = read_text("a:b: yes\n\nALL : no\nyes");
+        let named = |line: &AnswerLine| line.named.clone().map(|named| (named.name, named.is_all));
+        let named: Vec<_> = lines.iter().map(named).collect();
+        assert_eq!(named, [Some(("a:b".into(), false)), Some(("ALL".into(), true)), None]);
+    }
+
+    #[test]
+    fn of_a_long_prompt_only_one_line_and_the_answers_are_kept() {
+        let lines = read_text("Please do this:\nand that\none: yes\nand more\nno");
+        let given: Vec<_> = lines.iter().map(|line| line.whole.given.as_str()).collect();
+        assert_eq!(given, ["Please do this:", "one: yes", "no"]);
+    }
+}

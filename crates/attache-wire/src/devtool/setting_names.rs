@@ -1,0 +1,61 @@
+//! Names a refused setting as the client wrote it: each dialect calls the settings by names of its own.
+
+use std::borrow::Cow;
+
+use attache_domain::{Fault, RequestedSettings};
+
+use super::incoming::{GEMINI, OWN};
+
+/// `fault`; in place of a refused setting, the invalid member of the request.
+pub fn name_setting(fault: &Fault) -> Cow<'_, Fault> {
+    let Fault::SettingRefused { said_in, setting, what } = fault else { return Cow::Borrowed(fault) };
+    let (above, key) = match said_in.strip_prefix(RequestedSettings::IN_REQUEST) {
+        Some(key) => ("metadata", key),
+        None => ("message.metadata", said_in.as_str()),
+    };
+    let member = match (key, *setting) {
+        (OWN, setting) => setting.to_owned(),
+        (GEMINI, "workspace") => "workspacePath".to_owned(),
+        (GEMINI, setting) => setting.to_owned(),
+        (_, "workspace") => "workspace_path".to_owned(),
+        (_, setting) => snake_case(setting),
+    };
+    Cow::Owned(Fault::invalid(format!("{above}.{key}.{member}"), what))
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(said_in: &str, setting: &'static str, expected: &str) {
+        let fault = Fault::SettingRefused { said_in: said_in.into(), setting, what: "is wrong".into() };
+        assert_eq!(name_setting(&fault).to_string(), format!("invalid parameters: {expected} is wrong"));
+    }
+
+    #[test]
+    fn each_dialect_has_its_own_names() {
+        check("attache", "workspace", "message.metadata.attache.workspace");
+        check("coderAgent", "workspace", "message.metadata.coderAgent.workspacePath");
+        check("coderAgent", "approvalMode", "message.metadata.coderAgent.approvalMode");
+        check("metadata.coderAgent", "model", "metadata.coderAgent.model");
+        check("https://x/v1", "workspace", "message.metadata.https://x/v1.workspace_path");
+        check("https://x/v1", "approvalMode", "message.metadata.https://x/v1.approval_mode");
+    }
+
+    #[test]
+    fn other_faults_stay() {
+        assert_eq!(*name_setting(&Fault::Internal), Fault::Internal);
+    }
+}
