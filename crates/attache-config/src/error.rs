@@ -34,8 +34,8 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
-    #[error("{wished:?} cannot be the workspace: {why}")]
-    NotAWorkspace { wished: String, why: String },
+    #[error("{named:?} cannot be the workspace: {why}")]
+    NotAWorkspace { named: String, why: String },
     #[error("the model {model} needs {}", if *variable == "GOOGLE_CLOUD_PROJECT" { "a project" } else { "a key" })]
     NoKey { model: String, variable: &'static str },
     #[error("a server on {host} can be reached by others and needs a token")]

@@ -12,14 +12,14 @@ use crate::settings::nearest::shown;
 
 /// The folder that a client names, without links, if it lies below an allowed root. A relative path starts at the server's own
 /// workspace.
-pub fn allowed_workspace(operator: &Settings, wished: &Path) -> Result<PathBuf, ConfigError> {
-    let refused = |why: String| ConfigError::NotAWorkspace { wished: wished.display().to_string(), why };
+pub fn allowed_workspace(operator: &Settings, named: &Path) -> Result<PathBuf, ConfigError> {
+    let refused = |why: String| ConfigError::NotAWorkspace { named: named.display().to_string(), why };
     let roots = || {
         operator.allowed_roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
     };
     // Folders outside are refused alike whether they exist or not, so that a client cannot probe for them.
     let outside = || refused(format!("it must be a folder below {}", roots()));
-    let path = operator.workspace.join(wished);
+    let path = operator.workspace.join(named);
     let is_fine = |folder: &PathBuf| is_allowed(operator, folder) && folder.to_str().is_some();
     if let Some(folder) = real_folder(&path).filter(is_fine) {
         return Ok(folder);
@@ -72,13 +72,13 @@ impl WorkspaceSettings {
 
     /// The approval mode that a client requests. A more careful one is always granted. A freer one is granted only if the
     /// operator lets clients run things unasked, and never past trust and `security.disableYoloMode`.
-    pub fn allowed_mode(&self, wished: &str, operator: &Settings) -> Result<ApprovalMode, ConfigError> {
+    pub fn allowed_mode(&self, named: &str, operator: &Settings) -> Result<ApprovalMode, ConfigError> {
         let refused = |expected: &str| ConfigError::BadValue {
-            origin: "the approval mode wished for".to_owned(),
-            value: wished.chars().take(40).collect(),
+            origin: "the requested approval mode".to_owned(),
+            value: named.chars().take(40).collect(),
             expected: expected.to_owned(),
         };
-        let mode = ApprovalMode::from_name(wished)
+        let mode = ApprovalMode::from_name(named)
             .ok_or_else(|| refused("default, auto_edit, confined, yolo or plan"))?;
         if mode.freedom() <= self.general.approval_mode.freedom() {
             return Ok(mode);

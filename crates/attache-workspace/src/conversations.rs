@@ -88,9 +88,9 @@ impl WorkspaceConversations {
         if let Some(snapshot) = self.builder.cached_snapshot(&key) {
             return Ok(snapshot);
         }
-        let (builder, wished) = (self.builder.clone(), requested.clone());
+        let (builder, settings) = (self.builder.clone(), requested.clone());
         // Reading settings, rules and context files may take a while.
-        let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &wished)).await;
+        let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &settings)).await;
         read.map_err(|_| SettingsRefusal { field: "workspace", what: "its settings cannot be read".into() })?
     }
 }

@@ -90,7 +90,7 @@ impl ModelChoice {
 
     /// The same for a client, which must not name files of this machine.
     pub fn requested(name: &str, keys: &ModelCredentials) -> Result<Self, ConfigError> {
-        let said = SourcedValue { value: name.to_owned(), origin: "the model wished for".to_owned() };
+        let said = SourcedValue { value: name.to_owned(), origin: "the requested model".to_owned() };
         match name.split_once(':') {
             Some(("script", _)) => Err(said.instead_of(FROM_AFAR)),
             _ => choose(said, keys, Path::new("/")),

@@ -23,8 +23,8 @@ pub(super) fn check(
     requested: &RequestedSettings,
     confinement: &Confinement,
 ) -> Result<(), SettingsRefusal> {
-    if let Some(wished) = &requested.workspace {
-        workspace(operator, wished).map(drop)?;
+    if let Some(named) = &requested.workspace {
+        workspace(operator, named).map(drop)?;
     }
     let mode = mode(operator, settings, requested)?;
     can_be_confined(mode, confinement)?;
@@ -32,8 +32,8 @@ pub(super) fn check(
     client_servers(settings, requested).map(drop)
 }
 
-pub(super) fn workspace(operator: &Settings, wished: &Path) -> Result<PathBuf, SettingsRefusal> {
-    crate::allowed_workspace(operator, wished).map_err(refusal("workspace"))
+pub(super) fn workspace(operator: &Settings, named: &Path) -> Result<PathBuf, SettingsRefusal> {
+    crate::allowed_workspace(operator, named).map_err(refusal("workspace"))
 }
 
 /// A client may always choose a more careful mode, and a freer one only if the operator lets it.
@@ -44,7 +44,7 @@ pub(super) fn mode(
 ) -> Result<PolicyMode, SettingsRefusal> {
     let own = settings.general.approval_mode;
     let mode = match &requested.approval_mode {
-        Some(wished) => settings.allowed_mode(wished, operator),
+        Some(named) => settings.allowed_mode(named, operator),
         // Clients of Gemini CLI's server always send this. If it is not granted, they are asked.
         None if requested.auto_execute => Ok(settings.allowed_mode("yolo", operator).unwrap_or(own)),
         None => Ok(own),
