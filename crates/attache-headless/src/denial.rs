@@ -29,12 +29,12 @@ impl Denials {
         if *kind != ToolErrorKind::PolicyViolation.name() {
             return None;
         }
-        let told = format!("{} was denied", title(&call));
+        let denied = format!("{} was denied", title(&call));
         if !finished.summary.contains(NO_APPROVER) {
-            return Some(format!("{told}: {}", finished.summary));
+            return Some(format!("{denied}: {}", finished.summary));
         }
         let flags = self.flags(&call);
-        Some(format!("{told}: it needs an approval, and nobody can be asked here; {flags} would allow it"))
+        Some(format!("{denied}: it needs an approval, and nobody can be asked here; {flags} would allow it"))
     }
 
     fn flags(&self, call: &ToolCall) -> String {

@@ -47,8 +47,8 @@ impl RunOutput for JsonOutput {
         Ok(())
     }
 
-    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
-        if let OutputEvent::Warning(text) = act
+    fn show(&mut self, event: &OutputEvent<'_>) -> io::Result<()> {
+        if let OutputEvent::Warning(text) = event
             && self.warnings.len() < MAX_WARNINGS
         {
             self.warnings.push(text.clone());

@@ -16,7 +16,7 @@ pub trait RunOutput {
     /// The work begins.
     fn begin(&mut self, model: &str, prompt: &str) -> io::Result<()>;
 
-    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()>;
+    fn show(&mut self, event: &OutputEvent<'_>) -> io::Result<()>;
 
     /// The work is over, or never began.
     fn end(&mut self, ending: &RunSummary<'_>) -> io::Result<()>;

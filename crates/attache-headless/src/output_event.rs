@@ -22,7 +22,7 @@ pub enum OutputEvent<'a> {
     Warning(String),
 }
 
-/// Turns events into acts, one after the other.
+/// Turns events into collector, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct OutputEvents {
     /// What was shown of this turn's answer, and counts.
@@ -108,8 +108,8 @@ mod tests {
     #[track_caller]
     fn check(facts: Vec<Fact>, expected: &[OutputEvent<'_>]) {
         let events: Vec<_> = facts.into_iter().map(event).collect();
-        let mut acts = OutputEvents::default();
-        let found: Vec<_> = events.iter().flat_map(|event| acts.of(event)).collect();
+        let mut collector = OutputEvents::default();
+        let found: Vec<_> = events.iter().flat_map(|event| collector.of(event)).collect();
         assert_eq!(found, expected);
     }
 

@@ -138,8 +138,8 @@ impl HeadlessRunner {
     }
 
     fn take(&mut self, event: &Event, output: &mut dyn RunOutput) -> io::Result<()> {
-        for act in self.events.of(event) {
-            output.show(&act)?;
+        for shown in self.events.of(event) {
+            output.show(&shown)?;
         }
         self.stats.take(event);
         if let Some(view) = &mut self.view {

@@ -13,8 +13,8 @@ impl RunOutput for Shown {
         Ok(())
     }
 
-    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
-        self.0.push(format!("{act:?}"));
+    fn show(&mut self, event: &OutputEvent<'_>) -> io::Result<()> {
+        self.0.push(format!("{event:?}"));
         Ok(())
     }
 
@@ -27,7 +27,7 @@ fn event(seq: u64, fact: Fact) -> Event {
     Event { seq: Seq(seq), at: Timestamp::UNIX_EPOCH, fact }
 }
 
-fn told(text: &str, reason: Option<&str>) -> Option<Arc<Message>> {
+fn message(text: &str, reason: Option<&str>) -> Option<Arc<Message>> {
     let mut message = send("c", text).message;
     message.metadata = reason.map(|reason| Map::from_iter([("reason".to_owned(), Value::from(reason))]));
     Some(Arc::new(message))
@@ -35,7 +35,7 @@ fn told(text: &str, reason: Option<&str>) -> Option<Arc<Message>> {
 
 /// The exit code, what was shown, and how often the model was asked in vain.
 fn ending(fact: Fact) -> (u8, Vec<String>, u64) {
-    let (mut conduct, mut shown) =
+    let (mut runner, mut shown) =
         (HeadlessRunner { model: "m".into(), ..HeadlessRunner::default() }, Shown::default());
     let opening = OpenTask {
         task: TaskId::from("t"),
@@ -48,22 +48,23 @@ fn ending(fact: Fact) -> (u8, Vec<String>, u64) {
         ending: attache_domain::TaskEnding::Completes,
         presentation: Presentation::default(),
     };
-    conduct.view = TaskView::open(&event(1, opening.decide()));
+    runner.view = TaskView::open(&event(1, opening.decide()));
     let event = event(2, fact);
-    conduct.take(&event, &mut shown).unwrap();
-    let code = match conduct.stop_at(&event, &mut shown) {
+    runner.take(&event, &mut shown).unwrap();
+    let code = match runner.stop_at(&event, &mut shown) {
         None => panic!("it goes on after {event:?}"),
         Some(ExitReason::Settled(Ok(()))) => 0,
         Some(ExitReason::Settled(Err(failure)) | ExitReason::Fatal(failure)) => failure.kind.code(),
         Some(ExitReason::Interrupted | ExitReason::Unread(_)) => panic!("nobody stopped it"),
     };
-    let errors = conduct.stats.stats.models.get("m").map_or(0, |model| model.api.total_errors);
+    let errors = runner.stats.stats.models.get("m").map_or(0, |model| model.api.total_errors);
     (code, shown.0, errors)
 }
 
 #[track_caller]
 fn check(outcome: TurnOutcome, reason: Option<&str>, expected: u8) {
-    let (code, shown, errors) = ending(Fact::TurnEnded { outcome, message: told("so", reason), usage: None });
+    let (code, shown, errors) =
+        ending(Fact::TurnEnded { outcome, message: message("so", reason), usage: None });
     assert_eq!(code, expected, "{outcome:?} {reason:?}");
     assert_eq!(shown.is_empty(), expected != 0, "a failure is told at the end: {shown:?}");
     assert_eq!(errors, u64::from(reason.is_some_and(|reason| ASKED_IN_VAIN.contains(&reason))));
@@ -86,7 +87,7 @@ fn every_end_of_a_turn_has_its_exit_code() {
 
 #[test]
 fn a_question_to_nobody_and_a_full_disk_are_fatal() {
-    assert_eq!(ending(Fact::PersonAsked { message: told("May I?", None).unwrap() }).0, 54);
+    assert_eq!(ending(Fact::PersonAsked { message: message("May I?", None).unwrap() }).0, 54);
     let full = FinishedCall {
         call: CallId("c".into()),
         outcome: CallOutcome::Failed { kind: ToolErrorKind::NoSpaceLeft.name() },
@@ -100,6 +101,6 @@ fn a_question_to_nobody_and_a_full_disk_are_fatal() {
 
 #[test]
 fn a_bare_message_is_an_answer() {
-    let (code, shown, _) = ending(Fact::Replied { message: told("hello", None).unwrap() });
+    let (code, shown, _) = ending(Fact::Replied { message: message("hello", None).unwrap() });
     assert_eq!((code, shown), (0, vec!["Text(\"hello\")".to_owned()]));
 }

@@ -249,7 +249,7 @@ mod tests {
             summary: String::new(),
             diff: Some(diff.into()),
         };
-        let mut tally = StatsCollector::default();
+        let mut collector = StatsCollector::default();
         for event in [
             event(1000, Fact::TurnStarted { turn: 1, model: None }),
             event(1250, answer("c")),
@@ -257,7 +257,7 @@ mod tests {
             event(1340, Fact::CallFinished(Box::new(finished))),
             event(1400, answer("d")),
         ] {
-            tally.take(&event);
+            collector.take(&event);
         }
         let expected = serde_json::json!({
             "models": {"m": {
@@ -273,15 +273,15 @@ mod tests {
             },
             "files": {"totalLinesAdded": 2, "totalLinesRemoved": 1},
         });
-        assert_eq!(serde_json::to_value(&tally.stats).unwrap(), expected);
+        assert_eq!(serde_json::to_value(&collector.stats).unwrap(), expected);
     }
 
     #[test]
     fn a_model_that_never_answers_has_been_asked() {
-        let mut tally = StatsCollector::default();
-        tally.take(&event(0, Fact::TurnStarted { turn: 1, model: None }));
-        tally.model_failed("m", Timestamp::from_millisecond(70).unwrap());
-        let api = &tally.stats.models["m"].api;
+        let mut collector = StatsCollector::default();
+        collector.take(&event(0, Fact::TurnStarted { turn: 1, model: None }));
+        collector.model_failed("m", Timestamp::from_millisecond(70).unwrap());
+        let api = &collector.stats.models["m"].api;
         assert_eq!((api.total_requests, api.total_errors, api.total_latency_ms), (1, 1, 70));
     }
 

@@ -106,8 +106,8 @@ impl RunOutput for StreamJsonOutput {
         print(LineBody::Message { role: "user", content: prompt, delta: false })
     }
 
-    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
-        print(match act {
+    fn show(&mut self, event: &OutputEvent<'_>) -> io::Result<()> {
+        print(match event {
             OutputEvent::Text(text) => LineBody::Message { role: "assistant", content: text, delta: true },
             OutputEvent::Withdrawn => LineBody::Error {
                 severity: "warning",
@@ -138,7 +138,7 @@ impl RunOutput for StreamJsonOutput {
 }
 
 fn print(what: LineBody<'_>) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&Line { what, timestamp: spelled(Timestamp::now()) })?;
+    let mut line = serde_json::to_vec(&Line { what, timestamp: rfc3339(Timestamp::now()) })?;
     line.push(b'\n');
     let mut out = io::stdout().lock();
     out.write_all(&line)?;
@@ -146,7 +146,7 @@ fn print(what: LineBody<'_>) -> io::Result<()> {
 }
 
 /// Always to the millisecond, so that times in the order of their letters are in order.
-fn spelled(time: Timestamp) -> String {
+fn rfc3339(time: Timestamp) -> String {
     format!("{time:.3}")
 }
 
@@ -202,7 +202,7 @@ mod tests {
 
     #[track_caller]
     fn check(nanoseconds: i128, expected: &str) {
-        assert_eq!(spelled(Timestamp::from_nanosecond(nanoseconds).unwrap()), expected);
+        assert_eq!(rfc3339(Timestamp::from_nanosecond(nanoseconds).unwrap()), expected);
     }
 
     #[test]

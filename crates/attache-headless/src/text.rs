@@ -18,8 +18,8 @@ impl RunOutput for TextOutput {
         Ok(())
     }
 
-    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
-        match act {
+    fn show(&mut self, event: &OutputEvent<'_>) -> io::Result<()> {
+        match event {
             OutputEvent::Text(text) => self.print(text),
             OutputEvent::Withdrawn => {
                 self.end_line()?;

@@ -39,7 +39,7 @@ pub(crate) async fn follow(
     form: FollowFormat,
     start: FollowStart,
 ) -> anyhow::Result<ExitCode> {
-    let mut teller = EventPrinter::new(form, server.shows_development());
+    let mut printer = EventPrinter::new(form, server.shows_development());
     let id = task.id.clone();
     let settled = task.status.state.is_terminal() || task.status.state.is_interrupted();
     let mut after = match &start {
@@ -48,11 +48,11 @@ pub(crate) async fn follow(
     };
     match &start {
         FollowStart::Now if settled => {
-            teller.print_settled(&task)?;
-            return teller.end(&task);
+            printer.print_settled(&task)?;
+            return printer.end(&task);
         }
-        FollowStart::Now => teller.catch_up(&task)?,
-        FollowStart::After(_) => teller.skip(&task),
+        FollowStart::Now => printer.catch_up(&task)?,
+        FollowStart::After(_) => printer.skip(&task),
         FollowStart::Beginning => {}
     }
     let before = match &start {
@@ -64,29 +64,29 @@ pub(crate) async fn follow(
         let mut events = match server.client.subscribe(&id, after.as_deref()).await {
             Ok(events) => events,
             Err(error) if error.is_finished() => {
-                return end_settled(server, teller, &id, after.is_some()).await;
+                return end_settled(server, printer, &id, after.is_some()).await;
             }
             Err(error) => return Err(server.describe_error(error)),
         };
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| server.describe_error(error))?;
-            let is_first = teller.last_status().is_none();
-            teller.print_event(&event)?;
+            let is_first = printer.last_status().is_none();
+            printer.print_event(&event)?;
             // The task may already ask something: something new, if it is not what was answered.
             if let (Event::Task(seen), Some(before)) = (&event, before)
                 && is_first
                 && seen.status.state.is_interrupted()
                 && !is_same(&seen.status, before)
             {
-                return teller.end(seen);
+                return printer.end(seen);
             }
         }
         // A question ends a stream even if it was answered long ago.
         let task = server.client.get(&id, Some(0)).await.map_err(|error| server.describe_error(error))?;
-        let moved_on = teller.last_status().is_none_or(|last| !is_same(last, &task.status));
+        let moved_on = printer.last_status().is_none_or(|last| !is_same(last, &task.status));
         after = events.last_event_id().map(str::to_owned);
         if !moved_on || after.is_none() {
-            return teller.end(&task);
+            return printer.end(&task);
         }
     }
 }
@@ -94,17 +94,17 @@ pub(crate) async fn follow(
 /// The task settled between two requests. `caught_up` means that everything up to its end was printed.
 async fn end_settled(
     server: &ServerConnection,
-    mut teller: EventPrinter,
+    mut printer: EventPrinter,
     id: &str,
     caught_up: bool,
 ) -> anyhow::Result<ExitCode> {
     let task = server.client.get(id, None).await.map_err(|error| server.describe_error(error))?;
     if caught_up {
-        teller.print_event(&Event::Task(Box::new(task.clone())))?;
+        printer.print_event(&Event::Task(Box::new(task.clone())))?;
     } else {
-        teller.print_settled(&task)?;
+        printer.print_settled(&task)?;
     }
-    teller.end(&task)
+    printer.end(&task)
 }
 
 fn is_same(one: &TaskStatus, other: &TaskStatus) -> bool {
