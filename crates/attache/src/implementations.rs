@@ -79,8 +79,10 @@ impl StandardImplementations {
 
     fn server_options(&self, group: &ServerGroup) -> anyhow::Result<Vec<ServerOptions>> {
         let named_by_client = !matches!(group.source, ServerSource::Settings { .. });
-        let options = |(name, server)| ServerOptions { named_by_client, ..server_options(name, server) };
-        let options = group.servers.iter().map(|(name, server)| options((name, server))).collect();
+        let servers = group.servers.iter();
+        let options = servers
+            .map(|(name, server)| ServerOptions { named_by_client, ..server_options(name, server) })
+            .collect();
         match group.source {
             ServerSource::Settings { trusted: false } => outside_the_folder(&self.operator, options)
                 .context("there is no place for servers to start in"),

@@ -7,10 +7,9 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use attache_cli::report::{self, with_hint};
 use attache_config::{Flags, StoreChoice};
+use attache_domain::terminal_safe;
 use attache_store_sql::{CheckReport, MaintenanceError, OpenError};
 use clap::{Args, Subcommand};
-
-use crate::printable::printable;
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
@@ -91,7 +90,7 @@ fn run_command(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
         }),
     };
     let (text, code) = done.map_err(with_advice)?;
-    writeln!(io::stdout().lock(), "{}", printable(&text)).context("cannot write to standard output")?;
+    writeln!(io::stdout().lock(), "{}", terminal_safe(&text)).context("cannot write to standard output")?;
     Ok(code)
 }
 
