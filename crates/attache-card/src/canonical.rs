@@ -39,8 +39,7 @@ fn write(value: &Value, out: &mut String) {
 
 fn write_object(members: &Map<String, Value>, out: &mut String) {
     let mut sorted: Vec<(&String, &Value)> = members.iter().collect();
-    // By UTF-16 units, which is not the order of code points: what lies beyond the first plane is written with
-    // surrogates, and those come before some of the first plane.
+    // Sorts by UTF-16 units, not by code points: surrogates sort before some characters of the first plane.
     sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
     out.push('{');
     for (index, (name, value)) in sorted.into_iter().enumerate() {
@@ -54,7 +53,7 @@ fn write_object(members: &Map<String, Value>, out: &mut String) {
     out.push('}');
 }
 
-/// Only what must be escaped is escaped, in the shortest way there is.
+/// Escapes only what must be escaped, in the shortest form.
 fn write_text(text: &str, out: &mut String) {
     out.push('"');
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Reads a card that anyone may have written.
+//! Parses untrusted cards.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Number, Value};
 
 use crate::DocumentError;
 
-/// A card, member by member, as it was received.
+/// A card as it was received.
 pub type CardDocument = Map<String, Value>;
 
-/// Larger cards are not read.
+/// Larger cards are refused.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// Lists and objects inside each other: far more than a card has, far less than a stack takes.
+/// Nesting of lists and objects: far deeper than any card, far below the stack's limit.
 const MAX_DEPTH: usize = 64;
 
-/// Reads one JSON object. A member that is there twice is refused: readers differ in which one they take, and a
-/// signature must not mean two things.
+/// Parses one JSON object. Refuses repeated members: parsers disagree about which one counts, and a signature must
+/// not mean two things.
 pub fn parse(text: &[u8]) -> Result<CardDocument, DocumentError> {
     if text.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge { bytes: text.len(), limit: MAX_BYTES });
@@ -31,7 +31,7 @@ pub fn parse(text: &[u8]) -> Result<CardDocument, DocumentError> {
     }
 }
 
-/// What a value is, in words.
+/// The name of a value's type.
 pub(crate) fn kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

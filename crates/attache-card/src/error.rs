@@ -1,6 +1,6 @@
-//! What can be wrong with what is handed in.
+//! Errors about cards and keys.
 
-/// The bytes are no document that could be a card.
+/// The bytes cannot be a card.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
@@ -12,7 +12,7 @@ pub enum DocumentError {
     NotAnObject { found: &'static str },
 }
 
-/// A member has a value that no card of 1.0 can have there.
+/// A member has a value that 1.0 does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct InvalidCard {

@@ -1,8 +1,8 @@
 //! Which bytes of a card are signed.
 //!
-//! 1.0 says what its canonical form is, but the SDKs of Python and JavaScript leave out every empty value, also those
-//! that 1.0 keeps, and whoever checks the document as it was received sees members that 1.0 does not know. One valid
-//! signature is enough for a card, so there is one for each of these forms where they differ.
+//! 1.0 defines its canonical form, but the SDKs of Python and JavaScript drop every empty value, even those that 1.0
+//! keeps, and other verifiers check the document as received, with members that 1.0 does not know. One valid
+//! signature is enough for a card, so each form that differs gets one.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use crate::{CardDocument, InvalidCard, normalize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SignedForm {
-    /// By the rules of 1.0.
+    /// The canonical form of 1.0.
     Specified,
-    /// The same without any empty text, list or object, as SDKs have it.
+    /// The same without any empty text, list or object, as in SDKs.
     Stripped,
-    /// The document as it is, every member of it.
+    /// The whole document as received.
     Whole,
-    /// Something like the second for the members of 0.3, as its SDK for Python has it. Only ever checked.
+    /// Like `Stripped`, for the members of 0.3, as in its Python SDK. Verified, but never signed.
     PythonV0_3,
 }
 
@@ -34,9 +34,9 @@ impl fmt::Display for SignedForm {
     }
 }
 
-/// The canonical forms of a card that differ from each other, signatures left out.
+/// The distinct canonical forms of a card, without signatures.
 ///
-/// A card that only 0.3 reads has one, the whole: 0.3 defines the signature and no form.
+/// A card of 0.3 alone has one, the whole document: 0.3 defines signatures, but no form.
 pub fn signed_forms(document: &CardDocument) -> Result<Vec<(SignedForm, Vec<u8>)>, InvalidCard> {
     let mut forms: Vec<(SignedForm, Vec<u8>)> = Vec::new();
     for (form, bytes) in all_signed_forms(document)? {
@@ -47,7 +47,7 @@ pub fn signed_forms(document: &CardDocument) -> Result<Vec<(SignedForm, Vec<u8>)
     Ok(forms)
 }
 
-/// Also those that are like another.
+/// Includes duplicates.
 pub(crate) fn all_signed_forms(document: &CardDocument) -> Result<Vec<(SignedForm, Vec<u8>)>, InvalidCard> {
     let mut unsigned = document.clone();
     unsigned.remove("signatures");
@@ -64,7 +64,7 @@ pub(crate) fn strip_empty(members: Map<String, Value>) -> Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name, strip(value)?))).collect()
 }
 
-/// The value without what is empty in it, unless nothing is left.
+/// Strips empty values; `None` if nothing is left.
 fn strip(value: Value) -> Option<Value> {
     let left = match value {
         Value::Object(members) => Value::Object(strip_empty(members)),

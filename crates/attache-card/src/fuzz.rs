@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{KeySet, SigningKey, canonical, headers, lint, normalize, parse, signed_forms, verify};
 
-/// A card: read, explained, brought into its canonical forms, and its signatures looked at.
+/// A card: parsed, linted, normalized and verified.
 pub fn card(text: &[u8]) {
     let findings = lint::lint(text);
     let Ok(document) = parse(text) else {
@@ -51,13 +51,13 @@ pub fn keys(text: &[u8]) {
     let _ = SigningKey::read(&String::from_utf8_lossy(text));
 }
 
-/// A signature: its protected header, then a NUL, then its bytes. Whatever they are, no key of others has made it.
+/// A signature: its protected header, a NUL, and its bytes. It is never valid for another's key.
 pub fn signature(text: &[u8]) {
     let (header, signature) = match text.iter().position(|byte| *byte == 0) {
         Some(end) => (&text[..end], &text[end + 1..]),
         None => (text, &[][..]),
     };
-    // The header as it is, and one that names each of the keys, so that the bytes get as far as the key.
+    // The header itself, and one for each key, so that the bytes reach the verification.
     let named =
         KEYS.iter().map(|key| format!(r#"{{"alg":"{}","kid":"{}"}}"#, key.algorithm(), key.kid).into_bytes());
     for header in named.chain([header.to_vec()]) {
@@ -74,7 +74,7 @@ pub fn signature(text: &[u8]) {
     }
 }
 
-/// One public key of every kind; nobody has the private ones.
+/// One public key of every kind.
 static KEYS: LazyLock<KeySet> = LazyLock::new(|| {
     let keys = json!({ "keys": [
         { "kty": "EC", "crv": "P-256", "kid": "p256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0" },
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// What such texts are made of, so that readers get beyond the first of them.
+    /// Pieces of such texts, so that generated ones get past the first token.
     const WORDS: &[&str] = &[
         "{",
         "}",

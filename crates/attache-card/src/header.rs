@@ -1,4 +1,4 @@
-//! The headers of signatures, as far as they are known without any key.
+//! The headers of signatures, which need no key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use crate::CardDocument;
 
-/// More than anybody signs with; each costs a few checks.
+/// More than any card has; each costs a few checks.
 pub(crate) const MAX_SIGNATURES: usize = 32;
 
-/// What the protected header of a signature says. What stands outside of it counts for nothing: nobody signed it.
+/// The protected header of a signature. The unprotected header is ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SignatureHeader {
     pub algorithm: String,
     pub kid: String,
-    /// Where the keys are, says the signer.
+    /// Where the signer claims that the keys are.
     pub jku: Option<String>,
     pub typ: Option<String>,
-    /// Whether the signer says that empty values were left out of what was signed; see [`STRIPPED_MARKER`].
+    /// Whether the signer declares that empty values were left out; see [`STRIPPED_MARKER`].
     pub stripped: bool,
 }
 
-/// The member of a protected header, and its value, that mark a signature without empty values. Whoever does not know
-/// it passes over it; whoever does cannot be told that a card whose empty values were taken away is the one signed.
+/// The member of a protected header, and its value, that mark a signature without empty values. Other verifiers
+/// ignore it. Verifiers that know it cannot be fooled by a card whose empty values were removed.
 pub(crate) const STRIPPED_MARKER: (&str, &str) = ("card_form", "stripped");
 
-/// The headers of a card's signatures, in their order; an unreadable one is told in words.
+/// The headers of a card's signatures in order, or why one cannot be read.
 pub fn headers(document: &CardDocument) -> Vec<Result<SignatureHeader, String>> {
     signatures(document).iter().map(|entry| read(entry).map(|parts| parts.header)).collect()
 }
@@ -35,10 +35,10 @@ pub(crate) fn signatures(document: &CardDocument) -> &[Value] {
     &listed[..listed.len().min(MAX_SIGNATURES)]
 }
 
-/// A signature, taken apart.
+/// The parts of a signature.
 pub(crate) struct SignatureParts<'a> {
     pub(crate) header: SignatureHeader,
-    /// As it was received: it must not be spelled anew.
+    /// As received: it must not be re-encoded.
     pub(crate) protected: &'a str,
     pub(crate) signature: Vec<u8>,
 }
@@ -58,7 +58,7 @@ pub(crate) fn read(entry: &Value) -> Result<SignatureParts<'_>, String> {
         return Err("its header has \"crit\" members, which are not understood here".to_owned());
     }
     let named = |member: &str| match header.get(member) {
-        // Some signers write what they have not got as null.
+        // Some signers write absent members as null.
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(format!("{member:?} in its protected header is not a text")),

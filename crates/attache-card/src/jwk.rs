@@ -11,21 +11,20 @@ use serde_json::{Map, Value, json};
 
 use crate::{KeyError, canonical};
 
-/// More keys than anybody rotates between.
+/// More than any key rotation needs.
 const MAX_KEYS: usize = 64;
 
-/// The longest modulus that is looked at, in bytes.
 const MAX_MODULUS_BYTES: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
-    /// As the key names itself, else its thumbprint (RFC 7638).
+    /// The key's own id, else its thumbprint (RFC 7638).
     pub kid: String,
     pub lifetime: KeyLifetime,
     pub(crate) material: KeyMaterial,
 }
 
-/// When a key may be used. Keys that say nothing may always be.
+/// When a key may be used; by default, always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeyLifetime {
     pub not_before: Option<Timestamp>,
@@ -42,7 +41,7 @@ pub(crate) enum KeyMaterial {
     Ed25519 {
         x: [u8; 32],
     },
-    /// Only for checking what others signed.
+    /// Only to verify other signers' cards.
     Rsa {
         modulus: Vec<u8>,
         exponent: Vec<u8>,
@@ -113,7 +112,7 @@ impl KeyLifetime {
         Ok(Self { not_before: moment("nbf")?, expires: moment("exp")?, revoked })
     }
 
-    /// Why the key may not be used at this moment; none if it may.
+    /// Why the key must not be used now, if so.
     pub fn refusal(&self, now: Timestamp) -> Option<&'static str> {
         if self.revoked {
             Some("it was revoked")
@@ -159,7 +158,7 @@ impl KeyMaterial {
         }
     }
 
-    /// The members that make the key what it is, and nothing else: those that the thumbprint is made of.
+    /// The required members, from which the thumbprint is computed.
     fn members(&self) -> Map<String, Value> {
         let encoded = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let members = match self {
@@ -187,7 +186,7 @@ pub(crate) fn decode_32_bytes(jwk: &Map<String, Value>, member: &'static str) ->
     decode_member(jwk, member)?.try_into().map_err(|_| KeyError::Member { member })
 }
 
-/// A key that says what it is for must be for this.
+/// Checks the declared use of a key.
 fn check_use(jwk: &Map<String, Value>, wanted: &[&str]) -> Result<(), KeyError> {
     let for_signatures = jwk.get("use").is_none_or(|usage| usage == "sig");
     let operation = |operation: &Value| operation.as_str().is_some_and(|name| wanted.contains(&name));
@@ -199,7 +198,7 @@ fn check_use(jwk: &Map<String, Value>, wanted: &[&str]) -> Result<(), KeyError> 
     if for_signatures && operations { Ok(()) } else { Err(KeyError::OtherUse) }
 }
 
-/// Keys to verify with. Several may be valid at once while one takes the place of another.
+/// Keys to verify with. During a rotation several are valid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeySet {
     keys: Vec<PublicKey>,
@@ -236,7 +235,7 @@ impl KeySet {
         self.keys.is_empty()
     }
 
-    /// The JWK Set to publish. Nothing private is in it.
+    /// The JWK Set to publish, without private members.
     pub fn to_json(&self) -> Value {
         json!({ "keys": self.keys.iter().map(PublicKey::to_jwk).collect::<Vec<_>>() })
     }

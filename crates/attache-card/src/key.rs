@@ -1,4 +1,4 @@
-//! Private keys: making, reading, signing. They show themselves nowhere.
+//! Private keys: generating, reading, signing. They are never shown.
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,7 +46,7 @@ enum KeyPair {
 }
 
 impl SigningKey {
-    /// A new key, known by its thumbprint.
+    /// Generates a key; its id is its thumbprint.
     pub fn generate(algorithm: Algorithm, lifetime: KeyLifetime) -> Result<Self, KeyError> {
         let pair = match algorithm {
             Algorithm::Es256 => EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING)
@@ -58,7 +58,7 @@ impl SigningKey {
         Ok(Self { public: PublicKey { kid: point.thumbprint(), lifetime, material: point }, pair })
     }
 
-    /// A private JWK, or PKCS #8 in PEM, which is known by its thumbprint.
+    /// Reads a private JWK, or PKCS #8 in PEM, whose id is its thumbprint.
     pub fn read(text: &str) -> Result<Self, KeyError> {
         match der(text) {
             Some(der) => Self::from_pkcs8(&der),
@@ -89,7 +89,7 @@ impl SigningKey {
     fn from_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
         let p256 = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der);
         let pair = p256.map(|pair| KeyPair::P256(Box::new(pair))).or_else(|_| {
-            // Many programs write Ed25519 keys without the public half.
+            // Many programs write Ed25519 keys without the public key.
             Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map(|pair| KeyPair::Ed25519(Box::new(pair)))
         });
         let pair = pair.map_err(|_| KeyError::Kind { kind: "this PKCS #8 document".to_owned() })?;
@@ -106,7 +106,7 @@ impl SigningKey {
         &self.public.kid
     }
 
-    /// The whole key as JWK, to be written where only its owner can read.
+    /// The whole key as JWK. Write it where only its owner can read.
     pub fn private_jwk(&self) -> Result<PrivateKeyText, KeyError> {
         let private = match &self.pair {
             KeyPair::P256(pair) => {
@@ -158,7 +158,7 @@ impl KeyPair {
     }
 }
 
-/// A private key in writing.
+/// The text of a private key.
 pub struct PrivateKeyText(String);
 
 impl PrivateKeyText {
@@ -174,7 +174,7 @@ impl fmt::Debug for PrivateKeyText {
     }
 }
 
-/// What is between the lines that say BEGIN and END, if there are any.
+/// The content between the BEGIN and END lines of PEM.
 fn der(text: &str) -> Option<Vec<u8>> {
     let (_, rest) = text.split_once("-----BEGIN PRIVATE KEY-----")?;
     let (inside, _) = rest.split_once("-----END PRIVATE KEY-----")?;

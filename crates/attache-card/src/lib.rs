@@ -1,8 +1,7 @@
-//! The agent card as a document: read with suspicion, brought into its canonical form, signed, verified, and explained
-//! where it is wrong.
+//! The agent card as a document: parsing, canonical form, signatures, and lint.
 //!
-//! Works on JSON as it was received, because a signature is about exactly that. Pure but for the randomness of new keys
-//! and signatures: files, addresses and clocks are handed in. Not here: making a card (`attache-config`, `attache-wire`).
+//! Works on JSON as received, because signatures cover exactly that. Pure except for the randomness of keys and
+//! signatures. Not here: building a card (`attache-config`, `attache-wire`).
 
 mod canonical;
 mod document;

@@ -1,7 +1,7 @@
-//! Explains every fault of a card in words, with the rule it breaks.
+//! Finds the faults of a card and names the rule that each breaks.
 //!
-//! A document is looked at as what it claims to be: with `supportedInterfaces` it is a card of 1.0, with `url` or
-//! `protocolVersion` one of 0.3, with both it is both, and the two halves must agree.
+//! A document with `supportedInterfaces` is checked as a card of 1.0, with `url` or `protocolVersion` as one of 0.3.
+//! With both it is checked as both, and the two halves must agree.
 
 mod both_versions;
 mod content;
@@ -25,7 +25,7 @@ pub struct Finding {
     pub rule: &'static Rule,
     pub words: String,
     pub severity: Severity,
-    /// The version whose readers meet the fault; none if both do.
+    /// The version whose clients meet the fault; `None` for both.
     pub version: Option<CardVersion>,
 }
 
@@ -33,7 +33,7 @@ pub struct Finding {
 pub enum Severity {
     /// The protocol forbids it, or clients fail on it.
     Error,
-    /// The protocol advises against it, or some clients stumble.
+    /// The protocol advises against it, or some clients fail on it.
     Warning,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for CardVersion {
     }
 }
 
-/// The versions that a document claims to be a card of; the latest if it claims nothing.
+/// The versions that a document claims; the latest if it claims none.
 pub fn versions(document: &CardDocument) -> Vec<CardVersion> {
     let v1_0 = document.contains_key("supportedInterfaces");
     let v0_3 = ["url", "protocolVersion", "preferredTransport", "additionalInterfaces"]
@@ -77,7 +77,7 @@ pub fn versions(document: &CardDocument) -> Vec<CardVersion> {
     versions
 }
 
-/// Everything that is wrong with a text that should be a card.
+/// All findings about a text that should be a card.
 pub fn lint(text: &[u8]) -> Vec<Finding> {
     match crate::parse(text) {
         Ok(document) => lint_document(&document),
@@ -89,7 +89,7 @@ pub fn lint(text: &[u8]) -> Vec<Finding> {
     }
 }
 
-/// Everything that is wrong with a card, errors first.
+/// All findings about a card, errors first.
 pub fn lint_document(document: &CardDocument) -> Vec<Finding> {
     let versions = versions(document);
     let mut report = Report { document, versions, findings: Vec::new() };
@@ -104,7 +104,7 @@ pub fn lint_document(document: &CardDocument) -> Vec<Finding> {
     findings
 }
 
-/// What is looked at, and what was found.
+/// The card and its findings.
 struct Report<'a> {
     document: &'a CardDocument,
     versions: Vec<CardVersion>,

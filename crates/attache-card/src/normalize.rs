@@ -1,7 +1,7 @@
-//! Reads a document as a card of 1.0 and says again what it says, with every member there that must be and none else.
+//! Normalizes a document to a card of 1.0: exactly the members that its presence rules ask for.
 //!
-//! The presence rules of 1.0: what is required is always there, what has a presence of its own when it was said, and
-//! everything else only when it differs from its default. What 1.0 does not know is left out, and told of.
+//! The presence rules of 1.0: required members are always present, members with presence when they were set, and all
+//! others only when they differ from their default. Unknown members are dropped and reported.
 
 use serde_json::{Map, Value};
 
@@ -9,11 +9,11 @@ use crate::document::kind_name;
 use crate::shape::{MemberKind, MemberRule, MemberSpec, Presence, Shape, v1_0};
 use crate::{CardDocument, InvalidCard};
 
-/// A card by the rules of 1.0, without its signatures.
+/// A card in the form of 1.0, without its signatures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NormalizedCard {
     pub card: CardDocument,
-    /// Places of members that 1.0 does not know, and that a signature of this form says nothing about.
+    /// Paths of members that 1.0 does not know and that a signature of this form does not cover.
     pub unknown: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ impl MemberKind {
     }
 }
 
-/// What a member is when nobody says anything.
+/// The default value of a member.
 fn default_value(kind: &MemberKind) -> Value {
     match kind {
         MemberKind::Text => "".into(),
@@ -126,7 +126,7 @@ fn default_value(kind: &MemberKind) -> Value {
     }
 }
 
-/// The place of a member, as a person writes it.
+/// The path of a member.
 pub(crate) fn member_path(place: &str, name: &str) -> String {
     let simple = !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it));
     match (place.is_empty(), simple) {
@@ -153,7 +153,7 @@ mod tests {
         })
     }
 
-    /// What `change` makes of the least card, without what it has anyway.
+    /// Applies `change` to the minimal card and compares the normalized result.
     #[track_caller]
     fn check(change: Value, expected: Value, unknown: &[&str]) {
         let mut card = document(least());

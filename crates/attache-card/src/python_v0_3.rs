@@ -1,7 +1,7 @@
-//! What the Python SDK of 0.3 signs, for checking it.
+//! The form that the Python SDK of 0.3 signs, for verification.
 //!
-//! 0.3 says nothing about it, and this is no canonical form in the sense of RFC 8785: the members that 0.3 knows, without
-//! those that are empty or the SDK's defaults, sorted by code point, in ASCII. Nothing is signed in this form here.
+//! 0.3 defines no form, and this one does not follow RFC 8785: the members of 0.3, without empty ones and the SDK's
+//! defaults, sorted by code point, in ASCII. We never sign this form.
 
 use serde_json::{Map, Value};
 
@@ -10,12 +10,12 @@ use crate::form::strip_empty;
 use crate::normalize::member_path;
 use crate::shape::{MemberKind, Shape, v0_3};
 
-/// Members of the card that the SDK leaves out when they have these values.
+/// Members that the SDK leaves out when they have these values.
 const DEFAULTS: &[(&str, &str)] = &[("protocolVersion", "0.3.0"), ("preferredTransport", "JSONRPC")];
 
 pub(crate) struct PythonV0_3Form {
     pub(crate) bytes: Vec<u8>,
-    /// Places of members that 0.3 does not know.
+    /// Paths of members that 0.3 does not know.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ fn value_of(value: &Value, kind: &MemberKind, place: &str, unknown: &mut Vec<Str
                 return value.clone();
             };
             let mut known = object(members, shape, place, unknown);
-            // The default of its class.
+            // The default of the SDK's class.
             known.remove("type");
             known.into()
         }

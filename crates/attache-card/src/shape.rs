@@ -1,18 +1,18 @@
-//! What members a card has: one table for each version, read by whoever normalises, checks or explains.
+//! The members of a card: one table per version, for normalization, verification and lint.
 
 pub(crate) mod v0_3;
 pub(crate) mod v1_0;
 
-/// An object whose members are known.
+/// An object with known members.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// As the protocol calls it.
+    /// The protocol's name.
     pub(crate) name: &'static str,
     pub(crate) members: &'static [MemberSpec],
     pub(crate) choice: MemberRule,
 }
 
-/// How many of the members may be there.
+/// How many of the members may be present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemberRule {
     Any,
@@ -32,9 +32,9 @@ pub(crate) struct MemberSpec {
 pub(crate) enum Presence {
     /// Always, even when it is empty.
     Required,
-    /// When it was said, even if what was said is `false` or empty.
+    /// When it was set, even to `false` or an empty value.
     Optional,
-    /// When it is not what it would be anyway: not empty, not false.
+    /// When it differs from its default: not empty, not false.
     Implicit,
 }
 
@@ -45,7 +45,7 @@ pub(crate) enum MemberKind {
     /// An object with any members.
     Free,
     Object(&'static Shape),
-    /// An object whose member `type` says which shape it has.
+    /// An object whose member `type` selects its shape.
     Tagged(&'static [(&'static str, &'static Shape)]),
     List(&'static MemberKind),
     Map(&'static MemberKind),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::header::{STRIPPED_MARKER, signatures};
 use crate::{CardDocument, InvalidCard, KeyError, SignedForm, SigningKey, canonical, signed_forms};
 
-/// What becomes of signatures that are there already.
+/// What happens to existing signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExistingSignatures {
     Keep,
@@ -23,7 +23,7 @@ pub enum SignError {
     Key(#[from] KeyError),
 }
 
-/// The card with its signatures. Nothing may be changed in it from here on.
+/// Returns the card with its signatures. Do not change it afterwards.
 pub fn sign(
     document: &CardDocument,
     keys: &[SigningKey],

@@ -1,7 +1,7 @@
 //! Checks the signatures of a card against keys.
 //!
-//! The algorithm of a signature must be the one its key is for; there is no `none` and no shared secret. Not here:
-//! where keys come from. Whoever fetches them from a `jku` decides first whether that place is to be trusted.
+//! The algorithm of a signature must match its key; there is no `none` and no shared secret. Not here: the origin of
+//! keys. A caller that fetches them from a `jku` must first decide whether to trust that address.
 
 use jiff::Timestamp;
 
@@ -11,17 +11,17 @@ use crate::python_v0_3::python_v0_3_form;
 use crate::sign::signing_input;
 use crate::{CardDocument, KeySet, SignatureHeader, SignedForm, normalize};
 
-/// Those that a card may be signed with.
+/// The algorithms that cards may use.
 const ALGORITHMS: &[&str] = &["ES256", "EdDSA", "RS256"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// In the order of the card.
     pub signatures: Vec<CheckedSignature>,
-    /// Places of members that no valid signature says anything about.
+    /// Paths of members that no valid signature covers.
     pub uncovered: Vec<String>,
-    /// Whether every valid signature leaves empty values out of account. A requirement without scopes is one: it could
-    /// have been put in or taken out by anybody.
+    /// Whether every valid signature ignores empty values. A requirement without scopes is one: anyone could have
+    /// added or removed it.
     pub empty_values_uncovered: bool,
 }
 
@@ -34,17 +34,17 @@ pub struct CheckedSignature {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureOutcome {
-    /// It was made by the key over this form of the card.
+    /// The key signed this form of the card.
     Valid(SignedForm),
-    /// The key did not sign any form of this card: it was changed, or signed by another key of the same name.
+    /// The key signed no form of this card: the card was changed, or another key of the same name signed it.
     Invalid,
     /// No key has this name.
     UnknownKey,
-    /// The key may not be used now.
+    /// The key must not be used now.
     KeyRefused { why: &'static str },
-    /// No signature may be made in this way, or not by this key.
+    /// The algorithm is not allowed, or does not match the key.
     AlgorithmRefused { why: String },
-    /// It is no signature at all.
+    /// The entry is no signature.
     Unreadable { why: String },
 }
 
@@ -54,7 +54,7 @@ impl Verification {
         self.signatures.iter().any(|signature| matches!(signature.outcome, SignatureOutcome::Valid(_)))
     }
 
-    /// Valid, and about every member there is.
+    /// Valid, and covers every member.
     pub fn covers_everything(&self) -> bool {
         self.is_valid() && self.uncovered.is_empty() && !self.empty_values_uncovered
     }
@@ -62,7 +62,7 @@ impl Verification {
 
 pub fn verify(document: &CardDocument, keys: &KeySet, now: Timestamp) -> Verification {
     let payloads = all_signed_forms(document).map(|mut payloads| {
-        // Not for a card that 1.0 reads too: it says nothing about the interfaces that clients of 1.0 take.
+        // Not for a card of 1.0 too: this form does not cover the interfaces that clients of 1.0 use.
         if !document.contains_key("supportedInterfaces") {
             payloads.push((SignedForm::PythonV0_3, python_v0_3_form(document).bytes));
         }

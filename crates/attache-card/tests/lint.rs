@@ -1,4 +1,4 @@
-//! What is found in cards, rule by rule.
+//! Findings about cards, rule by rule.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ fn superset() -> Value {
     card
 }
 
-/// `base` with members changed by JSON pointers; null takes away.
+/// `base` with members changed by JSON pointers; null removes.
 fn changed(mut base: Value, changes: &[(&str, Value)]) -> Value {
     for (pointer, value) in changes {
         let (parent, name) = pointer.rsplit_once('/').unwrap();

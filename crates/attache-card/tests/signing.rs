@@ -23,7 +23,7 @@ fn keys(keys: &[&SigningKey]) -> KeySet {
     KeySet::of(keys.iter().map(|key| key.public().clone()))
 }
 
-/// Everything there is, in both versions' words, with values that the SDKs would strip.
+/// All members of both versions, with values that the SDKs would strip.
 fn superset() -> CardDocument {
     let card = json!({
         "name": "Prüf-Agent", "description": "signs 😀", "version": "1.0.0",
@@ -59,7 +59,7 @@ fn every_form_is_signed_by_every_key_and_verifies() {
     let forms = [SignedForm::Specified, SignedForm::Stripped, SignedForm::Whole].map(SignatureOutcome::Valid);
     assert_eq!(outcomes(&signed, &set), [forms.clone(), forms].concat());
     assert!(verify(&signed, &set, now()).covers_everything());
-    // Written and read again, in whatever order.
+    // Encoded and parsed again, in any order.
     let again = parse(Value::Object(signed).to_string().as_bytes()).unwrap();
     let verification = verify(&again, &set, now());
     assert!(verification.covers_everything());
@@ -90,7 +90,7 @@ fn the_deterministic_vector_comes_out() {
             "signature": "yoyVDWSEFZjPyYAvmKlkC5Oo5AwyJH5kdDtroCGVhs1jE9sYJTDTlYaTBk1Ndhf0l5WjOr9Vf9oa2yvqNIC4BQ"
         })
     );
-    // What says nothing may be left away.
+    // Default values may be removed.
     card["capabilities"].as_object_mut().unwrap().remove("extensions");
     card.insert("signatures".into(), json!([signed["signatures"][0]]));
     assert_eq!(outcomes(&card, &set), [SignatureOutcome::Valid(SignedForm::Specified)]);
@@ -156,7 +156,7 @@ fn no_member_can_be_changed_without_being_noticed() {
             let document = changed.as_object().unwrap();
             let verification = verify(document, &set, now());
             assert!(!verification.covers_everything(), "{changed}");
-            // A change in what any reader of 1.0 sees leaves nothing to rely on.
+            // A change in the members of 1.0 invalidates every signature.
             let found = stripped(document);
             assert_eq!(verification.is_valid(), found.as_ref() == Some(&original), "{changed}");
         }
@@ -185,7 +185,7 @@ fn members_that_only_0_3_reads_are_told_when_no_signature_covers_them() {
     assert_eq!(verification.signatures[2].outcome, SignatureOutcome::Invalid);
 }
 
-/// What the SDKs sign cannot tell a card that asks for a token from one that asks for nothing.
+/// The SDKs' form does not distinguish a card that requires a token from one that requires nothing.
 #[test]
 fn a_requirement_without_scopes_cannot_be_taken_out_without_being_noticed() {
     let key = key(Algorithm::Es256);
@@ -213,7 +213,7 @@ fn another_key_does_not_do_whatever_it_calls_itself() {
     named_alike.insert("kid".into(), right.kid().into());
     let impostor = KeySet::of([PublicKey::from_jwk(&named_alike).unwrap()]);
     assert_eq!(outcomes(&signed, &impostor), vec![SignatureOutcome::Invalid; 3]);
-    // The right one beside it is found all the same.
+    // The right one beside it is still found.
     let mut both = impostor;
     both.extend(keys(&[&right]));
     assert!(verify(&signed, &both, now()).covers_everything());
@@ -238,7 +238,7 @@ fn the_algorithm_is_the_one_of_the_key() {
     }
 }
 
-/// Others sign with RSA, and are understood.
+/// Verifies signatures of others with RSA.
 #[test]
 fn a_signature_of_an_rsa_key_is_checked() {
     use aws_lc_rs::rand::SystemRandom;
@@ -351,7 +351,7 @@ fn what_the_older_sdk_signs_is_understood_for_cards_of_0_3_only() {
     assert_eq!(verification.signatures[0].outcome, SignatureOutcome::Valid(SignedForm::PythonV0_3));
     assert_eq!(verification.uncovered, ["securityRequirements", "securitySchemes.b.httpAuthSecurityScheme"]);
     assert!(verification.empty_values_uncovered && !verification.covers_everything());
-    // Nobody may add where clients of 1.0 would go.
+    // Interfaces of 1.0 must not be added.
     card.insert("supportedInterfaces".into(), superset()["supportedInterfaces"].clone());
     assert!(!verify(&card, &set, now()).is_valid());
 }

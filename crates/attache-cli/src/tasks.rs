@@ -8,6 +8,8 @@ mod list;
 mod send;
 mod server;
 mod show;
+#[cfg(test)]
+mod test_values;
 mod time;
 
 use std::io::{self, Write};
@@ -54,7 +56,7 @@ async fn run_command(arguments: TasksArguments, environment: Environment<'_>) ->
 
 async fn cancel(server: &ServerConnection, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {
     let task = server.find(&arguments.id).await?;
-    let task = server.client.cancel(&task.id).await.map_err(|error| server.describe_error(error))?;
-    writeln!(io::stdout(), "task {} is {}", task.id, task.status.state)?;
+    let task = server.client.cancel(task.id.as_str()).await.map_err(|error| server.describe_error(error))?;
+    writeln!(io::stdout(), "task {} is {}", task.id, task.status.state_name())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,33 +2,28 @@
 
 use std::sync::Arc;
 
-use attache_net::{BaseUrl, HttpRequest, HttpResponse, NetError, Secret, Url};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use attache_domain::{CancelTask, GetTask, ListTasks, Operation, SubscribeTask, TaskId};
+use attache_net::sse::SseParser;
+use attache_net::{BaseUrl, HttpClient, HttpClientOptions, HttpRequest, HttpResponse, NetError, Secret};
+use attache_wire::client::{CARD_PATH, Protocol, RemoteCard, RemoteInterface, RemoteTask, RemoteTaskPage};
+use attache_wire::{Version, extensions, replay, version};
 
-use crate::binding::Endpoint;
-use crate::error::MAX_TEXT_BYTES;
-use crate::request::{Call, Method};
-use crate::sse::SseParser;
-use crate::{
-    AgentCard, AgentInterface, ClientError, Event, EventStream, ListTasks, REPLAY, SendMessage, Task,
-    TaskPage,
-};
+use crate::endpoint::Endpoint;
+use crate::{ClientError, EventStream, OutgoingMessage, StreamEvent};
 
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// Presented as a bearer token, at the named address only.
+    /// Sent as a bearer token, to the given address only.
     pub token: Option<Secret>,
-    /// URIs of the extensions to speak, named in every call. An agent that does not know one passes over it, so look at
-    /// [`AgentCard::extension`] for what it offers.
+    /// URIs of the extensions to activate with every request. An agent ignores those that it does not know;
+    /// [`RemoteCard::extension`] tells which ones it offers.
     pub extensions: Vec<String>,
-    /// Bytes of one answer.
-    pub most_answer: usize,
-    /// Bytes of one event of a stream.
-    pub most_event: usize,
-    /// How often in a row a stream tries to come back after a cut; the pauses grow up to three seconds.
-    pub tries: u32,
-    pub net: attache_net::HttpClientOptions,
+    pub max_response_bytes: usize,
+    /// For one event of a stream.
+    pub max_event_bytes: usize,
+    /// How often in a row a stream reconnects after a cut; the delays grow up to three seconds.
+    pub max_retries: u32,
+    pub net: HttpClientOptions,
 }
 
 impl Default for ClientOptions {
@@ -36,20 +31,19 @@ impl Default for ClientOptions {
         Self {
             token: None,
             extensions: Vec::new(),
-            most_answer: 64 << 20,
-            most_event: 16 << 20,
-            tries: 40,
-            net: attache_net::HttpClientOptions::default(),
+            max_response_bytes: 64 << 20,
+            max_event_bytes: 16 << 20,
+            max_retries: 40,
+            net: HttpClientOptions::default(),
         }
     }
 }
 
 const MAX_CARD_BYTES: usize = 1 << 20;
-const CARD_PATH: &str = ".well-known/agent-card.json";
-const VERSION: (&str, &str) = ("A2A-Version", "1.0");
-const EXTENSIONS: &str = "A2A-Extensions";
+/// The version that this client speaks.
+const VERSION: Version = Version::V1_0;
 
-/// Cheap to copy; copies share their connections.
+/// Cheap to clone; clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -57,149 +51,155 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    net: attache_net::HttpClient,
-    card: AgentCard,
+    net: HttpClient,
+    card: RemoteCard,
     endpoint: Endpoint,
     options: ClientOptions,
-    /// Asked for with every call.
+    /// The header that activates extensions.
     extensions: String,
 }
 
 impl Client {
-    /// Reads the card of the agent at `address` and picks the first of its interfaces that is spoken here.
+    /// Reads the card of the agent at `address` and picks the first of its interfaces that this client speaks.
     pub async fn connect(address: &str, options: ClientOptions) -> Result<Self, ClientError> {
         let base = BaseUrl::parse(address)?;
-        let net = attache_net::HttpClient::new(&options.net)?;
-        let request = HttpRequest::get(base.join(CARD_PATH, None)?).header(VERSION.0, VERSION.1)?;
-        let answer = net.send(with_token(request, options.token.as_ref())?).await?;
-        let (status, body) = (answer.status(), answer.read(MAX_CARD_BYTES).await?);
+        let net = HttpClient::new(&options.net)?;
+        let request = HttpRequest::get(base.join(CARD_PATH, None)?);
+        let request = request.header(version::HEADER_NAME, VERSION.as_str())?;
+        let response = net.send(with_token(request, options.token.as_ref())?).await?;
+        let (status, body) = (response.status(), response.read(MAX_CARD_BYTES).await?);
         if status != 200 {
-            return Err(status_error(status, &body));
+            return Err(ClientError::from_status(status, &body));
         }
-        let card: AgentCard = serde_json::from_slice(&body)
+        let card = RemoteCard::parse(&body)
             .map_err(|error| ClientError::Malformed { what: format!("its card: {error}") })?;
-        let (interface, binding) = card.choose()?;
-        let url = check_origin(&base, interface)?;
-        let endpoint = Endpoint { binding, url, tenant: interface.tenant.clone() };
+        let (interface, protocol) = choose(&card)?;
+        let endpoint = Endpoint::new(&base, interface, protocol)?;
         let mut extensions = options.extensions.clone();
-        if card.extension(REPLAY).is_some() && !extensions.iter().any(|uri| uri == REPLAY) {
-            extensions.push(REPLAY.to_owned());
+        if card.extension(replay::URI).is_some() && !extensions.iter().any(|uri| uri == replay::URI) {
+            extensions.push(replay::URI.to_owned());
         }
         let extensions = extensions.join(", ");
         Ok(Self { shared: Arc::new(Shared { net, card, endpoint, options, extensions }) })
     }
 
-    pub fn card(&self) -> &AgentCard {
+    pub fn card(&self) -> &RemoteCard {
         &self.shared.card
     }
 
-    /// Sends a message. The answer is an [`Event::Task`] or an [`Event::Message`].
-    pub async fn send(&self, send: SendMessage) -> Result<Event, ClientError> {
-        self.call(Call::send(&send)).await
+    /// Sends a message. The response is a [`StreamEvent::Task`] or a [`StreamEvent::Message`].
+    pub async fn send(&self, message: OutgoingMessage) -> Result<StreamEvent, ClientError> {
+        let (status, body) = self.call(&Operation::Send(message.into())).await?;
+        Ok(self.protocol().decode_event(status, &body)?)
     }
 
-    /// Sends a message and follows what comes of it.
-    pub async fn stream(&self, send: SendMessage) -> Result<EventStream, ClientError> {
-        let answer = self.open_stream(Call::stream(&send), None).await?;
-        Ok(EventStream::new(self.clone(), None, answer))
+    /// Sends a message and follows the task that works on it.
+    pub async fn stream(&self, message: OutgoingMessage) -> Result<EventStream, ClientError> {
+        let response = self.open_stream(&Operation::Stream(message.into()), None).await?;
+        Ok(EventStream::new(self.clone(), None, None, response))
     }
 
-    pub async fn get(&self, task: &str, history_length: Option<u32>) -> Result<Task, ClientError> {
-        self.call(Call::about(Method::Get, task, history_length)).await
+    pub async fn get(&self, task: &str, history_length: Option<usize>) -> Result<RemoteTask, ClientError> {
+        let get = GetTask { task: TaskId::from(task), history_length, at: None };
+        let (status, body) = self.call(&Operation::Get(get)).await?;
+        Ok(self.protocol().decode_task(status, &body)?)
     }
 
     /// One page, the newest tasks first.
-    pub async fn list(&self, list: &ListTasks) -> Result<TaskPage, ClientError> {
-        self.call(Call::list(list)).await
+    pub async fn list(&self, list: ListTasks) -> Result<RemoteTaskPage, ClientError> {
+        let (status, body) = self.call(&Operation::List(list)).await?;
+        Ok(self.protocol().decode_page(status, &body)?)
     }
 
-    pub async fn cancel(&self, task: &str) -> Result<Task, ClientError> {
-        self.call(Call::about(Method::Cancel, task, None)).await
+    pub async fn cancel(&self, task: &str) -> Result<RemoteTask, ClientError> {
+        let cancel = CancelTask { task: TaskId::from(task), metadata: None };
+        let (status, body) = self.call(&Operation::Cancel(cancel)).await?;
+        Ok(self.protocol().decode_task(status, &body)?)
     }
 
-    /// Follows a task: from the event after `after` on, or from now on. With attache, `"0"` is its beginning.
+    /// Follows a task from the event after `after`, or from now on. With attache, `"0"` is its beginning.
     ///
-    /// A task that is over, with nothing after `after`, is refused; see [`ClientError::is_finished`].
+    /// A finished task without an event after `after` is refused; see [`ClientError::is_finished`].
     pub async fn subscribe(&self, task: &str, after: Option<&str>) -> Result<EventStream, ClientError> {
-        let answer = self.open_stream(Call::about(Method::Subscribe, task, None), after).await?;
-        Ok(EventStream::new(self.clone(), Some((task.to_owned(), after.map(str::to_owned))), answer))
+        let task = TaskId::from(task);
+        let response = self.resubscribe(&task, after).await?;
+        Ok(EventStream::new(self.clone(), Some(task), after.map(str::to_owned), response))
+    }
+
+    pub(crate) async fn resubscribe(
+        &self,
+        task: &TaskId,
+        after: Option<&str>,
+    ) -> Result<(HttpResponse, SseParser), ClientError> {
+        self.open_stream(&Operation::Subscribe(SubscribeTask::to(task.clone())), after).await
     }
 
     pub(crate) fn options(&self) -> &ClientOptions {
         &self.shared.options
     }
 
-    /// Takes the envelope off an item of a stream.
-    pub(crate) fn decode_item(&self, data: &str) -> Result<Event, ClientError> {
-        let body = serde_json::from_str(data).map_err(malformed)?;
-        let item = self.shared.endpoint.open(200, body)?;
-        serde_json::from_value(item).map_err(malformed)
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.shared.endpoint.protocol
     }
 
-    pub(crate) async fn open_stream(
+    async fn open_stream(
         &self,
-        call: Call,
+        operation: &Operation,
         after: Option<&str>,
     ) -> Result<(HttpResponse, SseParser), ClientError> {
-        let mut request = self.shared.endpoint.request(call)?.header("accept", "text/event-stream")?;
+        let mut request = self.shared.endpoint.request(operation)?.header("accept", "text/event-stream")?;
         if let Some(after) = after {
             request = request.header("last-event-id", after)?;
         }
-        let mut answer = self.exchange(request).await?;
+        let mut response = self.exchange(request).await?;
         let is_stream =
-            answer.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-        if answer.status() == 200 && is_stream {
-            let mut parser = SseParser::new(self.shared.options.most_event);
-            // A stream that is whole already may be a refusal in the form of one event.
-            if answer.header("content-length").is_some() {
-                self.read_first_event(&mut answer, &mut parser).await?;
+            response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
+        if response.status() == 200 && is_stream {
+            let mut parser = SseParser::new(self.shared.options.max_event_bytes);
+            // A stream of known length may be a refusal in the form of one event.
+            if response.header("content-length").is_some() {
+                self.check_first_event(&mut response, &mut parser).await?;
             }
-            return Ok((answer, parser));
+            return Ok((response, parser));
         }
-        match self.read(answer).await {
-            Ok(_) => Err(ClientError::Malformed { what: "an answer where a stream was due".into() }),
-            Err(error) => Err(error),
-        }
+        let (status, body) = self.read(response).await?;
+        Err(self.protocol().decode_error(status, &body).into())
     }
 
-    /// Reads up to the first event, which stays in the parser, unless that is a refusal.
-    async fn read_first_event(
+    /// Reads up to the first event and fails if that is a refusal. The event stays in the parser.
+    async fn check_first_event(
         &self,
-        answer: &mut HttpResponse,
+        response: &mut HttpResponse,
         parser: &mut SseParser,
     ) -> Result<(), ClientError> {
-        let mut copy = SseParser::new(self.shared.options.most_event);
-        let too_large = |_| ClientError::Malformed { what: "an event is too large".into() };
-        while let Some(bytes) = answer.chunk().await? {
-            parser.push(&bytes).map_err(too_large)?;
-            copy.push(&bytes).map_err(too_large)?;
-            if let Some(frame) = copy.next_event() {
-                return self.decode_item(&frame.data).map(|_| ());
+        let mut copy = SseParser::new(self.shared.options.max_event_bytes);
+        while let Some(bytes) = response.chunk().await? {
+            parser.push(&bytes)?;
+            copy.push(&bytes)?;
+            if let Some(data) = copy.next_event().and_then(|event| event.data) {
+                self.protocol().decode_event(200, data.as_bytes())?;
+                return Ok(());
             }
         }
         Ok(())
     }
 
-    async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
-        let answer = self.exchange(self.shared.endpoint.request(call)?).await?;
-        serde_json::from_value(self.read(answer).await?).map_err(malformed)
+    async fn call(&self, operation: &Operation) -> Result<(u16, Vec<u8>), ClientError> {
+        let response = self.exchange(self.shared.endpoint.request(operation)?).await?;
+        self.read(response).await
     }
 
     async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ClientError> {
-        let options = &self.shared.options;
-        // Also when there are none: an agent that remembers how a task was begun is told that this client does not know it.
-        let request = request.header(VERSION.0, VERSION.1)?.header(EXTENSIONS, &self.shared.extensions)?;
-        let request = with_token(request, options.token.as_ref())?;
+        // Sent even when empty: an agent that remembers a task's extensions learns that this client uses none.
+        let request = request
+            .header(version::HEADER_NAME, VERSION.as_str())?
+            .header(extensions::header_name(VERSION), &self.shared.extensions)?;
+        let request = with_token(request, self.shared.options.token.as_ref())?;
         Ok(self.shared.net.send(request).await?)
     }
 
-    async fn read(&self, answer: HttpResponse) -> Result<Value, ClientError> {
-        let (status, body) = (answer.status(), answer.read(self.shared.options.most_answer).await?);
-        match serde_json::from_slice(&body) {
-            Ok(value) => self.shared.endpoint.open(status, value),
-            Err(error) if status == 200 => Err(malformed(error)),
-            Err(_) => Err(status_error(status, &body)),
-        }
+    async fn read(&self, response: HttpResponse) -> Result<(u16, Vec<u8>), ClientError> {
+        Ok((response.status(), response.read(self.shared.options.max_response_bytes).await?))
     }
 }
 
@@ -210,25 +210,46 @@ fn with_token(request: HttpRequest, token: Option<&Secret>) -> Result<HttpReques
     }
 }
 
-/// The path that the card names, at the address that was named to us: a card that points elsewhere, whether by
-/// malice or because the agent does not know its own address, takes neither the caller nor the token there.
-fn check_origin(base: &BaseUrl, interface: &AgentInterface) -> Result<Url, ClientError> {
-    let claimed = Url::parse(&interface.url)
-        .map_err(|_| ClientError::Malformed { what: "the interface in its card has no URL".into() })?;
-    let mut url = base.join("", None)?;
-    url.set_path(claimed.path());
-    Ok(url)
+/// The agent's favourite among the interfaces that this client speaks.
+pub(crate) fn choose(card: &RemoteCard) -> Result<(&RemoteInterface, Protocol), ClientError> {
+    let spoken =
+        |interface: &RemoteInterface| interface.protocol().filter(|protocol| protocol.version() == VERSION);
+    let chosen = card.supported_interfaces.iter().find_map(|it| Some((it, spoken(it)?)));
+    chosen.ok_or_else(|| {
+        let named = |it: &RemoteInterface| format!("{} {}", it.protocol_binding, it.protocol_version);
+        let offered: Vec<_> = card.supported_interfaces.iter().take(8).map(named).collect();
+        let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
+        ClientError::NoInterface { offered: offered.chars().take(400).collect() }
+    })
 }
 
-/// An answer that does not speak A2A.
-fn status_error(status: u16, body: &[u8]) -> ClientError {
-    let text: String = String::from_utf8_lossy(body).chars().take(MAX_TEXT_BYTES).collect();
-    if status == 401 {
-        return ClientError::Unauthenticated { message: "it gave no reason".into() };
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interface(binding: &str, version: &str) -> RemoteInterface {
+        RemoteInterface {
+            url: "http://127.0.0.1/".into(),
+            protocol_binding: binding.into(),
+            protocol_version: version.into(),
+            tenant: None,
+        }
     }
-    ClientError::Status { status, text }
-}
 
-fn malformed(error: serde_json::Error) -> ClientError {
-    ClientError::Malformed { what: error.to_string() }
+    #[track_caller]
+    fn check(offered: &[(&str, &str)], expected: Option<usize>) {
+        let mut card = RemoteCard::parse(b"{}").unwrap();
+        card.supported_interfaces = offered.iter().map(|(name, version)| interface(name, version)).collect();
+        let chosen = choose(&card).ok().map(|(chosen, _)| chosen);
+        assert_eq!(chosen, expected.map(|index| &card.supported_interfaces[index]), "{offered:?}");
+    }
+
+    #[test]
+    fn the_first_interface_that_is_spoken_is_chosen() {
+        check(&[("GRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "1.0")], Some(1));
+        check(&[("JSONRPC", "0.3"), ("JSONRPC", "1.0")], Some(1));
+        check(&[("JSONRPC", "1.0.3")], Some(0));
+        check(&[("JSONRPC", "1.1"), ("GRPC", "1.0")], None);
+        check(&[], None);
+    }
 }

@@ -1,31 +1,28 @@
-//! Why a call came to nothing.
+//! Why a call failed.
 
 use attache_net::NetError;
-use serde_json::Value;
+use attache_net::sse::EventTooLarge;
+use attache_wire::client::{DecodeError, RemoteError, UnsupportedOperation};
 
-/// By what can be done about it. The texts of servers are theirs: bounded, but not to be trusted.
+/// Variants differ by what a caller can do. Texts of servers are bounded, but not to be trusted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The address cannot be used, nobody is there, or the connection broke.
+    /// The address cannot be used, nothing listens there, or the connection broke.
     #[error(transparent)]
     Net(#[from] NetError),
     #[error("the server wants a credential, or another one: {message}")]
     Unauthenticated { message: String },
-    /// The agent said no.
-    #[error("{message}")]
-    Refused {
-        /// Of JSON-RPC, or the HTTP status.
-        code: i64,
-        /// The name that the protocol has for it, such as `TASK_NOT_FOUND`.
-        reason: Option<String>,
-        message: String,
-    },
-    /// An answer with an HTTP status that is no A2A answer at all.
+    /// The agent refused the request.
+    #[error("{0}")]
+    Refused(RemoteError),
+    /// An HTTP status without an A2A error.
     #[error("the server answered with the HTTP status {status}{}", excerpt(text))]
     Status { status: u16, text: String },
     #[error("what the server sent is no A2A 1.0: {what}")]
     Malformed { what: String },
+    #[error(transparent)]
+    Unsupported(#[from] UnsupportedOperation),
     #[error(
         "the agent offers no interface that this client speaks (JSONRPC or HTTP+JSON, version 1.0); it offers {offered}"
     )]
@@ -34,26 +31,23 @@ pub enum ClientError {
     StreamLost { tries: u32, why: String },
 }
 
-/// Of a text from outside.
-pub(crate) const MAX_TEXT_BYTES: usize = 4096;
-
 impl ClientError {
     /// There is no such task.
     pub fn is_not_found(&self) -> bool {
         self.is_refused_with(-32001, "TASK_NOT_FOUND")
     }
 
-    /// The task cannot be subscribed to because nothing happens to it any more.
+    /// The task cannot be subscribed to because it is over.
     pub fn is_finished(&self) -> bool {
         self.is_refused_with(-32004, "UNSUPPORTED_OPERATION")
     }
 
-    /// May the same call fare better a moment later?
+    /// The same call may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Net(error) => error.is_transient(),
             Self::Status { status, .. } => matches!(status, 429 | 502..=504),
-            Self::Refused { code, reason, .. } => {
+            Self::Refused(RemoteError { code, reason, .. }) => {
                 matches!(code, 429 | 502..=504) || reason.as_deref() == Some("UNAVAILABLE")
             }
             _ => false,
@@ -62,23 +56,31 @@ impl ClientError {
 
     fn is_refused_with(&self, number: i64, name: &str) -> bool {
         match self {
-            Self::Refused { reason: Some(reason), .. } => reason == name,
-            Self::Refused { code, reason: None, .. } => *code == number,
+            Self::Refused(RemoteError { reason: Some(reason), .. }) => reason == name,
+            Self::Refused(RemoteError { code, reason: None, .. }) => *code == number,
             _ => false,
         }
     }
 
-    /// Reads the error object of either binding.
-    pub(crate) fn of(status: u16, error: &Value) -> Self {
-        let text = error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason");
-        let message: String = text.chars().take(MAX_TEXT_BYTES).collect();
-        if status == 401 {
-            return Self::Unauthenticated { message };
+    pub(crate) fn from_status(status: u16, body: &[u8]) -> Self {
+        DecodeError::from_status(status, body).into()
+    }
+}
+
+impl From<DecodeError> for ClientError {
+    fn from(error: DecodeError) -> Self {
+        match error {
+            DecodeError::Unauthenticated { message } => Self::Unauthenticated { message },
+            DecodeError::Remote(error) => Self::Refused(error),
+            DecodeError::Status { status, text } => Self::Status { status, text },
+            other => Self::Malformed { what: other.to_string() },
         }
-        let code = error.get("code").and_then(Value::as_i64).unwrap_or_else(|| i64::from(status));
-        let details = error.get("data").or_else(|| error.get("details")).and_then(Value::as_array);
-        let reason = details.into_iter().flatten().find_map(|detail| detail.get("reason")?.as_str());
-        Self::Refused { code, reason: reason.map(|reason| reason.chars().take(80).collect()), message }
+    }
+}
+
+impl From<EventTooLarge> for ClientError {
+    fn from(error: EventTooLarge) -> Self {
+        Self::Malformed { what: error.to_string() }
     }
 }
 

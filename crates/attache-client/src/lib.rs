@@ -1,54 +1,43 @@
-//! The A2A client: what a program needs to use a running attache, or any other A2A 1.0 agent.
+//! An A2A client for attache and other A2A 1.0 agents.
 //!
-//! [`Client::connect`] reads the agent's card and picks a binding; after that every call is a method. Streams come
-//! back by themselves after a cut and go on where they were, so a reader sees every event once. Everything stays
-//! at the address that was named, whatever the card says, and so does the token.
+//! [`Client::connect`] reads the agent's card and picks an interface; after that every operation is a method.
+//! Streams reconnect after a cut and continue where they were, so a reader sees every event once. All requests go
+//! to the address that was given, whatever the card says, and so does the token. `attache-wire` encodes requests
+//! and decodes responses.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), attache_client::ClientError> {
-//! use attache_client::{Client, ClientOptions, Event, Message, SendMessage};
+//! use attache_client::{Client, ClientOptions, OutgoingMessage, StreamEvent};
 //!
 //! let client = Client::connect("http://127.0.0.1:41242", ClientOptions::default()).await?;
-//! let mut events = client.stream(SendMessage::new(Message::from_user("m-1", "help"))).await?;
+//! let mut events = client.stream(OutgoingMessage::text("m-1", "help")).await?;
 //! while let Some(event) = events.next().await {
-//!     if let Event::ArtifactUpdate(update) = event? {
-//!         assert!(!update.artifact.id().is_empty());
+//!     if let StreamEvent::ArtifactUpdate(update) = event? {
+//!         assert!(!update.artifact.parts.is_empty());
 //!     }
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A whole client, which shows an agent's work and answers what it asks, is `examples/clients/rust/develop.rs`.
-//!
-//! Not here: showing anything to anyone, and any thought about what an answer means.
+//! `examples/clients/rust/develop.rs` is a whole client: it shows an agent's work and answers its questions.
 
-mod approval;
-mod binding;
-mod card;
 mod client;
-mod devtool;
+mod endpoint;
 mod error;
-mod event;
 pub mod fuzz;
-mod message;
-mod replay;
-mod request;
-mod spelling;
-mod sse;
+mod outgoing;
 mod stream;
-mod task;
 
-pub use approval::OpenCall;
-pub use card::{AgentCapabilities, AgentCard, AgentExtension, AgentInterface};
-pub use client::{Client, ClientOptions};
-pub use devtool::{
-    CallError, CallOutput, CallStatus, DEVELOPMENT_TOOL, DevelopmentEvent, FileDiff, ToolCall,
+pub use attache_domain::{Artifact, ListTasks, Message, Metadata, Part, PartContent, Role, TaskState};
+pub use attache_wire::client::{
+    ArtifactUpdate, CallError, CallOutput, CallStatus, DevelopmentEvent, FileDiff, OfferedExtension,
+    OpenCall, RemoteCapabilities, RemoteCard, RemoteGap, RemoteInterface, RemoteStatus, RemoteTask,
+    RemoteTaskPage, StatusUpdate, StreamEvent, ToolCall, approval_in, artifact_text, state_name,
 };
+pub use attache_wire::devtool::URI as DEVELOPMENT_TOOL;
+pub use attache_wire::replay::URI as REPLAY;
+pub use client::{Client, ClientOptions};
 pub use error::ClientError;
-pub use event::{ArtifactUpdate, Event, StatusUpdate};
-pub use message::{Message, Part, PartContent, Role};
-pub use replay::{Gap, REPLAY};
-pub use request::{ListTasks, SendConfiguration, SendMessage};
+pub use outgoing::OutgoingMessage;
 pub use stream::EventStream;
-pub use task::{Artifact, Task, TaskPage, TaskState, TaskStatus};

@@ -1,16 +1,16 @@
-//! A stream of events that comes back by itself.
+//! A stream of events that reconnects.
 //!
-//! When it is cut, or ends although its task goes on, the task is subscribed to again after the last event that was
-//! seen. An agent that numbers its events, as attache does, then repeats and leaves out nothing, or says that something
-//! is missing (`Event::gap`); one that does not begins again with the task as it is.
+//! When it is cut, or ends although its task goes on, the stream subscribes to the task again after the last event
+//! it has seen. An agent that numbers its events, as attache does, then repeats and omits nothing, or says that
+//! something is missing ([`StreamEvent::gap`]); any other agent starts again with the task as it is.
 
 use std::time::Duration;
 
+use attache_domain::TaskId;
 use attache_net::HttpResponse;
+use attache_net::sse::{SseEvent, SseParser};
 
-use crate::request::{Call, Method};
-use crate::sse::{SseEvent, SseParser};
-use crate::{Client, ClientError, Event};
+use crate::{Client, ClientError, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
@@ -18,38 +18,38 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub struct EventStream {
     client: Client,
-    task: Option<String>,
+    task: Option<TaskId>,
     last_id: Option<String>,
-    /// None between a cut and coming back.
-    answer: Option<HttpResponse>,
+    /// `None` between a cut and the next connection.
+    response: Option<HttpResponse>,
     parser: SseParser,
-    /// Nothing more is due: the task is over or waits for somebody.
+    /// The task is over or waits for input, so nothing more is due.
     settled: bool,
-    /// The next event may be the task at the very place where the stream was cut, which has been told.
-    came_back: bool,
+    /// The next event may be the task at the place of the cut, which the reader has seen.
+    reconnected: bool,
     failures: u32,
-    /// What cut it last.
-    why: String,
+    /// Why the last connection ended.
+    last_error: String,
     over: bool,
 }
 
 impl EventStream {
     pub(crate) fn new(
         client: Client,
-        place: Option<(String, Option<String>)>,
-        (answer, parser): (HttpResponse, SseParser),
+        task: Option<TaskId>,
+        last_id: Option<String>,
+        (response, parser): (HttpResponse, SseParser),
     ) -> Self {
-        let (task, last_id) = place.map_or((None, None), |(task, after)| (Some(task), after));
         Self {
             client,
             task,
             last_id,
-            answer: Some(answer),
+            response: Some(response),
             parser,
             settled: false,
-            came_back: false,
+            reconnected: false,
             failures: 0,
-            why: String::new(),
+            last_error: String::new(),
             over: false,
         }
     }
@@ -59,13 +59,13 @@ impl EventStream {
         self.last_id.as_deref()
     }
 
-    /// The next event; `None` once the task has settled. After an error there is nothing more.
+    /// The next event; `None` once the task has settled. An error ends the stream.
     ///
-    /// Can be dropped and called again: what was not handed out comes next time.
-    pub async fn next(&mut self) -> Option<Result<Event, ClientError>> {
+    /// Cancel safe: an event that was not handed out comes next time.
+    pub async fn next(&mut self) -> Option<Result<StreamEvent, ClientError>> {
         while !self.over {
-            if let Some(frame) = self.parser.next_event() {
-                match self.accept_frame(frame) {
+            if let Some(event) = self.parser.next_event() {
+                match self.accept(event) {
                     Ok(None) => continue,
                     Ok(Some(event)) => return Some(Ok(event)),
                     Err(error) => return Some(Err(self.end(error))),
@@ -78,14 +78,11 @@ impl EventStream {
         None
     }
 
-    /// More bytes, or a way back to where more bytes are.
+    /// Reads more bytes, or reconnects.
     async fn advance(&mut self) -> Result<(), ClientError> {
-        let Some(answer) = &mut self.answer else { return self.reconnect().await };
-        let why = match answer.chunk().await {
-            Ok(Some(bytes)) => {
-                let too_large = |_| ClientError::Malformed { what: "an event is too large".into() };
-                return self.parser.push(&bytes).map_err(too_large);
-            }
+        let Some(response) = &mut self.response else { return self.reconnect().await };
+        let error = match response.chunk().await {
+            Ok(Some(bytes)) => return Ok(self.parser.push(&bytes)?),
             Ok(None) if self.settled => {
                 self.over = true;
                 return Ok(());
@@ -98,59 +95,64 @@ impl EventStream {
             }
             Err(error) => error.to_string(),
         };
-        tracing::debug!(why, "a stream was cut");
-        self.answer = None;
+        tracing::debug!(why = error, "a stream was cut");
+        self.response = None;
         if self.task.is_none() {
-            return Err(ClientError::StreamLost { tries: 0, why: format!("before its first event: {why}") });
+            return Err(ClientError::StreamLost {
+                tries: 0,
+                why: format!("before its first event: {error}"),
+            });
         }
-        self.why = why;
+        self.last_error = error;
         Ok(())
     }
 
     async fn reconnect(&mut self) -> Result<(), ClientError> {
-        if self.failures >= self.client.options().tries {
-            return Err(ClientError::StreamLost { tries: self.failures, why: std::mem::take(&mut self.why) });
-        }
-        let pause = INITIAL_RETRY_DELAY.saturating_mul(1 << self.failures.min(10)).min(MAX_RETRY_DELAY);
-        // Counts until an event proves that it was worth it: a server may take the call and cut it again.
+        let Some(task) = self.task.clone().filter(|_| self.failures < self.client.options().max_retries)
+        else {
+            let why = std::mem::take(&mut self.last_error);
+            return Err(ClientError::StreamLost { tries: self.failures, why });
+        };
+        let delay = INITIAL_RETRY_DELAY.saturating_mul(1 << self.failures.min(10)).min(MAX_RETRY_DELAY);
+        // Reset by the next new event only: a server may accept the call and cut it again.
         self.failures += 1;
-        tokio::time::sleep(pause).await;
-        let call = Call::about(Method::Subscribe, self.task.as_deref().unwrap_or_default(), None);
-        match self.client.open_stream(call, self.last_id.as_deref()).await {
-            Ok((answer, parser)) => {
-                self.answer = Some(answer);
+        tokio::time::sleep(delay).await;
+        match self.client.resubscribe(&task, self.last_id.as_deref()).await {
+            Ok((response, parser)) => {
+                self.response = Some(response);
                 self.parser = parser;
-                self.came_back = self.last_id.is_some();
+                self.reconnected = self.last_id.is_some();
                 Ok(())
             }
             Err(error) if error.is_transient() => {
-                self.why = error.to_string();
+                self.last_error = error.to_string();
                 Ok(())
             }
             Err(error) => Err(error),
         }
     }
 
-    /// What a frame tells, if it is anything new.
-    fn accept_frame(&mut self, frame: SseEvent) -> Result<Option<Event>, ClientError> {
-        let event = self.client.decode_item(&frame.data)?;
-        let came_back = std::mem::take(&mut self.came_back);
-        let told = came_back && frame.id.is_some() && frame.id == self.last_id;
-        if let Some(id) = frame.id {
+    /// Decodes an event; `None` if the reader has seen it, or if it holds no data.
+    fn accept(&mut self, event: SseEvent) -> Result<Option<StreamEvent>, ClientError> {
+        let Some(data) = event.data else { return Ok(None) };
+        let decoded = self.client.protocol().decode_event(200, data.as_bytes())?;
+        let reconnected = std::mem::take(&mut self.reconnected);
+        let is_repeated = reconnected && event.id.is_some() && event.id == self.last_id;
+        if let Some(id) = event.id {
             self.last_id = Some(id);
         }
         if self.task.is_none() {
-            self.task = event.task_id().map(str::to_owned);
+            self.task = decoded.task_id().cloned();
         }
-        if let Some(state) = event.state() {
-            self.settled = state.is_terminal() || state.is_interrupted();
+        if let Some(status) = decoded.status() {
+            self.settled = status.is_terminal() || status.is_interrupted();
         }
-        self.settled |= matches!(event, Event::Message(_));
-        if told && matches!(event, Event::Task(_)) {
+        self.settled |= matches!(decoded, StreamEvent::Message(_));
+        if is_repeated && matches!(decoded, StreamEvent::Task(_)) {
             return Ok(None);
         }
         self.failures = 0;
-        Ok(Some(event))
+        Ok(Some(decoded))
     }
 
     fn end(&mut self, error: ClientError) -> ClientError {

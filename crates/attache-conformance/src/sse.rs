@@ -1,5 +1,6 @@
 //! Server-sent events, frame by frame, with what the framing rules look at.
 
+use attache_net::sse::{SseEvent, SseParser};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -9,7 +10,10 @@ use crate::check::{CheckResult, fail};
 use crate::http::ResponseHead;
 use crate::text::shortened;
 
-/// Everything between two blank lines that has data.
+/// Far more than any event that the checks provoke.
+const MAX_EVENT_BYTES: usize = 16 << 20;
+
+/// An event that has data.
 #[derive(Debug, Clone)]
 pub(crate) struct SseFrame {
     pub(crate) event: Option<String>,
@@ -21,64 +25,44 @@ pub(crate) struct SseFrame {
 pub(crate) struct SseStream {
     pub(crate) head: ResponseHead,
     chunks: BoxStream<'static, Result<Bytes, String>>,
-    buffer: Vec<u8>,
+    parser: SseParser,
 }
 
 impl SseStream {
     pub(crate) fn new(head: ResponseHead, chunks: BoxStream<'static, Result<Bytes, String>>) -> Self {
-        Self { head, chunks, buffer: Vec::new() }
+        Self { head, chunks, parser: SseParser::new(MAX_EVENT_BYTES) }
     }
 
     /// The next frame; `None` when the server closed the stream.
     pub(crate) async fn next(&mut self) -> CheckResult<Option<SseFrame>> {
         loop {
-            while let Some(block) = self.block() {
-                if let Some(frame) = frame(&block)? {
+            while let Some(event) = self.parser.next_event() {
+                if let Some(frame) = frame(event)? {
                     return Ok(Some(frame));
                 }
             }
             match self.chunks.next().await {
-                Some(Ok(chunk)) => self.buffer.extend_from_slice(&chunk),
+                Some(Ok(chunk)) => {
+                    if let Err(error) = self.parser.push(&chunk) {
+                        return fail(error.to_string());
+                    }
+                }
                 Some(Err(error)) => return fail(format!("the stream broke off: {error}")),
                 None => return Ok(None),
             }
         }
     }
-
-    /// Everything up to the next blank line.
-    fn block(&mut self) -> Option<String> {
-        let text = &self.buffer;
-        let end = (0..text.len()).find_map(|at| {
-            let rest = &text[at..];
-            let length =
-                [&b"\r\n\r\n"[..], b"\n\n", b"\r\r"].iter().find(|blank| rest.starts_with(blank))?.len();
-            Some((at, length))
-        });
-        let (at, length) = end?;
-        let block = String::from_utf8_lossy(&self.buffer[..at]).into_owned();
-        self.buffer.drain(..at + length);
-        Some(block)
-    }
 }
 
-/// `None` for a block of comments.
-fn frame(block: &str) -> CheckResult<Option<SseFrame>> {
-    let (mut event, mut lines) = (None, Vec::new());
-    for line in block.lines() {
-        let (name, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match name {
-            "event" => event = Some(value.to_owned()),
-            "data" => lines.push(value.to_owned()),
-            _ => {}
+/// `None` for an event without data, such as a comment.
+fn frame(event: SseEvent) -> CheckResult<Option<SseFrame>> {
+    let Some(text) = event.data else { return Ok(None) };
+    match serde_json::from_str(&text) {
+        Ok(data) => {
+            let lines = text.split('\n').map(str::to_owned).collect();
+            Ok(Some(SseFrame { event: event.name, lines, data }))
         }
-    }
-    if lines.is_empty() {
-        return Ok(None);
-    }
-    match serde_json::from_str(&lines.join("\n")) {
-        Ok(data) => Ok(Some(SseFrame { event, lines, data })),
-        Err(_) => fail(format!("a frame whose data is no JSON: {:?}", shortened(block))),
+        Err(_) => fail(format!("a frame whose data is no JSON: {:?}", shortened(&text))),
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use attache_domain::Exchange;
 use attache_model::{AnswerEvent, AnswerPiece, LanguageError, Prompt, StopReason};
+use attache_net::sse::SseEvent;
 use attache_net::{HttpResponse, NetError};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -21,7 +22,6 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::failed_attempt::{FailedAttempt, RetryDecision};
 use crate::retry::{RetryReason, RetryState};
-use crate::sse::SseEvent;
 use crate::token::TokenRenewal;
 use answer_reader::{AnswerReader, ReadStep};
 pub(crate) use provider::{

@@ -6,29 +6,13 @@ use std::sync::Arc;
 
 use attache_domain::{Content, Exchange};
 use attache_model::{Prompt, StopReason};
+use attache_net::sse::{SseEvent, SseParser};
 use attache_net::{HttpClient, HttpClientOptions, Proxy};
 
 use crate::answer_request::{Assembly, Provider, RequestVariation, ResponseHead, StreamEnd};
-use crate::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::{anthropic, gemini, google, openai};
 
 const LIMIT: usize = 4000;
-
-/// A stream of events: wherever its bytes are cut, the same events come out of it, and none is too large.
-pub fn events(stream: &[u8]) {
-    let whole = read(stream.chunks(stream.len().max(1)));
-    for size in [1, 3, 64] {
-        let cut = read(stream.chunks(size));
-        // Where a line that is too long is noticed depends on how much of it came at once.
-        if whole.1.is_ok() && cut.1.is_ok() {
-            assert_eq!(cut.0, whole.0, "in pieces of {size}");
-        }
-    }
-    for event in whole.0 {
-        // Bytes that are no text become a sign of three bytes each.
-        assert!(event.data.len() <= 3 * LIMIT);
-    }
-}
 
 /// A Gemini answer.
 pub fn gemini(stream: &[u8]) {
@@ -58,7 +42,7 @@ pub fn credentials(text: &[u8]) {
 /// Events of one answer; what it said can be said again. The same bytes as the body of an error.
 pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     let mut assembly = provider.assembly(&Prompt::default());
-    for event in read(stream.chunks(stream.len().max(1))).0 {
+    for event in read(stream) {
         if let Err(error) = assembly.take(&event, &mut |_| ()) {
             provider.classify_event(&error);
         }
@@ -82,17 +66,10 @@ pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     provider.classify_response(&head, &text);
 }
 
-fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<(), EventTooLarge>) {
+fn read(stream: &[u8]) -> Vec<SseEvent> {
     let mut parser = SseParser::new(LIMIT);
-    let mut outcome = Ok(());
-    for piece in pieces {
-        outcome = parser.push(piece);
-        if outcome.is_err() {
-            break;
-        }
-    }
-    let outcome = outcome.and_then(|()| parser.finish());
-    (std::iter::from_fn(|| parser.next_event()).collect(), outcome)
+    let _ = parser.push(stream).and_then(|()| parser.finish());
+    std::iter::from_fn(|| parser.next_event()).collect()
 }
 
 /// Dials nobody.
@@ -148,7 +125,6 @@ mod tests {
     ];
 
     fn all(bytes: &[u8]) {
-        events(bytes);
         gemini(bytes);
         openai(bytes);
         anthropic(bytes);

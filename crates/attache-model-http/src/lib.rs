@@ -1,8 +1,8 @@
 //! Model providers reached over HTTP.
 //!
 //! [`gemini`] speaks to Google's Gemini, by its Developer API and by Vertex; [`openai`] to OpenAI and to all that
-//! speak like it; [`anthropic`] to Anthropic's Claude. [`google`] gets the tokens that Vertex wants. [`sse`] and
-//! [`retry`] are what providers share. Not here: which model is asked for what, and where keys come from.
+//! speak like it; [`anthropic`] to Anthropic's Claude. [`google`] gets the tokens that Vertex wants. [`retry`]
+//! is what providers share. Not here: which model is asked for what, and where keys come from.
 
 mod answer_builder;
 mod answer_request;
@@ -22,7 +22,6 @@ pub mod gemini;
 pub mod google;
 pub mod openai;
 pub mod retry;
-pub mod sse;
 
 pub use endpoint::BadOptions;
 pub use token::{TokenRenewal, TokenSource};

@@ -1,7 +1,7 @@
 //! Which addresses may be dialled.
 //!
-//! Pure: an address is judged by what it is, however it is written, so that one inside another (IPv4 in IPv6 by
-//! mapping or NAT64) counts as the one that is really reached. Not here: finding a name's addresses (`resolver`).
+//! Pure. An IPv4 address inside an IPv6 one (mapped or NAT64) counts as the address that is really reached, however
+//! it is written. Not here: resolving names (`resolver`).
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -9,7 +9,7 @@ use ipnet::IpNet;
 
 use crate::NetError;
 
-/// Everywhere, or only where anybody could go.
+/// All addresses, or only public ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddressRules {
     public_only: bool,
@@ -17,7 +17,7 @@ pub struct AddressRules {
     networks: Vec<IpNet>,
 }
 
-/// Networks that are nobody's business but their own, and what they are.
+/// Networks that are not public, and their purpose.
 const SPECIAL_NETWORKS: &[(&str, &str)] = &[
     ("0.0.0.0/8", "unspecified"),
     ("10.0.0.0/8", "private"),
@@ -37,7 +37,7 @@ const SPECIAL_NETWORKS: &[(&str, &str)] = &[
     ("240.0.0.0/4", "reserved"),
     ("::/128", "unspecified"),
     ("::1/128", "this machine"),
-    // Teredo is the first part of these.
+    // Includes Teredo.
     ("2001::/23", "reserved"),
     ("2001:db8::/32", "documentation"),
     ("2002::/16", "6to4"),
@@ -61,7 +61,7 @@ impl AddressRules {
         Self { public_only: true, ..Self::default() }
     }
 
-    /// Lets `place` be dialled whatever it is: the name of a host, an address, or a network such as `10.1.0.0/16`.
+    /// Allows `place` in any case: a host name, an address, or a network such as `10.1.0.0/16`.
     pub fn allow(mut self, place: &str) -> Result<Self, NetError> {
         let place = place.trim();
         if let Ok(network) = place.parse::<IpNet>() {
@@ -83,7 +83,7 @@ impl AddressRules {
         self.public_only
     }
 
-    /// Whether the operator has named this host or address.
+    /// Whether the operator allowed this host or address by name.
     pub fn is_named(&self, host: &str, address: IpAddr) -> bool {
         let reached = effective_address(address);
         let named = |network: &IpNet| network.contains(&address) || network.contains(&reached);
@@ -108,11 +108,11 @@ impl AddressRules {
     }
 }
 
-/// What packets for this address arrive at.
+/// The address that packets reach.
 fn effective_address(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
     match v6.segments() {
-        // Mapped, and the well-known prefix of NAT64.
+        // IPv4-mapped, and the well-known prefix of NAT64.
         [0, 0, 0, 0, 0, 0xffff, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => IpAddr::V4(trailing_ipv4(v6)),
         _ => address,
     }
@@ -123,19 +123,19 @@ fn trailing_ipv4(address: Ipv6Addr) -> std::net::Ipv4Addr {
     [a, b, c, d].into()
 }
 
-/// Why an address is closed; none when it is public.
+/// The purpose of an address that is not public.
 fn special_purpose(address: IpAddr) -> Option<&'static str> {
     let holds = |network: &str| network.parse::<IpNet>().is_ok_and(|network| network.contains(&address));
     let known = SPECIAL_NETWORKS.iter().find(|(network, _)| holds(network)).map(|(_, why)| *why);
     known.or_else(|| (address.is_ipv6() && !holds(GLOBAL_UNICAST)).then_some("reserved"))
 }
 
-/// The spelling by which hosts are compared.
+/// The form in which hosts are compared.
 fn normalize_host(host: &str) -> String {
     without_brackets(host).trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// An address of IPv6 without the brackets it has in a URL.
+/// Strips the brackets that an IPv6 address has in a URL.
 pub(crate) fn without_brackets(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }

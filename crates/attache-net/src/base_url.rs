@@ -1,4 +1,4 @@
-//! Where a service lives.
+//! The address of a service.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use reqwest::header::HeaderValue;
 
 use crate::{NetError, Secret};
 
-/// The address of a service: https, or http on this machine. Everything joined to it stays there, so a
-/// credential for it goes nowhere else.
+/// The address of a service: https, or http on this machine. Joined paths stay below it, so its credential goes
+/// nowhere else.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
     pub fn parse(text: &str) -> Result<Self, NetError> {
         let refuse = |what: &str| Err(NetError::Address { what: what.into() });
-        // The text is not shown: it may hold a password.
+        // Does not show the text, which may hold a password.
         let Ok(url) = Url::parse(text.trim()) else {
             return refuse("it is not a URL such as https://example.com");
         };
@@ -33,7 +33,7 @@ impl BaseUrl {
         }
     }
 
-    /// `path` below this address. A path cannot lead out of it: its dots, `?` and `#` are escaped or refused.
+    /// `path` below this address. Dots, `?` and `#` are escaped or refused, so a path cannot lead out of it.
     pub fn join(&self, path: &str, query: Option<&str>) -> Result<Url, NetError> {
         if path.split('/').any(|segment| segment == ".." || segment == ".") {
             return Err(NetError::Address { what: "its path has `.` or `..` in it".into() });
@@ -41,7 +41,7 @@ impl BaseUrl {
         let mut url = self.0.clone();
         let base = url.path().trim_end_matches('/').to_owned();
         url.set_path(&format!("{base}/{}", path.trim_start_matches('/')));
-        // Dots and slashes have more spellings than were looked for: `%2e`, a backslash, a tab in between.
+        // Dots and slashes have other forms: `%2e`, a backslash, a tab in between.
         if !url.path().strip_prefix(&base).is_some_and(|below| below.starts_with('/')) {
             return Err(NetError::Address { what: "its path leads out of where it belongs".into() });
         }

@@ -18,21 +18,21 @@ use crate::{AddressRules, HttpRequest, HttpResponse, NetError, Resolver, SystemR
 #[derive(Debug, Clone)]
 pub struct HttpClientOptions {
     pub user_agent: String,
-    /// For the name, the connection and TLS together.
+    /// Covers name resolution, connection and TLS.
     pub connect_timeout: Duration,
-    /// How long nothing may come: before the head of an answer, and between any two pieces of its body.
+    /// The longest silence before the head of a response, and between two pieces of its body.
     pub idle_timeout: Duration,
     pub proxy: Proxy,
-    /// Where requests may go. Rules that refuse anything go past the proxy too: it would look names up by itself,
-    /// and nobody could tell what it dials.
+    /// Where requests may go. Restrictive rules bypass the proxy: it would resolve names by itself, so its targets
+    /// could not be checked.
     pub addresses: AddressRules,
     pub resolver: Arc<dyn Resolver>,
 }
 
-/// Which way out.
+/// Whether to use a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proxy {
-    /// As the environment and the system say; never for this machine itself.
+    /// The proxy of the environment or the system; never for this machine.
     System,
     Never,
 }
@@ -42,7 +42,7 @@ impl Default for HttpClientOptions {
         Self {
             user_agent: concat!("attache/", env!("CARGO_PKG_VERSION")).into(),
             connect_timeout: Duration::from_secs(15),
-            // A model may think for minutes before it says the first word.
+            // A model may think for minutes before its first token.
             idle_timeout: Duration::from_secs(300),
             proxy: Proxy::System,
             addresses: AddressRules::any(),
@@ -51,10 +51,9 @@ impl Default for HttpClientOptions {
     }
 }
 
-/// Cheap to copy; copies share their connections.
+/// Cheap to clone; clones share their connections.
 ///
-/// What it takes to dial (the certificates of the system among it) is read at the first request that needs it: a
-/// program that asks nobody anything pays for none of it.
+/// Loads the system's certificates at the first request, so a program that sends none does not pay for them.
 #[derive(Clone)]
 pub struct HttpClient {
     shared: Arc<Shared>,
@@ -62,13 +61,13 @@ pub struct HttpClient {
 
 struct Shared {
     options: HttpClientOptions,
-    /// By the proxy of the system.
+    /// Uses the system's proxy.
     proxied: OnceLock<reqwest::Client>,
-    /// For this machine, which no proxy needs to be asked about, and where none may be.
+    /// Connects directly: for this machine, and where no proxy is allowed.
     direct: OnceLock<reqwest::Client>,
 }
 
-/// Notices a dead connection long before the silence of a living one is too long.
+/// Detects a dead connection long before the idle timeout.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl HttpClient {
@@ -77,7 +76,7 @@ impl HttpClient {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The way to `url`.
+    /// The client for `url`.
     fn client_for(&self, url: &Url) -> Result<&reqwest::Client, NetError> {
         let Shared { options, proxied, direct } = self.shared.as_ref();
         let by_proxy =
@@ -98,7 +97,7 @@ impl HttpClient {
             .dns_resolver(GuardedResolver { resolver, rules })
             .user_agent(&options.user_agent)
             .connect_timeout(options.connect_timeout)
-            // A redirect would take credentials and prompts to a place that nobody chose.
+            // A redirect would take credentials and prompts to another place.
             .redirect(Policy::none())
             .referer(false)
             .tcp_nodelay(true)
@@ -106,13 +105,12 @@ impl HttpClient {
             .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
     }
 
-    /// How long a server may send nothing.
+    /// The longest silence of a server.
     pub fn idle_timeout(&self) -> Duration {
         self.shared.options.idle_timeout
     }
 
-    /// Whether `url` may be dialled, as far as can be told without looking anything up. Names are checked when their
-    /// addresses are known.
+    /// Whether `url` may be dialled, without resolving its name. Names are checked when their addresses are known.
     pub fn check_url(&self, url: &Url) -> Result<(), NetError> {
         let host = url.host_str().unwrap_or_default();
         match without_brackets(host).parse::<IpAddr>() {
@@ -121,7 +119,7 @@ impl HttpClient {
         }
     }
 
-    /// Leads a request for an address to where the resolver says that it is dialled.
+    /// Replaces an address in the URL by the one that the resolver dials.
     fn apply_dial_address(&self, url: &mut Url, headers: &mut HeaderMap) {
         let Ok(address) = without_brackets(url.host_str().unwrap_or_default()).parse::<IpAddr>() else {
             return;
@@ -137,9 +135,9 @@ impl HttpClient {
         }
     }
 
-    /// Where `url` would be dialled now: all its addresses, if all of them may be.
+    /// The current addresses of `url`, if all of them are allowed.
     ///
-    /// Says nothing about later: whatever is sent is looked up and checked again.
+    /// Requests resolve and check the name again.
     pub async fn resolve_addresses(&self, url: &Url) -> Result<Vec<IpAddr>, NetError> {
         let Shared { options, .. } = self.shared.as_ref();
         let host = url.host_str().unwrap_or_default();
@@ -152,9 +150,9 @@ impl HttpClient {
         found.map_err(|_| NetError::IdleTimeout { after: options.connect_timeout })?
     }
 
-    /// Sends a request and waits for the head of its answer, whatever its status.
+    /// Sends a request and waits for the head of the response, whatever its status.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
-        // An address in a URL is dialled without asking the resolver.
+        // For an address in a URL the resolver is not asked.
         self.check_url(&request.url)?;
         let HttpRequest { method, mut url, mut headers, body } = request;
         self.apply_dial_address(&mut url, &mut headers);
@@ -170,7 +168,7 @@ impl HttpClient {
 
 impl fmt::Debug for HttpClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not what is inside: a proxy may have a password.
+        // Hides the contents: a proxy may have a password.
         let idle_timeout = &self.shared.options.idle_timeout;
         formatter.debug_struct("Client").field("idle_timeout", idle_timeout).finish_non_exhaustive()
     }

@@ -1,22 +1,22 @@
-//! Why there is no answer.
+//! Why a request failed.
 
 use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-/// By what can be done about it. None of them holds a header, a body or a query.
+/// Variants differ by what a caller can do. None holds a header, a body or a query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
     #[error("that address cannot be used: {what}")]
     Address { what: String },
-    /// It could not be put together; sending it again would not help.
+    /// The request is invalid; a retry would not help.
     #[error("the request cannot be sent: {what}")]
     Request { what: String },
-    /// Nobody was reached: name or connection.
+    /// Name resolution or connection failed.
     #[error("no connection: {what}")]
     Connect { what: String },
-    /// Somebody was reached, but not safely: no TLS is spoken there, or the certificate is not accepted.
+    /// The server speaks no TLS, or its certificate is not accepted.
     #[error("no safe connection: {what}")]
     Tls { what: String },
     #[error("nothing came for {} s", after.as_secs())]
@@ -28,13 +28,13 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// May the same request fare better a moment later?
+    /// The same request may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Connect { .. } | Self::IdleTimeout { .. } | Self::Interrupted { .. })
     }
 
     pub(crate) fn of(error: reqwest::Error) -> Self {
-        // The address may hold what is nobody's business; whoever asked knows it anyway.
+        // Drops the URL, which may hold secrets and which the caller knows.
         let error = error.without_url();
         if let Some(own) = own_cause(&error) {
             return own.clone();
@@ -52,7 +52,7 @@ impl NetError {
     }
 }
 
-/// What our own code said, deep inside: that a name may not be dialled, or has no address.
+/// Our own error among the causes: a name is not allowed, or has no address.
 fn own_cause(error: &dyn Error) -> Option<&NetError> {
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -64,7 +64,7 @@ fn own_cause(error: &dyn Error) -> Option<&NetError> {
     None
 }
 
-/// What TLS has against it, deep inside.
+/// The TLS error among the causes.
 fn tls_cause(error: &(dyn Error + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(inner) = cause {
@@ -92,7 +92,7 @@ fn describe_tls(error: &rustls::Error) -> String {
     }
 }
 
-/// The causes of an error, without those that say only what the one before has said.
+/// The causes of an error, without repetitions.
 fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

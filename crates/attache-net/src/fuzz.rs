@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here dials.
 
@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::address_rules::without_brackets;
 use crate::redirect::resolve_location;
+use crate::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::{AddressRules, BaseUrl, HttpClient, HttpClientOptions, Proxy, Url};
 
 /// The address of a service, and after a line break a path below it or where a redirect leads.
@@ -34,6 +35,37 @@ pub fn urls(text: &[u8]) {
     }
 }
 
+/// A stream of events: wherever its bytes are cut, the same events come out, and none is too large.
+pub fn events(stream: &[u8]) {
+    let whole = read_events(stream.chunks(stream.len().max(1)));
+    for size in [1, 3, 64] {
+        let cut = read_events(stream.chunks(size));
+        // Where a line that is too long is noticed depends on how much of it arrived at once.
+        if whole.1.is_ok() && cut.1.is_ok() {
+            assert_eq!(cut.0, whole.0, "in pieces of {size}");
+        }
+    }
+    for event in whole.0 {
+        // Each byte of invalid UTF-8 becomes a character of three bytes.
+        assert!(event.data.map_or(0, |data| data.len()) <= 3 * MAX_EVENT);
+    }
+}
+
+/// Small enough that generated streams exceed it now and then.
+const MAX_EVENT: usize = 1000;
+
+fn read_events<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<(), EventTooLarge>) {
+    let mut parser = SseParser::new(MAX_EVENT);
+    let mut result = Ok(());
+    for piece in pieces {
+        result = parser.push(piece);
+        if result.is_err() {
+            break;
+        }
+    }
+    (std::iter::from_fn(|| parser.next_event()).collect(), result)
+}
+
 /// Addresses as numbers and as the host of a URL, and as an operator's exception.
 pub fn addresses(bytes: &[u8]) {
     let public = AddressRules::public_only();
@@ -56,13 +88,13 @@ pub fn addresses(bytes: &[u8]) {
     as_exception(text.trim(), public);
 }
 
-/// An address in a URL is judged as what it is, however it is written there.
+/// An address in a URL is recognised in every form.
 fn as_host(text: &str, public: &AddressRules) {
     let Ok(url) = Url::parse(&format!("http://{text}/")) else { return };
     let options =
         HttpClientOptions { addresses: public.clone(), proxy: Proxy::Never, ..HttpClientOptions::default() };
     let client = HttpClient::new(&options).expect("a client");
-    // In brackets or with dots is how a URL writes an address, and a name has neither brackets nor ends in a number.
+    // A URL writes addresses in brackets or with dots; a name has no brackets and does not end in a number.
     let host = url.host_str().unwrap_or_default();
     let last = host.strip_suffix('.').unwrap_or(host).rsplit('.').next().unwrap_or_default();
     let is_address =
@@ -74,7 +106,7 @@ fn as_host(text: &str, public: &AddressRules) {
     }
 }
 
-/// What an operator allows may be dialled, and nothing else is by that.
+/// An exception of the operator allows itself and nothing else.
 fn as_exception(place: &str, public: AddressRules) {
     let secret = IpAddr::from([169, 254, 169, 254]);
     let Ok(rules) = public.allow(place) else { return };
@@ -124,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// What such texts are made of, so that readers get beyond the first of them.
+    /// Pieces of such texts, so that generated ones get past the first token.
     const WORDS: &[&str] = &[
         "https://",
         "http://",
@@ -149,11 +181,19 @@ mod tests {
         ".",
         "\n",
         "é",
+        "data: ",
+        "data:",
+        "id: 1",
+        "event: x",
+        ": c",
+        "\r\n",
+        "\n\n",
     ];
 
     fn all(bytes: &[u8]) {
         urls(bytes);
         addresses(bytes);
+        events(bytes);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The one outbound HTTP client.
 //!
-//! Everything attache dials out for goes through [`Client`]: one TLS stack, no redirects but those that are followed
-//! step by step ([`Client::follow`]), and a bound on every wait and every size. Where addresses come from outside,
-//! [`AddressRules`] keep it to public ones. What is secret is a [`Secret`], which shows itself in no error, log or
-//! debug text, and a [`BaseUrl`] keeps it at the one place it is meant for.
+//! All outbound requests go through [`HttpClient`]: one TLS stack, redirects only step by step
+//! ([`HttpClient::get_with_redirects`]), and bounds on every wait and every size. [`AddressRules`] restrict untrusted
+//! addresses to public ones. A [`Secret`] appears in no error, log or debug text, and a [`BaseUrl`] keeps it at its
+//! one destination.
 //!
-//! Not here: what is sent and what an answer means.
+//! [`sse`] has the one parser for server-sent events. Not here: the meaning of requests and responses.
 
 mod address_rules;
 mod base_url;
@@ -17,6 +17,7 @@ mod request;
 mod resolver;
 mod response;
 mod secret;
+pub mod sse;
 
 pub use address_rules::AddressRules;
 pub use base_url::BaseUrl;

@@ -1,27 +1,26 @@
-//! Follows redirects by hand: each hop is checked like the first.
+//! Follows redirects and checks each hop like the first request.
 
 use reqwest::header::LOCATION;
 use reqwest::{Method, Url};
 
 use crate::{HttpClient, HttpRequest, HttpResponse, NetError};
 
-/// More hops than that lead nowhere.
 const MAX_REDIRECTS: usize = 5;
 
-/// Where a chain of redirects ended.
+/// The end of a chain of redirects.
 #[derive(Debug)]
 pub struct RedirectedResponse {
     pub response: HttpResponse,
-    /// What the answer is an answer of.
+    /// The URL that sent the response.
     pub url: Url,
-    /// Where it would have gone on, had it been let.
+    /// The next redirect, if it was not allowed.
     pub next_url: Option<Url>,
 }
 
 impl HttpClient {
-    /// Sends a GET and follows where it leads, as long as `may` lets it go from the one to the other.
+    /// Sends a GET and follows redirects while `may` allows the step from one URL to the next.
     ///
-    /// Whatever is secret stays with the origin it was meant for, and nobody is led from https to http.
+    /// Drops secrets when the origin changes, and refuses redirects from https to http.
     pub async fn get_with_redirects(
         &self,
         mut request: HttpRequest,
@@ -52,7 +51,7 @@ impl HttpClient {
     }
 }
 
-/// Where an answer sends its reader; none when it is the end.
+/// The redirect target of a response; `None` if it is no redirect.
 fn redirect_target(url: &Url, answer: &HttpResponse) -> Result<Option<Url>, NetError> {
     let (301 | 302 | 303 | 307 | 308, Some(location)) = (answer.status(), answer.header(LOCATION.as_str()))
     else {
@@ -61,7 +60,7 @@ fn redirect_target(url: &Url, answer: &HttpResponse) -> Result<Option<Url>, NetE
     resolve_location(url, location).map(Some)
 }
 
-/// Where `location`, in an answer from `url`, leads.
+/// Resolves the `location` of a response from `url`.
 pub(crate) fn resolve_location(url: &Url, location: &str) -> Result<Url, NetError> {
     let refuse = |what: &str| Err(NetError::Address { what: format!("a redirect leads {what}") });
     match url.join(location) {

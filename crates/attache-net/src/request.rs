@@ -1,4 +1,4 @@
-//! One request, put together.
+//! Requests.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use reqwest::{Method, Url};
 use crate::base_url::{is_loopback, sensitive_value};
 use crate::{NetError, Secret};
 
-/// What is to be sent, and where.
+/// One request to one URL.
 pub struct HttpRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -22,14 +22,14 @@ impl HttpRequest {
         Self { method: Method::GET, url, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
-    /// Posts JSON that is already spelled.
+    /// Posts encoded JSON.
     pub fn post_json(url: Url, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         Self { method: Method::POST, url, headers, body: body.into() }
     }
 
-    /// Sets a header that anyone may see.
+    /// Sets a public header.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, NetError> {
         let refused =
             |_| NetError::Request { what: format!("the header {name} has a value that cannot be sent") };
@@ -38,7 +38,7 @@ impl HttpRequest {
         Ok(self)
     }
 
-    /// Sets a header that nobody may see: never over plain http, this machine apart.
+    /// Sets a secret header. Refused over plain http, except to this machine.
     pub fn secret_header(mut self, name: &str, prefix: &str, secret: &Secret) -> Result<Self, NetError> {
         if self.url.scheme() != "https" && !is_loopback(&self.url) {
             return Err(NetError::Address { what: "a credential goes over https only".into() });
@@ -55,7 +55,7 @@ fn header_name(name: &str) -> Result<HeaderName, NetError> {
 
 impl fmt::Debug for HttpRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither query nor body: both may hold what is secret. Header values marked so hide themselves.
+        // Omits query and body, which may hold secrets. Sensitive header values hide themselves.
         let place = format!("{} {}{}", self.method, self.url.origin().ascii_serialization(), self.url.path());
         formatter
             .debug_struct(&place)

@@ -1,4 +1,4 @@
-//! Finds the addresses of names, and hands out only those that may be dialled.
+//! Resolves names to allowed addresses.
 
 use std::fmt;
 use std::io;
@@ -12,19 +12,19 @@ use crate::{AddressRules, NetError};
 
 pub type ResolveFuture = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// Says where names are.
+/// Resolves host names.
 pub trait Resolver: fmt::Debug + Send + Sync + 'static {
     /// The addresses of a host; an error when it has none.
     fn resolve(&self, host: &str) -> ResolveFuture;
 
-    /// Where an address that passed the rules is dialled. A test that plays the internet stays on this machine with
-    /// this, also when the rules are broken.
+    /// The address to dial for one that passed the rules. Tests redirect it to this machine, so they stay there even
+    /// if the rules fail.
     fn dial_address(&self, address: IpAddr) -> IpAddr {
         address
     }
 }
 
-/// Asks the system.
+/// The system's resolver.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
@@ -38,8 +38,8 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// A resolver behind rules. The connection is made to what it returns and nothing else, so what was checked is what
-/// is dialled.
+/// A resolver with rules. Connections go only to the addresses that it returns, so the checked address is the dialled
+/// one.
 #[derive(Debug, Clone)]
 pub(crate) struct GuardedResolver {
     pub(crate) resolver: Arc<dyn Resolver>,
@@ -65,7 +65,7 @@ impl GuardedResolver {
         if found.is_empty() {
             return Err(unknown("none was found".into()));
         }
-        // A name that has an inner address among others means no good, or is a mistake that should be seen.
+        // A name with both public and internal addresses is an attack or a mistake.
         found.iter().try_for_each(|address| self.rules.check(host, *address))?;
         Ok(found)
     }

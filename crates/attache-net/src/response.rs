@@ -1,4 +1,4 @@
-//! What came back.
+//! Responses.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -10,13 +10,13 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::NetError;
 
-/// The head of an answer, and its body as it arrives.
+/// The head of a response, and its body as it arrives.
 #[derive(Debug)]
 pub struct HttpResponse {
     response: reqwest::Response,
     idle_timeout: Duration,
-    /// Ends when nothing has come for too long, or earlier, and is set anew then: not at every piece, of which there may
-    /// be thousands.
+    /// Fires at the latest when the response was silent for too long. Reset only when it fires, because a body may
+    /// have thousands of pieces.
     idle_timer: Pin<Box<Sleep>>,
 }
 
@@ -29,7 +29,7 @@ impl HttpResponse {
         self.response.status().as_u16()
     }
 
-    /// A header, unless it is absent or no text.
+    /// A header, if it is present and text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name)?.to_str().ok()
     }
@@ -40,7 +40,7 @@ impl HttpResponse {
         headers.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
     }
 
-    /// The next piece of the body; `None` at its proper end.
+    /// The next piece of the body; `None` at its end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
         let Self { response, idle_timeout, idle_timer: silence } = self;
         let deadline = Instant::now() + *idle_timeout;
@@ -72,7 +72,7 @@ impl HttpResponse {
         Ok(body)
     }
 
-    /// The beginning of the body, as far as it comes and no more than `limit` bytes: for telling of errors.
+    /// At most `limit` bytes from the beginning of the body, for error messages. Ignores a broken connection.
     pub async fn read_prefix(mut self, limit: usize) -> Vec<u8> {
         let mut body = Vec::new();
         while let Ok(Some(chunk)) = self.chunk().await {

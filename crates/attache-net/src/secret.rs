@@ -1,9 +1,9 @@
-//! Text that nobody may read by accident.
+//! Text that must not be logged.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A key or a token. It can be sent, and in no other way seen.
+/// A key or a token. It can be sent, and is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 

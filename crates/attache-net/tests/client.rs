@@ -1,4 +1,4 @@
-//! The client against a server that plays along, and one that does not.
+//! The client against working and broken servers.
 
 use std::io::{Read, Write};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A client that may dial public addresses only, in an internet that is played on this machine: whatever a name is
-//! said to be, the connection goes to the loopback address, also when the guard fails.
+//! A client that may dial only public addresses, with a simulated internet: every connection goes to the loopback
+//! address, even if the guard fails.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::io;
@@ -13,7 +13,7 @@ use attache_net::{
 };
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
-/// Names and what they are said to be: one answer after the other, the last for ever.
+/// Names and their addresses: one answer after the other, then always the last.
 #[derive(Debug)]
 struct Played {
     names: Vec<(&'static str, Vec<&'static [&'static str]>)>,
@@ -209,7 +209,7 @@ async fn a_second_look_at_a_name_counts_for_itself() {
     let client = client(AddressRules::public_only(), &[("a.test", vec![PUBLIC, &["127.0.0.1"]])]);
     let request = || HttpRequest::get(url(&server, "a.test", "/page"));
     assert_eq!(client.send(request()).await.unwrap().status(), 200);
-    // The server closed the first connection, so the name is looked up anew, and has become another.
+    // The server closed the first connection, so the name is resolved again, to another address.
     client.send(request()).await.unwrap_err();
     assert_eq!(server.received().len(), 1);
 }
@@ -217,7 +217,7 @@ async fn a_second_look_at_a_name_counts_for_itself() {
 #[tokio::test]
 async fn a_secret_stays_with_its_origin() {
     let (server, client) = (site(), world(AddressRules::any().allow("a.test").unwrap()));
-    // Only this machine may be told a secret without TLS, so the first hop has to be there.
+    // Only this machine may get a secret without TLS, so the first hop must be here.
     let request = |path| {
         let request = HttpRequest::get(url(&server, "127.0.0.1", path));
         request

@@ -1,7 +1,7 @@
-//! Generated protobuf code of both A2A versions and of the gRPC services around them; nothing else.
+//! Generated protobuf code of both A2A versions and of the gRPC services around them.
 //!
-//! The definitions are in `proto/`. What the messages mean is known in `attache-wire`, what is done about them
-//! in `attache-server`. With the feature `client` there are also the clients that tonic makes of the services.
+//! The definitions are in `proto/`. `attache-wire` converts the messages to and from domain words. The feature
+//! `client` adds tonic's clients of the services.
 //!
 //! ```
 //! use attache_proto::v1_0::GetTaskRequest;
@@ -26,7 +26,7 @@ pub mod development_tool {
     include!(concat!(env!("OUT_DIR"), "/development_tool.v0.rs"));
 }
 
-/// What a failed call tells besides its code: some of `google.rpc`.
+/// Error details: parts of `google.rpc`.
 pub mod rpc {
     include!(concat!(env!("OUT_DIR"), "/google.rpc.rs"));
 }

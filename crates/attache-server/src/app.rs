@@ -1,4 +1,4 @@
-//! What all handlers share, and which of them serves which path.
+//! The state that all handlers share, and the routing of paths.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,6 @@ pub(crate) struct App {
     pub(crate) options: ServerOptions,
     pub(crate) guard: RequestGuard,
     pub(crate) cards: CardDocuments,
-    pub(crate) grpc_cards: grpc::GrpcCards,
     pub(crate) metrics: Metrics,
     pub(crate) open_calls: OpenCalls,
     pub(crate) started: Instant,
@@ -43,7 +42,6 @@ impl App {
         Arc::new(Self {
             guard: RequestGuard::new(&options),
             cards: CardDocuments::new(&options),
-            grpc_cards: grpc::GrpcCards::default(),
             metrics: Metrics::new(),
             open_calls: OpenCalls::new(&options.limits),
             started: Instant::now(),
@@ -59,37 +57,37 @@ impl App {
     }
 }
 
-/// Where a request came from and under which number it is known.
+/// Where a request came from, and its number in the log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestOrigin {
     pub(crate) caller: Caller,
     pub(crate) number: u64,
-    /// The client is on this machine, as far as the connection and the request tell.
+    /// The client is on this machine, as far as the connection and the headers show.
     pub(crate) is_local: bool,
     pub(crate) connection: ConnectionOrigin,
-    /// Where the answers stand of a task that the request opens.
+    /// Where a task that this request opens puts its answers.
     pub(crate) answer_place: AnswerLocation,
 }
 
-/// Few paths, and the busiest first: a comparison or two is all the routing there is.
+/// There are few paths, so routing is one `match`, the busiest first.
 pub(crate) async fn dispatch(
     app: &Arc<App>,
     head: &Parts,
     body: &mut RequestBody,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
 ) -> Response {
     if grpc::is_for(head) {
-        return grpc::handle(app, head, body, admitted).await;
+        return grpc::handle(app, head, body, origin).await;
     }
     let reads = matches!(head.method, Method::GET | Method::HEAD);
     match head.uri.path() {
-        "/" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
+        "/" if head.method == Method::POST => jsonrpc::handle(app, head, body, origin).await,
         "/" if front_page::is_for(head) => front_page::serve(app),
-        jsonrpc::A2A_PATH if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
+        jsonrpc::A2A_PATH if head.method == Method::POST => jsonrpc::handle(app, head, body, origin).await,
         "/" | jsonrpc::A2A_PATH => verb_not_allowed(head, "POST"),
         "/answers" if app.cards.has_answers() && head.method == Method::POST => {
-            let admitted = RequestOrigin { answer_place: AnswerLocation::StatusMessage, ..admitted };
-            jsonrpc::handle(app, head, body, admitted).await
+            let origin = RequestOrigin { answer_place: AnswerLocation::StatusMessage, ..origin };
+            jsonrpc::handle(app, head, body, origin).await
         }
         "/answers/.well-known/agent-card.json" | "/answers/.well-known/agent.json"
             if app.cards.has_answers() && reads =>
@@ -106,8 +104,8 @@ pub(crate) async fn dispatch(
             verb_not_allowed(head, "GET")
         }
         _ => match gemini_routes::find(head) {
-            Some(route) => gemini_routes::handle(app, route, head, body, admitted).await,
-            None => rest::handle(app, head, body, admitted).await,
+            Some(route) => gemini_routes::handle(app, route, head, body, origin).await,
+            None => rest::handle(app, head, body, origin).await,
         },
     }
 }

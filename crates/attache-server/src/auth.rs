@@ -1,4 +1,4 @@
-//! Who is calling, and from where: the checks that need nothing but the request's head.
+//! Authentication and the checks of `Host` and `Origin`; they need only the request's head.
 
 pub(crate) mod fuzz;
 
@@ -13,23 +13,23 @@ use attache_domain::Fault;
 use crate::ServerOptions;
 use crate::peer::Peer;
 
-/// Name of the only caller there is while there is one token or none. One name for both, so that tasks
-/// stay with their owner when a token is added.
+/// The name of the only caller, with a token or without. It is one name for both, so that tasks keep their owner when a
+/// token is added.
 const OPERATOR: &str = "operator";
 
-/// The caller, once admitted.
+/// An authenticated caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller {
     pub(crate) owner: &'static str,
 }
 
 impl Caller {
-    /// For what is public anyway.
+    /// For public paths.
     pub(crate) const ANONYMOUS: Self = Self { owner: "" };
 }
 
 pub(crate) struct RequestGuard {
-    /// Only a digest: comparing digests takes the same time whatever was sent.
+    /// The digest only: comparing digests takes the same time for every token.
     token: Option<[u8; 32]>,
     /// The user whose processes need no token; none while there is a token.
     local_user: Option<u32>,
@@ -53,12 +53,12 @@ impl RequestGuard {
         }
     }
 
-    /// The user whose processes are served without a token; then each connection is asked whose it is.
+    /// The user whose processes are served without a token. While there is one, each connection's user is looked up.
     pub(crate) fn local_user(&self) -> Option<u32> {
         self.local_user
     }
 
-    /// Stops pages of other sites, and names that only pretend to be this machine (DNS rebinding).
+    /// Refuses pages of other sites, and host names that resolve to this machine only by DNS rebinding.
     pub(crate) fn check_source(&self, head: &Parts) -> Result<(), Fault> {
         let host = host_of(head)?;
         if !self.host_is_known(host) {
@@ -69,7 +69,7 @@ impl RequestGuard {
         self.check_page(host, &head.headers)
     }
 
-    /// A page may call when it was served under the name that it calls, or is configured.
+    /// A page may call the host that served it, or when its origin is configured.
     fn check_page(&self, host: &str, headers: &HeaderMap) -> Result<(), Fault> {
         let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or_default());
         let configured = origin.is_some_and(|origin| self.origins.contains(&origin.to_ascii_lowercase()));
@@ -80,7 +80,7 @@ impl RequestGuard {
             let what = format!("pages from {origin:?} may not call this server; add it to allowed_origins");
             return Err(Fault::Forbidden { what });
         }
-        // What a page loads without asking first has no origin. Other ports of this machine are of the same site.
+        // A simple request of a page has no `Origin`. Other ports of this machine count as the same site.
         let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
         if matches!(site, Some(b"cross-site" | b"same-site")) && !configured {
             return Err(Fault::Forbidden { what: "pages of other sites may not call this server".into() });
@@ -88,7 +88,7 @@ impl RequestGuard {
         Ok(())
     }
 
-    /// With a token, it counts and nothing else; without one, whose process calls.
+    /// With a token configured, only the token counts; without one, the user of the calling process.
     pub(crate) fn authenticate(&self, peer: Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
         let Some(expected) = &self.token else {
             return if peer.is_local_user { Ok(Caller { owner: OPERATOR }) } else { Err(Fault::TokenNeeded) };
@@ -108,10 +108,10 @@ impl RequestGuard {
         self.any_host || self.is_named(host)
     }
 
-    /// Whether the host is one of this machine or of the settings. Where any host will do, a page of any site can call the
-    /// server by a name of its own, which makes that no name of the server's.
+    /// Whether the host is a loopback or configured name. With `*` any site can point a name of its own at the server, so
+    /// such a name is not the server's.
     fn is_named(&self, host: &str) -> bool {
-        // The usual case, told without making a copy.
+        // The usual case, without a copy.
         let usual = host.strip_prefix("127.0.0.1").or_else(|| host.strip_prefix("localhost"));
         if usual.is_some_and(is_port) {
             return true;
@@ -126,8 +126,8 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// The one name that the request was sent to. A request that names two is refused: whatever stands before this server may
-/// have looked at the other.
+/// The host that the request names. A request that names two is refused: a proxy before this server may have checked the
+/// other.
 fn host_of(head: &Parts) -> Result<&str, Fault> {
     let refused = |what: &str| Fault::BadHead { what: what.into() };
     let mut named = head.headers.get_all(header::HOST).iter();
@@ -141,24 +141,24 @@ fn host_of(head: &Parts) -> Result<&str, Fault> {
             Err(refused("the Host header and the target of the request name different hosts"))
         }
         (Some(host), _) => Ok(host),
-        // HTTP/1.1 wants the header even where the target says it all.
+        // HTTP/1.1 requires the header even when the target names the host.
         (None, Some(authority)) if head.version != Version::HTTP_11 => Ok(authority),
         (None, _) => Err(refused("the request has no Host header")),
     }
 }
 
-/// What proxies add to the requests that they pass on.
+/// Headers that proxies add.
 const PROXY_HEADERS: [&str; 6] =
     ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
 
-/// Whether the client is on this machine: it connects by loopback, calls a loopback name, and no proxy speaks for it.
+/// Whether the client is on this machine: loopback address, loopback host name, no proxy header.
 pub(crate) fn is_local(peer: Peer, head: &Parts) -> bool {
     peer.is_loopback
         && host_of(head).is_ok_and(|host| is_loopback(without_port(&host.to_ascii_lowercase())))
         && !PROXY_HEADERS.iter().any(|name| head.headers.contains_key(*name))
 }
 
-/// Whether a page of `origin` was served by `host`, as far as name and port tell. Behind a proxy the scheme does not.
+/// Whether `host` served a page of `origin`, by name and port. The scheme is ignored: behind a proxy it differs.
 fn is_same_origin(origin: &str, host: &str) -> bool {
     let served = |scheme: &str, default_port: &str| {
         let name = origin.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme));
@@ -176,14 +176,14 @@ fn is_loopback(name: &str) -> bool {
         || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Empty where what comes after the name is no port, as in `localhost:@evil.example`: that is another name.
+/// Empty when the name is not followed by a port, as in `localhost:@evil.example`.
 fn without_port(host: &str) -> &str {
     let end = host.rfind(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |bracket| bracket + 1);
     let (name, port) = host.split_at(end);
     if is_port(port) { name } else { "" }
 }
 
-/// Has only what names have: a slash or the like in it would end the name earlier.
+/// Only characters of host names: a slash or the like would end the name earlier.
 fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }

@@ -1,8 +1,7 @@
 //! Reads a request's body within its limits.
 //!
-//! What is received takes as much memory as it has bytes, however it was cut into pieces, and all bodies together take
-//! no more than there is room for (`room`). Bodies are taken as they are: what a body unpacks to is nobody's limit, so packed ones
-//! are refused.
+//! A body takes as much memory as it has bytes, in however many pieces it arrives, and all bodies together stay within a
+//! budget (`budget`). Compressed bodies are refused, because their decompressed size is not limited here.
 
 pub(crate) mod budget;
 
@@ -22,16 +21,16 @@ use crate::{Limits, large_bodies};
 pub use budget::BodyBudget;
 use budget::{BodyTransfer, UNIT_BYTES};
 
-/// Bodies up to this need no room: nearly all are smaller, and nobody can keep them waiting.
+/// Bodies up to this size need no budget. Nearly all are smaller, so they never wait for others.
 const SMALL_BYTES: usize = 64 * 1024;
-/// The whole body, which must be JSON that is not too much to be read. Too large, too slow and broken off are told apart.
+/// The whole body, which must be JSON. Too large, too slow and broken off are different faults.
 pub(crate) async fn read<B>(headers: &HeaderMap, body: B, limits: &Limits) -> Result<Bytes, Fault>
 where
     B: Body<Data = Bytes>,
 {
     check_encoding(headers)?;
     let body = collect(body, limits, limits.body_bytes).await?;
-    // Browsers send other types across sites without asking first, so a change needs a JSON type.
+    // Browsers send other types across sites without a preflight, so a JSON type is required.
     if !body.is_empty() {
         check_type(headers)?;
     }
@@ -51,7 +50,7 @@ where
     receive(body, limits, limit).await
 }
 
-/// What a body unpacks to: `unpack` makes `length` bytes once there is room for them.
+/// A decompressed body: `unpack` makes `length` bytes once the budget has room for them.
 pub(crate) async fn decompressed(
     length: usize,
     limits: &Limits,
@@ -71,9 +70,9 @@ pub(crate) async fn decompressed(
     Ok(Bytes::from_owner(ReceivedBody { bytes, room: Some(room), _upload: None }))
 }
 
-/// Joins the pieces as they come: a list of them would cost far more than their bytes when they are tiny.
+/// Joins the pieces as they arrive; a list of tiny ones would cost far more than their bytes.
 ///
-/// The client has its time to send them, and we have as much to find room; neither is held against the other.
+/// The time to send and the time to wait for the budget are limited separately.
 async fn receive<B>(body: B, limits: &Limits, limit: usize) -> Result<Bytes, Fault>
 where
     B: Body<Data = Bytes>,
@@ -104,7 +103,7 @@ where
         if length > limit {
             return Err(Fault::BodyTooLarge { limit });
         }
-        // Most bodies are one small piece, which is never copied.
+        // Most bodies are one small piece, which is not copied.
         if length <= SMALL_BYTES && first.is_empty() && whole.bytes.is_empty() {
             first = piece;
             continue;
@@ -133,12 +132,12 @@ where
     })
 }
 
-/// In bytes per second: a body of the largest size that arrives more slowly does not arrive in time.
+/// A body of the largest size that arrives more slowly exceeds its timeout.
 fn min_bytes_per_second(limits: &Limits) -> usize {
     limits.body_bytes / usize::try_from(limits.body_timeout.as_secs()).unwrap_or(usize::MAX).max(1)
 }
 
-/// Others wait for the room that this body holds, and it arrives too slowly.
+/// Resolves when others wait for the budget that this body holds and it arrives too slowly.
 async fn evicted(upload: Option<&BodyTransfer>) {
     match upload {
         Some(upload) => upload.evicted.cancelled().await,
@@ -150,7 +149,7 @@ async fn next_piece<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) -> Result<Opti
     loop {
         match poll_fn(|context| body.as_mut().poll_frame(context)).await {
             None => return Ok(None),
-            // Trailers say nothing that anybody here wants to know.
+            // Trailers are ignored.
             Some(Ok(frame)) => match frame.into_data() {
                 Ok(data) if !data.is_empty() => return Ok(Some(data)),
                 _ => {}
@@ -160,16 +159,16 @@ async fn next_piece<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) -> Result<Opti
     }
 }
 
-/// A body and its room, given back with its last byte.
+/// A body and its share of the budget, released together.
 struct ReceivedBody {
     bytes: BytesMut,
     room: Option<OwnedSemaphorePermit>,
-    /// Counts it among those that hold room.
+    /// Registers the body as a holder of budget.
     _upload: Option<Arc<BodyTransfer>>,
 }
 
 impl ReceivedBody {
-    /// Grows by doubling, as its room does.
+    /// Grows by doubling, together with its share of the budget.
     async fn make_room(
         &mut self,
         length: usize,
@@ -201,7 +200,7 @@ impl AsRef<[u8]> for ReceivedBody {
     }
 }
 
-/// Nothing is unpacked here.
+/// Compressed bodies are refused.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     for value in headers.get_all(header::CONTENT_ENCODING) {
         let value = value.to_str().unwrap_or("unreadable").trim();
@@ -276,7 +275,7 @@ mod tests {
         let limits = Limits { body_budget: BodyBudget::new(1 << 20), ..Limits::default() };
         let large = || Full::new(Bytes::from(vec![b' '; 600 << 10]));
         let first = read(&json_headers(), large(), &limits).await.unwrap();
-        // Comes in two pieces, the second of them after most of the time that a body has.
+        // Arrives in two pieces, the second shortly before the timeout.
         let (seconds, headers) = (limits.body_timeout.as_secs(), json_headers());
         let frames = futures_util::stream::unfold(0, |sent| async move {
             let pause = std::time::Duration::from_secs(if sent == 1 { seconds - 10 } else { 0 });

@@ -1,8 +1,10 @@
-//! The agent card, and the one for callers who are known: written once at start, served with everything a cache needs.
+//! The agent card and the extended card: encoded once, served with the headers that caches need.
 
-use attache_domain::AgentCard;
+use std::sync::OnceLock;
+
+use attache_domain::{AgentCard, Fault};
 use attache_wire::card::{CardForm, write};
-use attache_wire::{Version, version};
+use attache_wire::{Encoding, Version, proto, version};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -15,11 +17,12 @@ use crate::{ServerOptions, SignedDocuments, rest};
 
 pub(crate) struct CardDocuments {
     public: PublicDocuments,
-    /// Of the interface whose answers stand in status messages.
+    public_proto: ProtoDocument,
+    /// For the interface that puts answers into status messages.
     answers: Option<PublicDocuments>,
-    /// What is served without a further look at the request, unless it is the superset.
+    /// The form served to every client; the superset gives way to 1.0 for clients that ask for 1.0.
     form: CardForm,
-    /// For callers who are known.
+    /// For authenticated callers.
     extended: Option<ExtendedDocuments>,
     /// The public keys that the card is signed with.
     key_set: Option<Bytes>,
@@ -28,7 +31,7 @@ pub(crate) struct CardDocuments {
     modified_at: jiff::Timestamp,
 }
 
-/// One public card in all of its forms.
+/// One public card in all its forms.
 struct PublicDocuments {
     superset: CardDocument,
     v1_0: CardDocument,
@@ -40,9 +43,13 @@ struct CardDocument {
     etag: String,
 }
 
+/// A document in protobuf, encoded when a client first asks for it.
+type ProtoDocument = OnceLock<Option<Bytes>>;
+
 struct ExtendedDocuments {
     v0_3: Bytes,
     v1_0: Bytes,
+    proto: [ProtoDocument; 2],
     cache_control: HeaderValue,
 }
 
@@ -58,11 +65,13 @@ impl CardDocuments {
         let signed_extended = signed.and_then(|signed| signed.extended.as_ref());
         Self {
             public: documents(&options.card, signed.map(|signed| &signed.public)),
+            public_proto: ProtoDocument::new(),
             answers: options.answers_card.as_ref().map(|card| documents(card, signed_answers)),
             form: options.card_form,
             extended: options.extended_card.as_ref().map(|card| ExtendedDocuments {
                 v0_3: extended(card, signed_extended, for_v0_3(options.card_form)),
                 v1_0: extended(card, signed_extended, CardForm::V1_0),
+                proto: Default::default(),
                 cache_control: cache_control("private", seconds),
             }),
             key_set: signed.map(|signed| Bytes::from(signed.key_set.clone())),
@@ -73,11 +82,6 @@ impl CardDocuments {
         }
     }
 
-    /// The card that everybody may see, as clients of both versions read it.
-    pub(crate) fn superset(&self) -> &Bytes {
-        &self.public.superset.body
-    }
-
     pub(crate) fn has_answers(&self) -> bool {
         self.answers.is_some()
     }
@@ -86,17 +90,26 @@ impl CardDocuments {
         self.extended.is_some()
     }
 
-    /// The card for callers who are known, if there is one.
-    pub(crate) fn write_extended(&self, version: Version, out: &mut Vec<u8>) {
-        if let Some(extended) = &self.extended {
-            out.extend_from_slice(match version {
-                Version::V0_3 => &extended.v0_3,
-                Version::V1_0 => &extended.v1_0,
-            });
-        }
+    /// The card for authenticated callers, if there is one.
+    pub(crate) fn write_extended(&self, encoding: Encoding, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let Some(extended) = &self.extended else { return Ok(()) };
+        let (document, proto) = match encoding.version() {
+            Version::V0_3 => (&extended.v0_3, &extended.proto[0]),
+            Version::V1_0 => (&extended.v1_0, &extended.proto[1]),
+        };
+        out.extend_from_slice(match encoding {
+            Encoding::Json(_) => document,
+            Encoding::Proto(version) => to_proto(proto, version, document)?,
+        });
+        Ok(())
     }
 
-    /// Tells caches that an answer with the extended card is for its caller only.
+    /// The public card in the protobuf of 0.3; 1.0 has no call for it.
+    pub(crate) fn public_proto(&self) -> Result<&Bytes, Fault> {
+        to_proto(&self.public_proto, Version::V0_3, &self.public.superset.body)
+    }
+
+    /// Marks a response with the extended card as private for caches.
     pub(crate) fn keep_private(&self, mut response: Response) -> Response {
         if let Some(extended) = &self.extended {
             let sent = response.headers_mut();
@@ -115,8 +128,8 @@ impl PublicDocuments {
     fn new(card: &AgentCard, signed: Option<&SignedDocuments>, key_set: &[u8]) -> Self {
         let document = |form| {
             let unsigned = write(form, card);
-            // Not of the signatures, which differ with every start; but of the keys, so that nobody keeps signatures
-            // of one that is gone.
+            // Signatures differ with every start, so they do not count; the keys do, so that no cache keeps signatures of
+            // a key that is gone.
             let mut hash = Sha256::new_with_prefix(&unsigned);
             hash.update(key_set);
             let hash = hash.finalize();
@@ -140,7 +153,7 @@ impl PublicDocuments {
     }
 }
 
-/// What 0.3 clients are given of the extended card, where `form` is that of the public one.
+/// The form of the extended card for 0.3 clients, where `form` is that of the public one.
 fn for_v0_3(form: CardForm) -> CardForm {
     match form {
         CardForm::V0_3 => CardForm::V0_3,
@@ -161,12 +174,23 @@ fn extended(card: &AgentCard, signed: Option<&SignedDocuments>, form: CardForm) 
     Bytes::from(written)
 }
 
+fn to_proto<'a>(proto: &'a ProtoDocument, version: Version, document: &[u8]) -> Result<&'a Bytes, Fault> {
+    let encoded = proto.get_or_init(|| match proto::encode_card(version, document) {
+        Ok(card) => Some(card.into()),
+        Err(error) => {
+            tracing::error!(error, "the card cannot be encoded in protobuf");
+            None
+        }
+    });
+    encoded.as_ref().ok_or(Fault::Internal)
+}
+
 fn cache_control(whose: &str, seconds: u64) -> HeaderValue {
     HeaderValue::from_str(&format!("{whose}, max-age={seconds}"))
         .unwrap_or(HeaderValue::from_static("no-store"))
 }
 
-/// The public keys, for as long as the card may be kept.
+/// The public keys, cached as long as the card.
 pub(crate) fn serve_keys(app: &App) -> Response {
     let mut response = Response::new(Body::from(app.cards.key_set.clone().unwrap_or_default()));
     let sent = response.headers_mut();
@@ -175,16 +199,16 @@ pub(crate) fn serve_keys(app: &App) -> Response {
     response
 }
 
-/// Which public card is asked for.
+/// One of the public cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PublicCard {
     Main,
-    /// Of the interface whose answers stand in status messages.
+    /// Of the interface `/answers`.
     Answers,
 }
 
-/// The 1.0 card for clients that ask for 1.0, the superset that both versions read for all others; or always the one form
-/// that the settings name.
+/// Serves the 1.0 card to clients that ask for 1.0 and the superset, which both versions read, to all others; or always the
+/// form of the options.
 pub(crate) fn serve(app: &App, head: &Parts, card: PublicCard) -> Response {
     let documents = match (card, &app.cards.answers) {
         (PublicCard::Answers, Some(answers)) => answers,

@@ -1,19 +1,15 @@
-//! A command that was given: what is answered about it.
+//! The response to a command.
 
 use attache_session::{CommandOutcome, CommandStatus, StartedTask};
-use attache_wire::devtool::commands::{ExecutionStatus, write_execution};
-use attache_wire::proto;
-use http::header;
-use http::request::Parts;
+use attache_wire::Encoder;
+use attache_wire::devtool::commands::ExecutionStatus;
 
-use crate::framing::{self, Framing};
-use crate::http::Response;
 use crate::open_calls::OpenCall;
 
 pub(crate) struct ExecutedCommand {
-    /// None: nothing was started.
+    /// None when the command was refused.
     pub(crate) started: Option<StartedTask>,
-    /// Counts the stream of its events, if there is one.
+    /// Counts the stream of the task's events, if there is one.
     pub(crate) open_call: Option<OpenCall>,
     pub(crate) response: CommandResponse,
 }
@@ -56,28 +52,7 @@ impl ExecutedCommand {
 }
 
 impl CommandResponse {
-    pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        write_execution(&self.task, self.status, &self.message, out);
+    pub(crate) fn write(&self, encoder: &Encoder, out: &mut Vec<u8>) -> Result<(), String> {
+        encoder.write_execution(&self.task, self.status, &self.message, out)
     }
-
-    /// The same in protobuf.
-    pub(crate) fn write_proto(&self, out: &mut Vec<u8>) -> Result<(), String> {
-        proto::write_execution(&self.task, self.status, &self.message, out)
-    }
-
-    /// A stream of nothing else.
-    pub(crate) fn alone(&self, framing: &Framing) -> Response {
-        let mut frame = b"data: ".to_vec();
-        framing.open(&mut frame);
-        self.write(&mut frame);
-        framing.close(&mut frame);
-        frame.extend_from_slice(b"\n\n");
-        framing::json(200, "text/event-stream", frame)
-    }
-}
-
-/// The client wants to see what happens, and not only that it begins.
-pub(crate) fn wants_events(head: &Parts) -> bool {
-    let accepted = head.headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted.into_iter().any(|value| value.contains("text/event-stream"))
 }

@@ -1,4 +1,4 @@
-//! Where a connection comes from, and how much of the server it may use.
+//! Where a connection comes from, and which requests it may make.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -19,17 +19,16 @@ impl ConnectionOrigin {
 pub(crate) enum Admission {
     /// All of them.
     Open,
-    /// The connection is one of those kept in reserve, because all others are taken: only what is over at once is
-    /// served, and answers to approvals.
+    /// A reserve connection, used when all others are taken: serves short calls and answers to approvals only.
     Reserve,
-    /// The address has as many connections as it may: only what is public is served.
+    /// The address is over its connection limit: serves public paths only.
     OverLimit,
 }
 
-/// What counts as one peer: an IPv4 address, or an IPv6 network of 64 bits, which is the least that a host is given.
+/// What counts as one peer: an IPv4 address, or an IPv6 /64 network, the smallest a host is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Network {
-    /// This machine. All its users and every proxy on it have one address, so nothing is counted by it.
+    /// This machine. Its users and proxies share one address, so it has no limit per address.
     Loopback,
     Other(IpAddr),
 }

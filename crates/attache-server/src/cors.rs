@@ -1,10 +1,10 @@
-//! Lets the pages that the guard admits read what they asked for.
+//! CORS headers for the pages that the guard admits.
 
 use http::{HeaderValue, StatusCode, header};
 
 use crate::http::Response;
 
-/// `origin` was admitted before: it is the server's own or a configured one.
+/// The guard has checked `origin`: it is the server's own or a configured one.
 pub(crate) fn allow(response: &mut Response, origin: HeaderValue) {
     let admitted = response.status() != StatusCode::FORBIDDEN;
     if !admitted {

@@ -1,4 +1,4 @@
-//! Which extensions a request activates, and with that in whose words it is answered.
+//! Which extensions a request activates, and the dialect of its response.
 
 use attache_domain::{AnswerLocation, DuplicateRule, Fault, SendMessage, SendOptions, TaskView};
 use attache_wire::devtool::{self, Profile};
@@ -8,25 +8,25 @@ use http::{HeaderMap, HeaderValue, header};
 use crate::app::App;
 use crate::http::Response;
 
-/// How much of what a client calls itself is kept.
+/// This much of the client's `User-Agent` is stored.
 const MAX_CLIENT_CHARS: usize = 80;
 
-/// What a request says about extensions.
+/// The extensions of one request.
 #[derive(Debug)]
 pub(crate) struct ExtensionSelection {
-    /// Activated by the header, as the client spelled them.
+    /// Activated by the header, as the client wrote them.
     uris: Vec<String>,
-    /// The header is there, whatever it lists.
+    /// The header is present, even if empty.
     listed: bool,
-    /// What the message itself gives a sign of.
+    /// The dialect that the content of the message shows.
     recognized: Option<Profile>,
-    /// For a client that gives no sign.
+    /// For a client that shows no dialect.
     default: Profile,
     client: Option<String>,
 }
 
 impl ExtensionSelection {
-    /// Both header names are read on both versions: a client that means well is not punished for the other one.
+    /// Both header names are read on both versions, because clients mix them up.
     pub(crate) fn of(app: &App, headers: &HeaderMap, version: Version) -> Self {
         let client = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         let client = client.map(|client| client.chars().take(MAX_CLIENT_CHARS).collect());
@@ -35,7 +35,7 @@ impl ExtensionSelection {
         let lines = || names.iter().flat_map(|name| headers.get_all(*name));
         let mut uris = extensions::requested(lines().filter_map(|value| value.to_str().ok()));
         uris.retain(|uri| declared.iter().any(|extension| covers(&extension.uri, uri)));
-        // Clients of 1.0 came after both dialects of the extension, and say so if they speak one.
+        // Clients of 1.0 are newer than the extension, so those that speak it say so.
         let default = match version {
             Version::V0_3 => app.options.default_profile,
             Version::V1_0 => Profile::Plain,
@@ -58,8 +58,8 @@ impl ExtensionSelection {
         }
     }
 
-    /// What the client has shown itself to be; none when it has not. Listing extensions without this one is a way to say
-    /// that it is not known.
+    /// The dialect that the client shows; none when it shows none. A client that lists extensions without this one speaks
+    /// plain A2A.
     pub(crate) fn profile(&self) -> Option<Profile> {
         if self.uris.iter().any(|uri| devtool::is_devtool_uri(uri)) {
             return Some(Profile::Developer);
@@ -67,13 +67,13 @@ impl ExtensionSelection {
         self.recognized.or(self.listed.then_some(Profile::Plain))
     }
 
-    /// The profile of a task that the client opens, and in which it is shown several tasks at once.
+    /// The profile for a task that the client opens, and for a list of tasks.
     pub(crate) fn opening_profile(&self) -> Profile {
         self.profile().unwrap_or(self.default)
     }
 
-    /// The profile in which a task is shown. A client that gives no sign is taken for the one that opened the task; where
-    /// that gave none either, for what the operator says such clients are.
+    /// The profile in which a task is shown. A client that shows none gets that of the task's opener, and otherwise the
+    /// operator's default.
     pub(crate) fn profile_for(&self, view: &TaskView) -> Profile {
         self.profile().unwrap_or_else(|| match Profile::from_ending(view.progress.ending) {
             Profile::Plain => self.default,
@@ -81,8 +81,7 @@ impl ExtensionSelection {
         })
     }
 
-    /// `answer` is where the server puts answers for clients of plain A2A; the dialects of the extension tell them in
-    /// events of their own.
+    /// `answer` is where answers go for plain A2A clients; the extension has events of its own for them.
     pub(crate) fn apply_to(&self, send: &mut SendMessage, answer: AnswerLocation) {
         let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
         let profile = self.profile().or(default);
@@ -108,7 +107,7 @@ impl ExtensionSelection {
         self.uris.iter().any(|uri| uri == extension)
     }
 
-    /// Tells the client which extensions it has.
+    /// Confirms the active extensions in a header.
     pub(crate) fn confirm(&self, version: Version, response: &mut Response) {
         let by_sign = self.recognized == Some(Profile::Developer) && self.uris.is_empty();
         let confirmed = if by_sign { devtool::URI.to_owned() } else { self.uris.join(", ") };
@@ -120,7 +119,7 @@ impl ExtensionSelection {
     }
 }
 
-/// A client may ask for another version of an extension that is spoken all the same.
+/// A client may ask for another supported version of a declared extension.
 fn covers(declared: &str, requested: &str) -> bool {
     declared == requested || (devtool::is_devtool_uri(declared) && devtool::is_devtool_uri(requested))
 }

@@ -1,20 +1,27 @@
-//! The envelope around an answer: JSON-RPC's, or none.
+//! What each binding puts around a payload: JSON-RPC's envelope, nothing, or a gRPC frame.
+
+use std::sync::Arc;
 
 use attache_domain::Fault;
 use attache_wire::jsonrpc::{self, RequestId};
-use attache_wire::{Version, rest, retry_after};
+use attache_wire::{Encoder, Version, proto, rest, retry_after};
 use http::{HeaderValue, StatusCode, header};
 
+use crate::app::App;
+use crate::grpc::{self, Deadline};
 use crate::http::{Body, Response};
+use crate::sse::SseStream;
+use crate::task_stream::StreamStart;
 
-/// How answers to one request are wrapped.
+/// How the payloads of one response are framed.
 #[derive(Debug, Clone)]
 pub(crate) enum Framing {
     JsonRpc { version: Version, id: RequestId },
     Rest { version: Version },
+    Grpc { version: Version, deadline: Deadline },
 }
 
-/// The bindings by the names under which they are counted.
+/// The bindings as metrics name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BindingName {
     JsonRpc,
@@ -35,57 +42,72 @@ impl BindingName {
 }
 
 impl Framing {
-    pub(crate) fn version(&self) -> Version {
-        match self {
-            Self::JsonRpc { version, .. } | Self::Rest { version } => *version,
-        }
-    }
-
     pub(crate) fn binding(&self) -> BindingName {
         match self {
             Self::JsonRpc { .. } => BindingName::JsonRpc,
             Self::Rest { .. } => BindingName::Rest,
+            Self::Grpc { .. } => BindingName::Grpc,
         }
     }
 
-    /// What stands before every payload.
-    pub(crate) fn open(&self, out: &mut Vec<u8>) {
-        if let Self::JsonRpc { id, .. } = self {
-            jsonrpc::write_result_open(id, out);
+    /// Streams are server-sent events over plain HTTP.
+    pub(crate) fn has_events(&self) -> bool {
+        !matches!(self, Self::Grpc { .. })
+    }
+
+    /// Begins a payload. Returns what [`close`](Self::close) needs.
+    pub(crate) fn open(&self, out: &mut Vec<u8>) -> usize {
+        let start = out.len();
+        match self {
+            Self::JsonRpc { id, .. } => jsonrpc::write_result_open(id, out),
+            Self::Rest { .. } => {}
+            Self::Grpc { .. } => grpc::frame::open(out),
+        }
+        start
+    }
+
+    pub(crate) fn close(&self, start: usize, out: &mut Vec<u8>) {
+        match self {
+            Self::JsonRpc { .. } => jsonrpc::write_result_close(out),
+            Self::Rest { .. } => {}
+            Self::Grpc { .. } => grpc::frame::close(out, start),
         }
     }
 
-    /// What stands after every payload.
-    pub(crate) fn close(&self, out: &mut Vec<u8>) {
-        if let Self::JsonRpc { .. } = self {
-            jsonrpc::write_result_close(out);
-        }
-    }
-
-    /// The answer when there is nothing to say.
+    /// The payload of a response without content.
     pub(crate) fn write_empty(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(match self {
             Self::JsonRpc { .. } => b"null",
             Self::Rest { .. } => b"{}",
+            Self::Grpc { .. } => b"",
         });
     }
 
-    pub(crate) fn answer(&self, body: Vec<u8>) -> Response {
-        let media_type = match self {
-            Self::JsonRpc { .. } => "application/json",
-            Self::Rest { version } => rest::content_type(*version),
-        };
-        json(200, media_type, body)
+    /// The response with one closed payload.
+    pub(crate) fn response(&self, body: Vec<u8>) -> Response {
+        match self {
+            Self::JsonRpc { .. } => json(200, "application/json", body),
+            Self::Rest { version } => json(200, rest::content_type(*version), body),
+            Self::Grpc { .. } => grpc::response::message(body),
+        }
+    }
+
+    pub(crate) fn stream(self, app: &Arc<App>, encoder: Encoder, start: StreamStart) -> Response {
+        match self {
+            Self::Grpc { deadline, .. } => grpc::stream_response(app, encoder, start, deadline),
+            framing => SseStream::new(app, framing, encoder, start).into_response(),
+        }
     }
 
     pub(crate) fn fault(&self, fault: &Fault) -> Response {
         match self {
             Self::JsonRpc { version, id } => rpc_fault(*version, id, fault),
             Self::Rest { version } => rest_fault(*version, fault),
+            Self::Grpc { version, .. } => grpc::response::failure(&proto::status(*version, fault)),
         }
     }
 
-    /// A fault as an event of a stream. It has a name, but not in 0.3 over JSON-RPC.
+    /// A fault as an event of a stream. The event is named `error`, except in 0.3 over JSON-RPC.
     pub(crate) fn write_fault_event(&self, fault: &Fault, out: &mut Vec<u8>) {
         let named: &[u8] = b"event: error\ndata: ";
         match self {
@@ -93,7 +115,7 @@ impl Framing {
                 out.extend_from_slice(if *version == Version::V1_0 { named } else { b"data: " });
                 jsonrpc::write_error(*version, id, fault, out);
             }
-            Self::Rest { version } => {
+            Self::Rest { version } | Self::Grpc { version, .. } => {
                 out.extend_from_slice(named);
                 out.extend_from_slice(&rest::error(*version, fault).body);
             }
@@ -101,14 +123,14 @@ impl Framing {
         out.extend_from_slice(b"\n\n");
     }
 
-    /// The answer to a call of a method that streams, when the call is refused. Clients of JSON-RPC that expect events get
-    /// the fault as the only one; those of 0.3 expect nothing else. What HTTP has a status for stays with that.
-    pub(crate) fn fault_for_stream(&self, fault: &Fault, takes_events: bool) -> Response {
-        let takes_events = match self {
-            Self::JsonRpc { version, .. } => *version == Version::V0_3 || takes_events,
-            Self::Rest { .. } => false,
+    /// The response to a refused call of a method that streams. JSON-RPC clients that accept events get the fault as the
+    /// only event; those of 0.3 expect nothing else. A fault with an HTTP status of its own keeps that.
+    pub(crate) fn stream_fault(&self, fault: &Fault, accepts_events: bool) -> Response {
+        let as_event = match self {
+            Self::JsonRpc { version, .. } => *version == Version::V0_3 || accepts_events,
+            Self::Rest { .. } | Self::Grpc { .. } => false,
         };
-        if !takes_events || jsonrpc::http_status(fault) != 200 {
+        if !as_event || jsonrpc::http_status(fault) != 200 {
             return self.fault(fault);
         }
         let mut out = Vec::new();
@@ -134,7 +156,7 @@ pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
     with_retry_after(response, fault)
 }
 
-/// Says when to try again, where that may help.
+/// Adds `Retry-After` where a retry may help.
 pub(crate) fn with_retry_after(mut response: Response, fault: &Fault) -> Response {
     if let Some(pause) = retry_after(fault) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(pause.as_secs()));
@@ -143,7 +165,7 @@ pub(crate) fn with_retry_after(mut response: Response, fault: &Fault) -> Respons
 }
 
 pub(crate) fn json(status: u16, media_type: &'static str, mut body: Vec<u8>) -> Response {
-    // A large one grew by doubling, and is held until its client has taken it.
+    // A large body grew by doubling, and is held until its client has read it.
     body.shrink_to_fit();
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

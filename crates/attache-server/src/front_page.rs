@@ -1,6 +1,6 @@
-//! What a person sees who opens the server's address in a browser: what this is, and where to go from here.
+//! The page for browsers at `/`: what this server is, and where to go from here.
 //!
-//! Public like the card, and says no more than the card does. No script, no style and nothing from elsewhere.
+//! Public, and says no more than the card. Without scripts, and loads nothing from other places.
 
 use attache_wire::jsonrpc;
 use http::request::Parts;
@@ -9,7 +9,7 @@ use http::{HeaderValue, Method, header};
 use crate::app::App;
 use crate::http::{Body, Response};
 
-/// A browser looks at the address, and no A2A client calls it.
+/// A browser opens `/`: no A2A client sends a GET there.
 pub(crate) fn is_for(head: &Parts) -> bool {
     matches!(head.method, Method::GET | Method::HEAD)
         && head.uri.path() == "/"

@@ -1,6 +1,6 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: none may panic, and what was parsed must be consistent.
 //!
-//! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here listens or dials.
+//! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here opens a socket.
 
 use std::sync::LazyLock;
 
@@ -16,17 +16,17 @@ pub fn grpc_frames(body: &[u8]) {
     grpc::fuzz::frames(body);
 }
 
-/// A question to the reflection service.
+/// A request to the reflection service.
 pub fn grpc_reflection(message: &[u8]) {
     grpc::fuzz::question(message);
 }
 
-/// What a client of HTTP/2 sends.
+/// Bytes of an HTTP/2 client.
 pub fn http2_frames(bytes: &[u8]) {
     listen::frame_counter::fuzz::counted(bytes);
 }
 
-/// What a client of HTTP/1 sends.
+/// Bytes of an HTTP/1 client.
 pub fn http1_heads(bytes: &[u8]) {
     listen::head_filter::fuzz::watched(bytes);
 }
@@ -46,7 +46,7 @@ pub fn head(request: &[u8]) {
     }
 }
 
-/// The address of a webhook, and after a line break what it says about when to try again.
+/// The address of a webhook, and after a line break its `Retry-After`.
 pub fn webhook(text: &[u8]) {
     push_sender::fuzz::webhook(&String::from_utf8_lossy(text));
 }
@@ -73,7 +73,7 @@ fn parts(request: &[u8]) -> (HeaderMap, &[u8]) {
     (headers, rest)
 }
 
-/// What nobody has to be waited for.
+/// The result of a future that is ready at once.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     static RUNTIME: LazyLock<Runtime> =
         LazyLock::new(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
@@ -86,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// What such bytes are made of, so that readers get beyond the first of them.
+    /// Pieces of valid input, so that parsers get beyond the first byte.
     const WORDS: &[&[u8]] = &[
         b"\0",
         b"\x01",

@@ -1,4 +1,4 @@
-//! The routes that clients of Gemini CLI's server know beside A2A.
+//! The routes of Gemini CLI's server beside A2A.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use attache_session::{
 use attache_wire::devtool::setting_names::name_setting;
 use attache_wire::devtool::{Profile, gemini_routes};
 use attache_wire::jsonrpc::RequestId;
-use attache_wire::{Dialect, Version, json, version};
+use attache_wire::{Dialect, Encoder, Encoding, Version, json, version};
 use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
@@ -20,15 +20,14 @@ use serde_json::{Value, json as object};
 use crate::app::{App, RequestOrigin};
 use crate::body;
 use crate::connection_origin::Admission;
-use crate::encoder::Encoder;
 use crate::framing::{Framing, json as answer, with_retry_after};
-use crate::handler::{StreamOpening, StreamStart, shape};
 use crate::http::Response;
 use crate::open_calls::CallPurpose;
+use crate::operations::shape;
 use crate::request_body::RequestBody;
-use crate::sse::SseStream;
+use crate::task_stream::{StreamOpening, StreamStart};
 
-/// What a path of theirs asks for.
+/// One of these routes.
 pub(crate) enum GeminiRoute {
     Create,
     AllMetadata,
@@ -37,11 +36,11 @@ pub(crate) enum GeminiRoute {
     Execute,
 }
 
-/// The route that the path names. An id that is not plain text is no id that this server has given.
+/// The route of the path. Ids are compared as they stand: this server gives none that needs percent coding.
 pub(crate) fn find(head: &Parts) -> Option<GeminiRoute> {
     let path = head.uri.path();
     match path {
-        // Whoever names a version of A2A means its list, which is only read.
+        // A client that names a version of A2A means A2A's list.
         "/tasks" => {
             let is_theirs = head.method == Method::POST && !head.headers.contains_key(version::HEADER_NAME);
             is_theirs.then_some(GeminiRoute::Create)
@@ -61,7 +60,7 @@ pub(crate) async fn handle(
     route: GeminiRoute,
     head: &Parts,
     body: &mut RequestBody,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
 ) -> Response {
     let wanted =
         if matches!(route, GeminiRoute::Create | GeminiRoute::Execute) { Method::POST } else { Method::GET };
@@ -71,32 +70,32 @@ pub(crate) async fn handle(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         return response;
     }
-    let scope = Scope::new(String::new(), admitted.caller.owner);
+    let scope = Scope::new(String::new(), origin.caller.owner);
     let served = match route {
-        GeminiRoute::Create | GeminiRoute::Execute if admitted.connection.admission == Admission::Reserve => {
+        GeminiRoute::Create | GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
             Err(Fault::Busy { what: "all connections are taken" })
         }
         GeminiRoute::Create => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => create(app, &scope, &bytes, admitted).await,
+            Ok(bytes) => create(app, &scope, &bytes, origin).await,
             Err(fault) => Err(fault),
         },
         GeminiRoute::AllMetadata => all_metadata(app, &scope).await,
         GeminiRoute::Metadata(task) => metadata(app, &scope, task).await,
         GeminiRoute::Commands => commands(app, &scope).await,
         GeminiRoute::Execute => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => execute_command(app, &scope, admitted, &bytes).await,
+            Ok(bytes) => execute_command(app, &scope, origin, &bytes).await,
             Err(fault) => Err(fault),
         },
     };
     served.unwrap_or_else(|fault| fault_response(&fault))
 }
 
-/// An id for a task whose first message is yet to come.
-async fn create(app: &App, scope: &Scope, bytes: &[u8], admitted: RequestOrigin) -> Result<Response, Fault> {
+/// Reserves an id for a task whose first message is yet to come.
+async fn create(app: &App, scope: &Scope, bytes: &[u8], origin: RequestOrigin) -> Result<Response, Fault> {
     let body =
         if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
     let (context, mut wishes) = gemini_routes::read_create(body)?;
-    if let Some(wishes) = wishes.as_mut().filter(|_| admitted.is_local) {
+    if let Some(wishes) = wishes.as_mut().filter(|_| origin.is_local) {
         wishes.mark_local_client();
     }
     let ending = Profile::Gemini.ending();
@@ -111,9 +110,9 @@ async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
         return Ok(answer(204, "application/json", Vec::new()));
     }
     let mut found = Vec::with_capacity(page.tasks.len());
-    // The newest last.
+    // Newest last.
     for view in page.tasks.iter().rev() {
-        // One whose workspace is gone does not hide the others.
+        // A task whose workspace is gone does not hide the others.
         let equipment = app.session.available_tools(view).await.unwrap_or_default();
         found.push(metadata_json(view, equipment));
     }
@@ -155,7 +154,7 @@ async fn is_followed(app: &App, scope: &Scope, send: &SendMessage) -> Result<boo
 async fn execute_command(
     app: &Arc<App>,
     scope: &Scope,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
     bytes: &[u8],
 ) -> Result<Response, Fault> {
     let body = json::parse(bytes, app.options.limits.json_depth)?;
@@ -165,7 +164,7 @@ async fn execute_command(
     };
     let is_followed = is_followed(app, scope, &send).await?;
     send.options.ending = is_followed.then(|| Profile::Gemini.ending());
-    let open_call = app.open_calls.take(admitted.caller, admitted.connection, CallPurpose::Any)?;
+    let open_call = app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any)?;
     let started = match app.session.run_command(scope, send).await? {
         CommandOutcome::Refused(CommandRefusal::Unknown(why)) => {
             return Ok(error_response(404, &format!("Command not found: {why}")));
@@ -180,10 +179,10 @@ async fn execute_command(
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
         let shape = shape(None, Profile::Gemini);
         let (open_call, subscription) = (Some(open_call), app.session.follow(started));
-        let opened =
+        let start =
             StreamStart { open_call, subscription, shape, first: StreamOpening::Task, resumes: false };
-        let speech = Encoder { encoding: Dialect::V0_3Rpc, epoch: None };
-        return Ok(SseStream::new(app, framing, speech, opened).into_response());
+        let encoder = Encoder { encoding: Encoding::Json(Dialect::V0_3Rpc), epoch: None };
+        return Ok(framing.stream(app, encoder, start));
     }
     match app.session.settle(started).await? {
         SendReply::Task(view) if view.status.state == TaskState::Failed => {

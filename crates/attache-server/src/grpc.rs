@@ -1,43 +1,41 @@
-//! The gRPC binding: the services of both versions, on the port of all the others.
+//! The gRPC binding: the services of both versions, on the same port as the other bindings.
 //!
-//! The service's name tells the version. Frames, metadata and deadlines are done by hand on hyper, like the other
-//! bindings: a call is one message in and one out, or a stream of them, and what they say is `attache_wire::proto`'s
-//! to know. A client that goes away or runs out of time never stops a task. Beside A2A there are the usual services:
-//! health and reflection.
+//! The service's name gives the version. Frames, metadata and deadlines are written directly on hyper, like the other
+//! bindings: a call is one message in and one out, or a stream of them; `attache_wire::proto` encodes the messages. A
+//! client that disconnects or runs out of time never stops a task. Beside A2A there are the health and reflection
+//! services.
 
 use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::{Fault, OperationKind};
-use attache_wire::proto::{self, GrpcCode, GrpcStatus};
-use attache_wire::{Version, replay, version};
+use attache_wire::proto::{self, GrpcStatus};
+use attache_wire::{Encoder, Encoding, Version, version};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, StatusCode, header};
 
 use crate::app::{App, RequestOrigin};
-use crate::encoder::Encoder;
-use crate::framing::BindingName;
-use crate::handler;
-use crate::handler::{HandledOperation, OperationOutcome, OperationRequest};
+use crate::framing::{BindingName, Framing};
+use crate::handler::{self, OperationRequest};
 use crate::http::{Body, Response};
 use crate::request_body::RequestBody;
-use crate::{body, large_bodies, push_state, rest};
-pub(crate) use cards::GrpcCards;
+use crate::task_stream::StreamStart;
+use crate::{body, large_bodies, rest};
+pub(crate) use deadline::Deadline;
 use stream::GrpcStream;
 
-mod cards;
 mod deadline;
-mod frame;
+pub(crate) mod frame;
 pub(crate) mod fuzz;
 mod health;
 mod reflection;
-mod response;
+pub(crate) mod response;
 mod stream;
 
 const MEDIA_TYPE: &[u8] = b"application/grpc";
 
-/// A request for this binding: nothing else speaks with its media type, and it needs HTTP/2.
+/// No other binding uses this media type, and gRPC needs HTTP/2.
 pub(crate) fn is_for(head: &Parts) -> bool {
     head.version == http::Version::HTTP_2
         && head.headers.get(header::CONTENT_TYPE).is_some_and(|value| {
@@ -45,7 +43,7 @@ pub(crate) fn is_for(head: &Parts) -> bool {
         })
 }
 
-/// Whoever watches over a server has no token for its tasks.
+/// Health checks come from monitors that have no token.
 pub(crate) fn is_public(path: &str) -> bool {
     matches!(path, health::CHECK | health::WATCH)
 }
@@ -58,7 +56,7 @@ pub(crate) async fn handle(
     app: &Arc<App>,
     head: &Parts,
     body: &mut RequestBody,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
 ) -> Response {
     if let Some(status) = http_refusal(head) {
         let mut response = Response::new(Body::from(Bytes::new()));
@@ -73,7 +71,7 @@ pub(crate) async fn handle(
         match head.uri.path() {
             health::CHECK => health::check(app, head, body).await,
             health::WATCH | reflection::V1 | reflection::V1_ALPHA => {
-                let open_call = match app.open_calls.take_stream(admitted) {
+                let open_call = match app.open_calls.take_stream(origin) {
                     Ok(open_call) => open_call,
                     Err(fault) => {
                         app.metrics.count_refused_stream();
@@ -85,7 +83,7 @@ pub(crate) async fn handle(
                     _ => reflection::serve(app, body, deadline, open_call),
                 }
             }
-            _ => call(app, head, body, admitted, deadline).await,
+            _ => call(app, head, body, origin, deadline).await,
         }
     };
     match deadline {
@@ -97,7 +95,7 @@ pub(crate) async fn handle(
     }
 }
 
-/// What cannot even be answered in gRPC's words: it is not gRPC that was asked for.
+/// The HTTP status for a request that is not gRPC and gets no gRPC status.
 fn http_refusal(head: &Parts) -> Option<StatusCode> {
     if head.method != Method::POST {
         return Some(StatusCode::METHOD_NOT_ALLOWED);
@@ -109,7 +107,7 @@ fn http_refusal(head: &Parts) -> Option<StatusCode> {
     (!fits).then_some(StatusCode::UNSUPPORTED_MEDIA_TYPE)
 }
 
-/// Errors about paths that are of no version are spelled as 1.0 does.
+/// Errors about unknown services are encoded as in 1.0.
 fn version_for(path: &str) -> Version {
     proto::version_of_path(path).unwrap_or(Version::V1_0)
 }
@@ -118,11 +116,11 @@ async fn call(
     app: &Arc<App>,
     head: &Parts,
     body: &mut RequestBody,
-    admitted: RequestOrigin,
-    deadline: deadline::Deadline,
+    origin: RequestOrigin,
+    deadline: Deadline,
 ) -> Response {
     let path = head.uri.path();
-    // The extension's methods have one name in both versions: the metadata tells.
+    // The extension's methods have one name in both versions; the metadata says which.
     let command = || {
         let named = version::parse_requested(rest::header(&head.headers, version::HEADER_NAME), None);
         let version = named.ok().flatten().unwrap_or(Version::V1_0);
@@ -139,43 +137,34 @@ async fn call(
         Ok(message) => message,
         Err(status) => return response::failure(&status),
     };
-    // Clients that speak nothing but gRPC have no other way to the card, so 0.3 is shown the public one.
+    // Clients that speak only gRPC have no other way to the card, so 0.3 gets the public one.
     if version == Version::V0_3 && kind == OperationKind::ExtendedCard && !app.cards.has_extended() {
         app.metrics.count_call(BindingName::Grpc, version, kind, None);
-        return card(app.grpc_cards.public(app));
+        return match app.cards.public_proto() {
+            Ok(card) => response::message(frame::framed(card)),
+            Err(fault) => refuse(path, &fault),
+        };
     }
-    let asked =
-        OperationRequest { headers: &head.headers, admitted, binding: BindingName::Grpc, version, kind };
-    large_bodies::run(message.len(), pin!(run(app, asked, message, deadline))).await
+    let (framing, encoding) = (Framing::Grpc { version, deadline }, Encoding::Proto(version));
+    let request = OperationRequest { head, origin, framing, encoding, kind };
+    let length = message.len();
+    let handling = handler::handle(app, request, || proto::decode(version, kind, message));
+    large_bodies::run(length, pin!(handling)).await
 }
 
-async fn run(
+pub(crate) fn stream_response(
     app: &Arc<App>,
-    asked: OperationRequest<'_>,
-    message: Bytes,
-    deadline: deadline::Deadline,
+    encoder: Encoder,
+    start: StreamStart,
+    deadline: Deadline,
 ) -> Response {
-    let OperationRequest { version, kind, .. } = asked;
-    let operated = handler::handle(app, &asked, || proto::decode(version, kind, message)).await;
-    let HandledOperation { activation, result, reservation: share } = operated;
-    let mut response = match result {
-        Ok(outcome) => {
-            let epoch = activation.is_active(replay::URI).then(|| app.session.epoch().clone());
-            encode(app, Encoder { encoding: version, epoch }, outcome, deadline)
-        }
-        Err(fault) => response::failure(&proto::status(version, &fault)),
-    };
-    activation.confirm(version, &mut response);
-    if let Some(share) = share {
-        response.extensions_mut().insert(share);
-    }
-    response
+    response::stream(GrpcStream::new(app, encoder, start, deadline))
 }
 
-/// How much of an unknown method's name is told back.
+/// An error names this much of an unknown method.
 const MAX_NAME_CHARS: usize = 120;
 
-/// The service has said the version; metadata can only contradict it.
+/// The service gives the version; metadata can only contradict it.
 fn check_version(head: &Parts, spoken: Version) -> Result<(), Fault> {
     let requested = version::parse_requested(rest::header(&head.headers, version::HEADER_NAME), None)?;
     version::check_rest(head.uri.path(), spoken, requested, false)
@@ -198,72 +187,10 @@ async fn read_message(
         Ok(message)
     };
     read.await.map_err(|fault| match fault {
-        // What is told is how large a message may be.
+        // The fault names the limit of a message, without its prefix.
         Fault::BodyTooLarge { .. } => {
             proto::status(version, &Fault::BodyTooLarge { limit: limits.body_bytes })
         }
         fault => proto::status(version, &fault),
     })
-}
-
-fn encode(
-    app: &Arc<App>,
-    speech: Encoder<Version>,
-    outcome: OperationOutcome,
-    deadline: deadline::Deadline,
-) -> Response {
-    let version = speech.encoding;
-    let mut out = frame::open();
-    let mut push_state = None;
-    match outcome {
-        OperationOutcome::Sent { view, shape } => speech.write_task_item(&view, shape, None, &mut out),
-        OperationOutcome::Replied(message) => proto::write_message_item(version, &message, &mut out),
-        OperationOutcome::Task { seen, shape } => speech.write_rendered(&seen, shape, &mut out),
-        OperationOutcome::Canceled { view, shape } => speech.write_task(&view, shape, &mut out),
-        OperationOutcome::Listed { page, shape } => proto::write_list(&page, shape, &mut out),
-        OperationOutcome::Stream(opened) => {
-            return response::stream(GrpcStream::new(app, speech, opened, deadline));
-        }
-        OperationOutcome::PushConfig(kept) => {
-            push_state = push_state::of_one(&kept);
-            proto::write_push_config(version, &kept, &mut out);
-        }
-        OperationOutcome::PushConfigs(page) => {
-            push_state = push_state::of_many(&page.configs);
-            proto::write_push_configs(version, &page, &mut out);
-        }
-        OperationOutcome::PushConfigDeleted => {}
-        OperationOutcome::ExtendedCard => return card(app.grpc_cards.extended(app, version)),
-        OperationOutcome::Commands(specs) => {
-            if let Err(error) = proto::write_commands(&specs, &mut out) {
-                return response::failure(&failed(&error));
-            }
-        }
-        // What happens next is read from the task.
-        OperationOutcome::Executed { executed, .. } => {
-            if let Err(error) = executed.response.write_proto(&mut out) {
-                return response::failure(&failed(&error));
-            }
-        }
-    }
-    let mut response = response::message(out);
-    if let Some(push_state) = push_state {
-        response.headers_mut().insert(push_state::NAME, push_state);
-    }
-    response
-}
-
-fn card(card: Option<&Bytes>) -> Response {
-    match card {
-        Some(card) => {
-            let mut out = frame::open();
-            out.extend_from_slice(card);
-            response::message(out)
-        }
-        None => response::failure(&failed("the card cannot be written in protobuf")),
-    }
-}
-
-fn failed(message: &str) -> GrpcStatus {
-    GrpcStatus { code: GrpcCode::Internal, message: message.to_owned(), details: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! Is it alive, and how busy is it?
+//! `/health`: whether the server works, and how busy it is.
 
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;

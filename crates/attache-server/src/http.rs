@@ -16,9 +16,9 @@ pub(crate) type Response = http::Response<Body>;
 pub(crate) enum Body {
     Whole(Bytes),
     Stream(BoxStream<'static, Bytes>),
-    /// Whole, with something to be said after it.
+    /// Whole, perhaps with trailers.
     Answer(Bytes, Option<Box<HeaderMap>>),
-    /// A stream that has something to say at its end.
+    /// A stream that may end with trailers.
     Frames(BoxStream<'static, Frame<Bytes>>),
 }
 

@@ -1,4 +1,4 @@
-//! The JSON-RPC binding: one path for both versions; the method's name tells which.
+//! The JSON-RPC binding: one path for both versions; the method's name gives the version.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use attache_domain::Fault;
 use attache_wire::devtool::commands;
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
-use attache_wire::{PartKinds, Version, decode_with, version};
+use attache_wire::{Encoding, PartKinds, Version, decode_with, version};
 use bytes::Bytes;
 use http::request::Parts;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
+use crate::handler::{self, OperationRequest};
 use crate::http::Response;
-use crate::json_response::{JsonRequest, handle_json, refusal};
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies, rest};
 
-/// Another path of this binding. Some clients post to it whatever the card says.
+/// A second path of this binding. Some clients post here whatever the card says.
 pub(crate) const A2A_PATH: &str = "/a2a";
 
-/// How much of an unknown method's name is told back.
+/// An error names this much of an unknown method.
 const MAX_NAME_CHARS: usize = 80;
 
 pub(crate) async fn handle(
     app: &Arc<App>,
     head: &Parts,
     body: &mut RequestBody,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
 ) -> Response {
     let requested =
         version::parse_requested(rest::header(&head.headers, version::HEADER_NAME), head.uri.query());
-    // Until the method is known, errors are spelled as the header asks; no header means 0.3.
+    // Until the method is known, errors have the version of the header; no header means 0.3.
     let guess = match &requested {
         Ok(Some(version)) => *version,
         Ok(None) => Version::V0_3,
@@ -42,14 +42,14 @@ pub(crate) async fn handle(
         Err(fault) => return rpc_fault(guess, &RequestId::Null, &fault),
     };
     let length = bytes.len();
-    large_bodies::run(length, pin!(answer(app, head, bytes, admitted, requested, guess))).await
+    large_bodies::run(length, pin!(answer(app, head, bytes, origin, requested, guess))).await
 }
 
 async fn answer(
     app: &Arc<App>,
     head: &Parts,
     bytes: Bytes,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
     requested: Result<Option<Version>, Fault>,
     guess: Version,
 ) -> Response {
@@ -58,7 +58,7 @@ async fn answer(
         Err((id, fault)) => return rpc_fault(guess, &id, &fault),
     };
     drop(bytes);
-    // The extension's methods have one name in both versions: the header tells.
+    // The extension's methods have one name in both versions; the header says which.
     let named = jsonrpc::method(&method).or_else(|| {
         let spoken = requested.as_ref().ok().copied().flatten().unwrap_or(Version::V0_3);
         commands::method(&method).map(|kind| (spoken, kind))
@@ -70,14 +70,14 @@ async fn answer(
         let fault = requested.err().unwrap_or(Fault::MethodNotFound { method });
         return rpc_fault(version, &id, &fault);
     };
-    let framing = Framing::JsonRpc { version: spoken, id };
+    let dialect = jsonrpc::dialect(spoken);
+    let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(dialect));
+    let request = OperationRequest { head, origin, framing, encoding, kind };
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
-        return refusal(head, &framing, kind, &fault);
+        return request.refusal(&fault);
     }
-    let dialect = jsonrpc::dialect(spoken);
     let part_kinds = if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required };
-    let decode = || decode_with(dialect, kind, params, part_kinds);
-    handle_json(app, JsonRequest { head, admitted, framing, dialect, kind }, decode).await
+    handler::handle(app, request, || decode_with(dialect, kind, params, part_kinds)).await
 }

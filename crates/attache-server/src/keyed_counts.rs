@@ -1,4 +1,4 @@
-//! Counts what each caller or address has open, up to a limit.
+//! Counts open calls or connections per caller or address, up to a limit.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use attache_domain::IgnorePoison;
 
-/// How many of something each key holds.
+/// How many each key holds.
 #[derive(Debug)]
 pub(crate) struct KeyedCounts<K>(Arc<Mutex<HashMap<K, usize>>>);
 
-/// One of them, until it is dropped.
+/// Counts as one until it is dropped.
 #[derive(Debug)]
 pub(crate) struct KeyedCount<K: Eq + Hash> {
     key: K,
@@ -40,7 +40,7 @@ impl<K: Eq + Hash + Clone> KeyedCounts<K> {
 impl<K: Eq + Hash> Drop for KeyedCount<K> {
     fn drop(&mut self) {
         let mut counts = locked(&self.counts);
-        // Keys that hold nothing are forgotten, so that the map is never larger than what is open.
+        // A key at zero is removed, so that the map stays as small as what is open.
         if let Some(held) = counts.get_mut(&self.key) {
             *held -= 1;
             if *held == 0 {

@@ -1,8 +1,7 @@
-//! Keeps what takes long to read from holding up everybody else.
+//! Keeps requests with large bodies from delaying others.
 //!
-//! There are few workers, and while one of them reads ten megabytes of numbers, nobody it serves gets an answer. So a
-//! request with a large body is read and answered aside: its worker leaves the others to another thread first. Only so
-//! many are read at once that a core is left for everybody else.
+//! There are few workers, and one that parses ten megabytes of JSON serves no other request meanwhile. So a worker hands
+//! its other requests to another thread before it handles a large body, and one core is always left without any.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -13,20 +12,20 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio_util::sync::PollSemaphore;
 
-/// From here on, reading takes longer than leaving the others to another thread.
+/// From this size on, parsing takes longer than the hand-over to another thread.
 const LARGE_BYTES: usize = 64 * 1024;
 
-/// One for each that may be read at the same moment: cores are the whole process's.
+/// One for each large body that may be handled at the same time in this process.
 static LARGE_REQUEST_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Arc::new(Semaphore::new((cores / 2).max(1)))
 });
 
-/// The work for a body of so many bytes. What waits keeps nobody from being read.
+/// Runs the work for a body of so many bytes. Work that waits holds no permit.
 ///
-/// It is handed over where it lies: what answers a request is large, and most requests are not.
+/// Takes the future pinned in place, because moving such a large one for every small request is costly.
 pub(crate) async fn run<F: Future>(bytes: usize, mut work: Pin<&mut F>) -> F::Output {
-    // A runtime without workers, as tests have it, has nobody to leave anything to.
+    // A single-threaded runtime, as in tests, has no thread to hand over to.
     let has_workers = |runtime: Handle| runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
     if bytes <= LARGE_BYTES || !Handle::try_current().is_ok_and(has_workers) {
         return work.await;

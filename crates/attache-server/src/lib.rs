@@ -1,7 +1,7 @@
 //! Sockets: JSON-RPC, HTTP+JSON, gRPC, the agent card, health and metrics.
 //!
-//! Maps bytes to operations and updates to bytes, and decides nothing: what may happen to a task is
-//! decided behind `attache-session`, how things are spelled in `attache-wire`. Holds nothing but connections.
+//! Maps bytes to operations and updates to bytes. `attache-session` decides what happens to a task, `attache-wire` knows
+//! the formats; this crate holds only connections.
 
 mod app;
 mod auth;
@@ -10,7 +10,6 @@ mod card;
 mod command_response;
 mod connection_origin;
 mod cors;
-mod encoder;
 mod extension_selection;
 mod framing;
 mod front_page;
@@ -20,7 +19,6 @@ mod grpc;
 mod handler;
 mod health;
 mod http;
-mod json_response;
 mod jsonrpc;
 mod keyed_counts;
 mod large_bodies;
@@ -28,6 +26,7 @@ mod listen;
 mod log_limit;
 mod metrics;
 mod open_calls;
+mod operations;
 mod options;
 mod peer;
 mod push_sender;

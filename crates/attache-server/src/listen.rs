@@ -1,6 +1,6 @@
-//! Accepts connections within limits, and lets them end in peace.
+//! Accepts connections within limits and shuts down gracefully.
 //!
-//! A connection is closed when its client lets it lie, takes nothing of what it asked for, or floods it.
+//! Closes a connection whose client is idle for too long, does not read its responses, or floods it.
 
 mod connection_slots;
 mod connection_watch;
@@ -39,21 +39,21 @@ use connection_watch::{CloseReason, ConnectionTimeouts, ConnectionWatch};
 use response_body::{Multiplexing, ResponseBody};
 use socket::Socket;
 
-/// How long connections get to write what they were told last.
+/// Connections get this long to write their last bytes.
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Headers of one request; more than any client of ours or of the SDKs sends.
+/// Headers of one request; more than any known client sends.
 const MAX_HEADERS: usize = 100;
-/// What is kept of calls that a client took back before they were looked at; and of those that were faulty.
+/// State kept for calls that a client reset before they were accepted, and for faulty ones.
 const MAX_RESET_STREAMS: usize = 32;
 const MAX_FAULTY_STREAMS: usize = 256;
-/// What an HTTP/2 client may send ahead on one call and on all of them together.
+/// Flow-control windows of HTTP/2: for one call and for the connection.
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 512 << 10;
-/// What is kept for each call of an HTTP/2 client that does not take it.
+/// Buffered for each call of an HTTP/2 client that does not read.
 const SEND_BUFFER: usize = 64 << 10;
 
-/// A listening server; [`run`](Server::run) serves until it is told to stop.
+/// A listening server; [`run`](Server::run) serves until [`ServerHandle::stop`].
 pub struct Server {
     listener: TcpListener,
     session: Arc<SessionService>,
@@ -61,7 +61,7 @@ pub struct Server {
     stop: CancellationToken,
 }
 
-/// Tells a running server to stop.
+/// Stops a running server.
 #[derive(Clone)]
 pub struct ServerHandle {
     stop: CancellationToken,
@@ -86,44 +86,44 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// As [`run_until`](Self::run_until), for whoever has nothing else to end.
+    /// As [`run_until`](Self::run_until), without the deadline.
     pub async fn run(self) {
         self.run_until().await;
     }
 
-    /// Serves until stopped; then accepts no more, ends the streams, and waits for calls under way. Returns the time by
-    /// which everything else should have ended, too.
+    /// Serves until stopped; then accepts no more, ends the streams, and waits for running calls. Returns the deadline for
+    /// the rest of the shutdown.
     pub async fn run_until(self) -> Instant {
         let limits = self.options.limits.clone();
-        // Streams end on a token of their own, once no new connection can come in.
+        // Streams have their own token, cancelled once no new connection can come in.
         let end_streams = CancellationToken::new();
         let session = self.session.clone();
         let app = App::new(self.session, self.options, end_streams.clone());
         let builder = connection_builder(&limits);
-        let patience = ConnectionTimeouts::of(&limits);
+        let timeouts = ConnectionTimeouts::of(&limits);
         let connections = TaskTracker::new();
-        let places = ConnectionSlots::new(&limits);
+        let slots = ConnectionSlots::new(&limits);
         loop {
             let accepted = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => break,
-                accepted = accept(&self.listener, &places, &app.metrics) => accepted,
+                accepted = accept(&self.listener, &slots, &app.metrics) => accepted,
             };
-            let Some((stream, place)) = accepted else { continue };
-            let patience = match place.origin.admission {
-                Admission::Open => patience,
-                Admission::Reserve | Admission::OverLimit => patience.shortened(),
+            let Some((stream, slot)) = accepted else { continue };
+            let timeouts = match slot.origin.admission {
+                Admission::Open => timeouts,
+                Admission::Reserve | Admission::OverLimit => timeouts.shortened(),
             };
-            let vigil = ConnectionWatch::new(patience);
-            places.watch(&place, &vigil);
-            app.metrics.count_connection(place.origin.admission);
-            let peer = Peer::of(&stream, app.guard.local_user(), place.origin);
-            let socket = TokioIo::new(Socket::new(stream, vigil.clone()));
+            let watch = ConnectionWatch::new(timeouts);
+            slots.watch(&slot, &watch);
+            app.metrics.count_connection(slot.origin.admission);
+            let peer = Peer::of(&stream, app.guard.local_user(), slot.origin);
+            let socket = TokioIo::new(Socket::new(stream, watch.clone()));
             let service = {
-                let (app, vigil) = (app.clone(), vigil.clone());
-                // Boxed, so that a connection that only streams does not keep room for the work before.
+                let (app, watch) = (app.clone(), watch.clone());
+                // Boxed, so that a connection that only streams does not hold the memory of the setup.
                 service_fn(move |request| {
-                    Box::pin(respond_watched(app.clone(), vigil.clone(), peer, request))
+                    Box::pin(respond_watched(app.clone(), watch.clone(), peer, request))
                 })
             };
             let connection = builder.serve_connection(socket, service).into_owned();
@@ -136,8 +136,8 @@ impl Server {
                         connection.as_mut().graceful_shutdown();
                         connection.await
                     }
-                    () = place.end.cancelled() => return,
-                    tired = vigil.closed() => {
+                    () = slot.end.cancelled() => return,
+                    tired = watch.closed() => {
                         tracing::debug!(?tired, "a connection is closed");
                         app.metrics.count_connection_end(match tired {
                             CloseReason::Idle => ConnectionEnd::Idle,
@@ -151,9 +151,9 @@ impl Server {
                     }
                 };
                 if let Err(error) = ended {
-                    record_broken(&app.metrics, &vigil, error.as_ref());
+                    record_broken(&app.metrics, &watch, error.as_ref());
                 }
-                drop(place);
+                drop(slot);
             });
         }
         let ends_at = Instant::now() + limits.shutdown_timeout;
@@ -161,7 +161,7 @@ impl Server {
         end_streams.cancel();
         connections.close();
         let mut ending = pin!(connections.wait());
-        // The last words are part of the time that there is.
+        // The final flush counts towards the shutdown timeout.
         let last_words_at = ends_at - FINAL_FLUSH_TIMEOUT.min(limits.shutdown_timeout / 2);
         if timeout_at(last_words_at, &mut ending).await.is_err() {
             tracing::warn!("some calls are still under way and are told that they cannot be finished");
@@ -174,9 +174,9 @@ impl Server {
     }
 }
 
-/// What strangers send must not fill the log: it is counted, and floods are told of in one line for all.
-fn record_broken(metrics: &Metrics, vigil: &ConnectionWatch, error: &(dyn std::error::Error + 'static)) {
-    if vigil.is_flooded() {
+/// Clients must not fill the log: breaks are counted, and floods share one line per interval.
+fn record_broken(metrics: &Metrics, watch: &ConnectionWatch, error: &(dyn std::error::Error + 'static)) {
+    if watch.is_flooded() {
         metrics.count_connection_end(ConnectionEnd::Flood);
         if let Some(count) = metrics.floods.record() {
             tracing::warn!(count, "connections were cut off: too many HTTP/2 frames that ask for nothing");
@@ -187,29 +187,29 @@ fn record_broken(metrics: &Metrics, vigil: &ConnectionWatch, error: &(dyn std::e
     tracing::debug!(%error, "a connection broke");
 }
 
-/// Answers one request, which counts as a call until its answer was taken.
+/// Responds to one request, which counts as a call until its response was read.
 async fn respond_watched(
     app: Arc<App>,
-    vigil: Arc<ConnectionWatch>,
+    watch: Arc<ConnectionWatch>,
     peer: Peer,
     request: Request,
 ) -> Result<http::Response<ResponseBody<crate::http::Body>>, Infallible> {
-    let call = vigil.call();
+    let call = watch.call();
     let sharing = match request.version() {
         http::Version::HTTP_2 => Multiplexing::Shared,
         _ => Multiplexing::Alone,
     };
     let (mut response, rest) = service::respond(app, peer, request).await;
-    // Others wait for the place. Connections of HTTP/2 are ended by their short patience.
+    // Other connections wait for the slot. HTTP/2 connections end by their short timeouts.
     if peer.origin.admission != Admission::Open && sharing == Multiplexing::Alone {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     if rest == UnreadBody::Incoming {
-        vigil.set_request_unread();
+        watch.set_request_unread();
     }
     let share = response.extensions_mut().remove::<Arc<ResponseReservation>>();
     if let Some(share) = &share {
-        share.taking.set_connection(vigil.evicted().clone());
+        share.taking.set_connection(watch.evicted().clone());
     }
     Ok(response.map(|body| ResponseBody::new(body, call, sharing, share)))
 }
@@ -238,26 +238,26 @@ fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// One connection, or `None` when that one failed or was refused. Beyond the limit, clients wait in the system's queue.
+/// The next connection, or `None` when it failed or was refused. Beyond the limit, clients wait in the system's queue.
 async fn accept(
     listener: &TcpListener,
-    places: &ConnectionSlots,
+    slots: &ConnectionSlots,
     metrics: &Metrics,
 ) -> Option<(TcpStream, ConnectionSlot)> {
-    let room = places.acquire().await;
+    let permit = slots.acquire().await;
     match listener.accept().await {
         Ok((stream, peer)) => {
-            // Small frames must leave at once: without this a second one waits 40 ms for the first's receipt.
+            // Without this a second small frame waits 40 ms for the first one's acknowledgement.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "a connection cannot be made prompt");
             }
-            places.assign(room, peer.ip()).map(|place| (stream, place))
+            slots.assign(permit, peer.ip()).map(|slot| (stream, slot))
         }
         Err(error) => {
             if let Some(count) = metrics.accept_failures.record() {
                 tracing::warn!(%error, count, "connections could not be accepted");
             }
-            // Most often there are no file descriptors left; trying again at once would only spin.
+            // Usually there are no file descriptors left; retrying at once would spin.
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }

@@ -1,4 +1,4 @@
-//! Keeps what strangers do from filling the log: one line per interval, with how often it happened since the last.
+//! Limits a log line that clients can cause: one per interval, with the number of occurrences since the last.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl LogLimit {
         Self { interval, state: Mutex::default() }
     }
 
-    /// It happened. `Some` when it is time for a line: how often it happened since the last one.
+    /// Counts one occurrence. `Some` when a line is due: the count since the last line.
     pub(crate) fn record(&self) -> Option<u64> {
         let mut state = self.state.lock().ignore_poison();
         state.since += 1;

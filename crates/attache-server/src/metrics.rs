@@ -1,4 +1,4 @@
-//! Numbers for Prometheus, in the OpenMetrics text format.
+//! `/metrics`, in the OpenMetrics text format.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -20,28 +20,28 @@ const OPERATIONS: usize = OperationKind::ALL.len();
 const CALLS: usize = BindingName::ALL.len() * Version::ALL.len() * OPERATIONS * 2;
 
 pub(crate) struct Metrics {
-    /// One counter for every kind of call there can be, so that counting is one addition.
+    /// One counter for every kind of call, so that counting is one addition.
     calls: [AtomicU64; CALLS],
     streams: Arc<AtomicU64>,
-    /// By how they were admitted.
+    /// By admission.
     connections: [AtomicU64; 3],
     streams_refused: AtomicU64,
-    /// By why they ended, where it was not in peace.
+    /// By the reason of an abnormal end.
     ended: [AtomicU64; ConnectionEnd::ALL.len()],
     pub(crate) floods: LogLimit,
     pub(crate) accept_failures: LogLimit,
 }
 
-/// Why a connection ended that did not end in peace.
+/// Why a connection ended abnormally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionEnd {
-    /// It asked for nothing for too long.
+    /// No request for too long.
     Idle,
-    /// It took nothing of what it was sent.
+    /// The client did not read.
     Stalled,
-    /// It sent too many frames that ask for nothing.
+    /// Too many control frames.
     Flood,
-    /// The client broke it off, or spoke no HTTP.
+    /// The client broke it off, or did not speak HTTP.
     Broken,
 }
 
@@ -50,7 +50,7 @@ impl ConnectionEnd {
         [(Self::Idle, "idle"), (Self::Stalled, "stalled"), (Self::Flood, "flood"), (Self::Broken, "broken")];
 }
 
-/// How often a line is logged about what strangers do.
+/// Lines about clients without credentials are logged at most this often.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Counts a stream for as long as it is held.
@@ -162,7 +162,7 @@ pub(crate) async fn serve(app: &App) -> Response {
     response
 }
 
-/// The session counts for itself; here its numbers only get names.
+/// Writes the session's own counters.
 fn write_session(app: &App, store_is_writable: bool, text: &mut Text) {
     let now = app.session.counters().snapshot();
     text.single("tasks_opened", "counter", "Tasks opened since the start", now.tasks_opened);

@@ -1,7 +1,7 @@
-//! How many streams and waiting calls one caller and one address may have open.
+//! Limits the streams and waiting calls of one caller and one address.
 //!
-//! A stream, and a send that waits for its task, take a connection or a part of one for as long as the task runs. So
-//! each caller has a limit that leaves connections to the others, and a few beyond it for answers to approvals.
+//! A stream, or a send that waits for its task, occupies a connection while the task runs. Each caller has a limit that
+//! leaves connections to the others, and a few calls beyond it for answers to approvals.
 
 use attache_domain::Fault;
 
@@ -11,7 +11,7 @@ use crate::auth::Caller;
 use crate::connection_origin::{Admission, ConnectionOrigin, Network};
 use crate::keyed_counts::{KeyedCount, KeyedCounts};
 
-/// How many answers to approvals a caller may wait on beyond its limit.
+/// Calls beyond a caller's limit, for answers to approvals only.
 const RESERVED_FOR_ANSWERS: usize = 64;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(crate) enum CallPurpose {
 impl OpenCalls {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            // However few connections there are, a quarter of them is left to others.
+            // A quarter of the connections is left to other callers.
             per_caller: limits.streams_per_caller.min((limits.connections * 3 / 4).max(1)),
             per_address: limits.streams_per_address,
             callers: KeyedCounts::default(),
@@ -48,12 +48,12 @@ impl OpenCalls {
         }
     }
 
-    /// For a stream that is no task's: it is never served by the reserve.
-    pub(crate) fn take_stream(&self, admitted: RequestOrigin) -> Result<OpenCall, Fault> {
-        if admitted.connection.admission == Admission::Reserve {
+    /// For a stream without a task; reserve connections never serve one.
+    pub(crate) fn take_stream(&self, origin: RequestOrigin) -> Result<OpenCall, Fault> {
+        if origin.connection.admission == Admission::Reserve {
             return Err(Fault::Busy { what: "all connections are taken" });
         }
-        self.take(admitted.caller, admitted.connection, CallPurpose::Any)
+        self.take(origin.caller, origin.connection, CallPurpose::Any)
     }
 
     pub(crate) fn take(
@@ -76,7 +76,7 @@ impl OpenCalls {
                     .ok_or_else(|| reached("this address", self.per_address))?,
             ),
         };
-        // Streams that need no credentials are a small part of all.
+        // Streams without credentials get a small part of the limit.
         let limit = if caller.owner.is_empty() { self.per_caller.div_ceil(8) } else { self.per_caller };
         let caller = self
             .callers

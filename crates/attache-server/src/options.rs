@@ -1,4 +1,4 @@
-//! What the server is told by whoever starts it.
+//! The options of a server.
 
 use std::time::Duration;
 
@@ -9,27 +9,27 @@ use attache_wire::devtool::Profile;
 
 pub use crate::body::BodyBudget;
 
-/// Everything a server needs to know besides the session it serves.
+/// Everything a server needs besides the session it serves.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     pub card: AgentCard,
-    /// What callers who have shown the token are told instead.
+    /// For authenticated callers.
     pub extended_card: Option<AgentCard>,
-    /// The card of the interface whose answers stand in status messages; without it there is no such interface.
+    /// The card of the interface `/answers`, which puts answers into status messages; none: there is no such interface.
     pub answers_card: Option<AgentCard>,
-    /// Which document the public cards are. With the superset, clients that ask for 1.0 get the document of 1.0.
+    /// The form of the public cards. With the superset, clients that ask for 1.0 get the document of 1.0.
     pub card_form: CardForm,
-    /// Where clients of plain A2A read the answers of the tasks that they open.
+    /// Where tasks of plain A2A clients put their answers.
     pub answers: AnswerLocation,
     /// The same cards with signatures, served in their place.
     pub signed_card: Option<SignedCard>,
-    /// The tenants there are; any, when none is named.
+    /// The known tenants; empty: any.
     pub tenants: Vec<String>,
-    /// How long clients may keep the card before they ask again.
+    /// How long clients may cache the card.
     pub card_max_age: Duration,
-    /// When set, every call but the public card and the health check must carry it.
+    /// When set, required on every path that is not public.
     pub bearer_token: Option<String>,
-    /// Without a token, the one user of the operating system whose processes may call.
+    /// Without a token, only processes of this user may call.
     pub local_user: Option<u32>,
     /// Host names, besides the loopback ones, under which clients reach the server; `*` for any.
     pub allowed_hosts: Vec<String>,
@@ -37,18 +37,18 @@ pub struct ServerOptions {
     pub allowed_origins: Vec<String>,
     /// Refuse 1.0 calls that do not name their version.
     pub strict_version: bool,
-    /// The dialect in which clients of 0.3 are answered that give no sign of knowing one.
+    /// The dialect for 0.3 clients that show none.
     pub default_profile: Profile,
     pub limits: Limits,
 }
 
-/// Documents that were signed by whoever has the keys. Nothing in them may be changed any more.
+/// Signed documents. Any change would break the signatures.
 #[derive(Debug, Clone)]
 pub struct SignedCard {
     pub public: SignedDocuments,
-    /// There exactly when there is an extended card.
+    /// Present exactly when there is an extended card.
     pub extended: Option<SignedDocuments>,
-    /// There exactly when there is a card of the interface for status messages.
+    /// Present exactly when there is an answers card.
     pub answers: Option<SignedDocuments>,
     /// The public keys, as a JWK Set.
     pub key_set: Vec<u8>,
@@ -68,41 +68,41 @@ pub struct SignedDocuments {
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub body_bytes: usize,
-    /// Room for all bodies together that are being received.
+    /// For all bodies being received.
     pub body_budget: BodyBudget,
-    /// Room for all large answers together that are being sent.
+    /// For all large responses being sent.
     pub response_budget: BodyBudget,
-    /// All headers of a request together; at least 8 KiB.
+    /// For all headers of a request; at least 8 KiB.
     pub header_bytes: usize,
     /// Levels of nesting in a JSON body.
     pub json_depth: usize,
-    /// A few of them are kept in reserve for health checks, cancels and answers to approvals.
+    /// A few of these are a reserve for health checks, cancels and answers to approvals.
     pub connections: usize,
-    /// Of one address; those of this machine are not counted.
+    /// Connections from this machine are not counted.
     pub connections_per_address: usize,
-    /// Streams and sends that wait, of one caller; at most three quarters of the connections.
+    /// Streams and waiting sends; at most three quarters of the connections.
     pub streams_per_caller: usize,
-    /// The same of one address; those of this machine are not counted.
+    /// The same per address; calls from this machine are not counted.
     pub streams_per_address: usize,
-    /// Calls under way at once on one HTTP/2 connection.
+    /// Concurrent calls on one HTTP/2 connection.
     pub streams_per_connection: u32,
-    /// A client that takes longer to send its headers, or its body, is cut off.
+    /// A client that sends its headers, or its body, more slowly is disconnected.
     pub header_timeout: Duration,
     pub body_timeout: Duration,
     /// A connection without a call is closed after this; over HTTP/1.1 after `header_timeout` if that is less.
     pub idle_timeout: Duration,
-    /// A client that takes nothing of what it is sent for so long is cut off.
+    /// A client that reads nothing for so long is disconnected.
     pub stall_timeout: Duration,
-    /// Silence on a stream before a comment line shows that it lives.
+    /// A silent stream sends a comment line after this.
     pub heartbeat: Duration,
-    /// How long a shutdown waits for calls that are under way.
+    /// A shutdown waits this long for running calls.
     pub shutdown_timeout: Duration,
 }
 
 impl Limits {
-    /// What a request may take in memory once it is read: a list of tiny values takes a hundred times its text.
+    /// The memory that a decoded request may take: a list of tiny values takes a hundred times its text.
     pub(crate) fn parsed_bytes(&self) -> usize {
-        /// Where bodies may be small only, they may still be lists of tiny values.
+        /// Small bodies may be lists of tiny values too.
         const LEAST: usize = 16 << 20;
         self.body_bytes.saturating_mul(8).max(LEAST)
     }

@@ -1,6 +1,6 @@
 //! The client at the other end of a connection: where it is, and whether it runs as the server's own user.
 //!
-//! Found once per connection, when it is accepted. Not here: what follows from it (`auth`, `operate`).
+//! Looked up once per connection, when it is accepted.
 
 mod sock_diag;
 
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::connection_origin::ConnectionOrigin;
 
-/// What the kernel says for a user that its namespace does not map: many users, so never the same one.
+/// The kernel's name for all users that its namespace does not map, so never equal to one user.
 const UNMAPPED_USER: u32 = 65534;
 
 /// What is known about the client of one connection.
@@ -34,7 +34,7 @@ impl Peer {
         let is_local_user = local_user.is_some_and(|local| match user_of(stream, address) {
             Ok(user) => is_same_user(user, local),
             Err(error) => {
-                tracing::debug!(%error, "the user of a client cannot be told; it needs a token");
+                tracing::debug!(%error, "the user of a client is unknown; it needs a token");
                 false
             }
         });
@@ -42,8 +42,8 @@ impl Peer {
     }
 }
 
-/// Whether this system tells which user a connection comes from; tried on a connection to itself. Where it does not, every
-/// caller needs a token.
+/// Whether this system tells which user a connection comes from; tried on a connection to itself. Otherwise every caller
+/// needs a token.
 pub fn can_tell_local_users() -> bool {
     let tried = || -> std::io::Result<u32> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;

@@ -1,7 +1,7 @@
-//! Carries push notifications: spells them as the version that asked does, and posts them.
+//! Encodes push notifications in the version of the client that configured them, and posts them.
 //!
-//! Where they may go is looked at when a configuration is kept and again at every try. Redirects are not followed. What
-//! is secret in a configuration goes into headers marked so, and into no log.
+//! The address is checked when a configuration is stored and again before every attempt. Redirects are not followed.
+//! Secrets of a configuration go into headers marked as sensitive, and never into a log.
 
 mod address;
 pub(crate) mod fuzz;
@@ -22,18 +22,19 @@ use attache_wire::Dialect;
 use attache_wire::devtool::{DevtoolFrame, Profile};
 use attache_wire::encode;
 use bytes::Bytes;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::handler::shape;
+use crate::operations::shape;
 use signature::Signer;
 
-/// What a courier is told by whoever starts it.
+/// The options of a push sender.
 #[derive(Debug, Clone)]
 pub struct PushSenderOptions {
-    /// Hosts, addresses and networks that may be told although they are not public.
+    /// Hosts, addresses and networks that are allowed although they are not public.
     pub allow: Vec<String>,
-    /// Whether public places may be told without TLS.
+    /// Allows plain HTTP to public addresses.
     pub allow_http: bool,
-    /// How long one try may take.
+    /// For one attempt.
     pub timeout: Duration,
     /// Signs every notification.
     pub signing_key: Option<Secret>,
@@ -49,7 +50,7 @@ pub struct HttpPushSender {
     signer: Option<Signer>,
 }
 
-/// For looking up a name when a configuration is kept.
+/// For the DNS lookup when a configuration is stored.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl HttpPushSender {
@@ -68,9 +69,9 @@ impl HttpPushSender {
         Ok(Self { client, rules, allow_http, timeout, signer })
     }
 
-    /// The request for a parcel; an error when it cannot be sent as it is.
-    async fn request(&self, parcel: &PushDelivery) -> Result<HttpRequest, NetError> {
-        let PushDelivery { task, config, seq, shape, body } = parcel;
+    /// The request of a delivery; an error when it may not be sent.
+    async fn request(&self, delivery: &PushDelivery) -> Result<HttpRequest, NetError> {
+        let PushDelivery { task, config, seq, shape, body } = delivery;
         let url = address::read(&config.url).map_err(|what| NetError::Address { what })?;
         if url.scheme() == "http" && !self.allow_http && !self.all_named(&url).await? {
             return Err(NetError::Address { what: "http is for places that the operator has named".into() });
@@ -102,12 +103,12 @@ impl HttpPushSender {
         Ok(addresses.iter().all(|address| self.rules.is_named(host, *address)))
     }
 
-    async fn post(&self, parcel: &PushDelivery) -> DeliveryResult {
+    async fn post(&self, delivery: &PushDelivery) -> DeliveryResult {
         let failed = |error: &NetError| DeliveryResult::Failed {
             why: address::describe_error(error),
             retry_after: None,
         };
-        let request = match self.request(parcel).await {
+        let request = match self.request(delivery).await {
             Ok(request) => request,
             Err(error) => return failed(&error),
         };
@@ -124,20 +125,20 @@ impl PushSender for HttpPushSender {
         self.check_config(config).await
     }
 
-    fn encode(&self, notice: &PushPayload<'_>) -> Bytes {
+    fn encode(&self, payload: &PushPayload<'_>) -> Bytes {
         let mut out = Vec::with_capacity(512);
-        match notice {
+        match payload {
             PushPayload::Task(view) => {
                 let shape = shape(None, Profile::from_ending(view.progress.ending));
                 encode::write_task(Dialect::V0_3Rpc, view, shape, &mut out);
             }
             PushPayload::Update { task, context, ending, entry } => {
                 let profile = Profile::from_ending(*ending);
-                let shown = entry.devtool_event().filter(|happening| profile.shows(happening));
+                let shown = entry.devtool_event().filter(|event| profile.shows(event));
                 match (shown, entry.update()) {
-                    (Some(happening), _) => {
-                        let occasion = devtool_frame(task, context, entry, happening);
-                        profile.write(Dialect::V1_0, &occasion, &mut out);
+                    (Some(event), _) => {
+                        let frame = devtool_frame(task, context, entry, event);
+                        profile.write(Dialect::V1_0, &frame, &mut out);
                     }
                     (None, Some(update)) => {
                         encode::write_update(Dialect::V1_0, task, context, &update, &mut out)
@@ -149,12 +150,12 @@ impl PushSender for HttpPushSender {
         out.into()
     }
 
-    async fn deliver(&self, parcel: &PushDelivery) -> DeliveryResult {
+    async fn deliver(&self, delivery: &PushDelivery) -> DeliveryResult {
         let silent = |_| {
             let why = format!("it took longer than {} s", self.timeout.as_secs());
             DeliveryResult::Failed { why, retry_after: None }
         };
-        tokio::time::timeout(self.timeout, self.post(parcel)).await.unwrap_or_else(silent)
+        tokio::time::timeout(self.timeout, self.post(delivery)).await.unwrap_or_else(silent)
     }
 }
 
@@ -169,7 +170,7 @@ impl HttpPushSender {
                 addresses.iter().all(|address| self.rules.is_named(host, *address))
             }
             Ok(Err(error @ NetError::Address { .. })) => return Err(unfit(address::refused(&url, &error))),
-            // A name that nobody knows yet: it is looked up again whenever something is sent.
+            // An unknown name is looked up again at every attempt.
             Ok(Err(_)) | Err(_) => false,
         };
         if url.scheme() == "http" && !self.allow_http && !named {
@@ -192,27 +193,30 @@ fn devtool_frame<'a>(
     task: &'a TaskId,
     context: &'a attache_domain::ContextId,
     entry: &'a TailEntry,
-    happening: attache_domain::DevtoolEvent<'a>,
+    event: attache_domain::DevtoolEvent<'a>,
 ) -> DevtoolFrame<'a> {
     let (seq, at) = (entry.event.seq, entry.event.at);
-    DevtoolFrame { task, context, seq, at, stage: entry.stage(), cast: entry.call_records(), happening }
+    DevtoolFrame {
+        task,
+        context,
+        seq,
+        at,
+        stage: entry.stage(),
+        cast: entry.call_records(),
+        happening: event,
+    }
 }
 
-/// The first scheme, as 0.3 may name several; nothing without credentials.
+/// The first scheme, because 0.3 may name several; none without credentials.
 fn credentials(authentication: &PushAuthentication) -> Option<(&str, &str)> {
     Some((authentication.schemes.first()?, authentication.credentials.as_deref()?))
 }
 
-/// Names a notification: the same for every try, another for every other.
+/// Identifies a notification: the same for every attempt.
 fn event_id(task: &TaskId, config: &PushConfig, seq: u64) -> String {
-    let mut text = format!("{task}/");
-    for byte in config.id.as_str().bytes() {
-        match byte {
-            b'%' | b'/' | b' ' | 0x7f.. | ..0x20 => text.push_str(&format!("%{byte:02X}")),
-            byte => text.push(char::from(byte)),
-        }
-    }
-    format!("{text}/{seq}")
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%').add(b'/').add(b' ');
+    let config = utf8_percent_encode(config.id.as_str(), ENCODED);
+    format!("{task}/{config}/{seq}")
 }
 
 impl fmt::Debug for HttpPushSender {
@@ -222,5 +226,5 @@ impl fmt::Debug for HttpPushSender {
 }
 
 #[cfg(test)]
-#[path = "courier_tests.rs"]
+#[path = "push_sender_tests.rs"]
 mod tests;

@@ -1,13 +1,13 @@
-//! How a push configuration fares, for its owner to read beside it: A2A has no member for it.
+//! The delivery status of a push configuration, as a header: A2A has no field for it.
 
 use attache_domain::{PushState, StoredPushConfig};
 use http::HeaderValue;
 use serde_json::{Value, json};
 
-/// The header, and what gRPC calls its metadata.
+/// The header; in gRPC, the metadata key.
 pub(crate) const NAME: &str = "attache-push-state";
 
-/// Longer headers are not read everywhere.
+/// Many clients and proxies refuse longer headers.
 const MAX_BYTES: usize = 6 << 10;
 const MAX_ERROR_CHARS: usize = 200;
 
@@ -16,7 +16,7 @@ pub(crate) fn of_one(kept: &StoredPushConfig) -> Option<HeaderValue> {
     HeaderValue::from_str(&ascii(&status_json(kept))).ok()
 }
 
-/// For a list of them, each with its id; those that do not fit are left out.
+/// For a list, each with its id; those that do not fit are left out.
 pub(crate) fn of_many(kept: &[StoredPushConfig]) -> Option<HeaderValue> {
     let mut text = String::from("[");
     for kept in kept {
@@ -52,7 +52,7 @@ fn status_json(kept: &StoredPushConfig) -> Value {
     shown
 }
 
-/// JSON without any character that a header cannot hold.
+/// JSON in printable ASCII.
 fn ascii(value: &Value) -> String {
     let mut out = String::new();
     for character in value.to_string().chars() {

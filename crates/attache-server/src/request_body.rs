@@ -1,8 +1,8 @@
-//! A request's body while it arrives, and what becomes of the part that nobody wants.
+//! A request's body, and its unread rest.
 //!
-//! Many requests are answered before their body has come: there is nothing at the path, or the body is too large. An
-//! HTTP/1 connection can go on only after a body's end. So a short rest is read and thrown away; before a long one the
-//! client is told that the connection ends, and `listen` closes it gently. Not here: reading what somebody wants (`body`).
+//! Some requests are answered before their body has arrived: the path is unknown, or the body is too large. An HTTP/1
+//! connection can be reused only after the body's end. So a short rest is read and discarded; otherwise the response says
+//! `connection: close`, and `listen` lingers before it closes.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,17 +15,17 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-/// A rest of up to this is read for the sake of the connection, if it comes soon.
+/// A rest of up to this size is discarded to keep the connection, if it arrives in time.
 const MAX_DISCARDED_BYTES: u64 = 64 << 10;
 const DISCARD_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Knows whether its end was seen; hyper's own does not when it comes in chunks.
+/// Remembers whether its end was read, which hyper's own body does not for chunked bodies.
 pub(crate) struct RequestBody {
     incoming: Option<Incoming>,
     ended: bool,
 }
 
-/// What is left of a body when its request is answered.
+/// The rest of a body when its request has been answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UnreadBody {
     Nothing,
@@ -37,18 +37,18 @@ impl RequestBody {
         Self { ended: incoming.is_end_stream(), incoming: Some(incoming) }
     }
 
-    /// The body itself, for an answer that goes on reading it.
+    /// Takes the body out, for a response that goes on reading it.
     pub(crate) fn take(&mut self) -> Self {
         std::mem::replace(self, Self { incoming: None, ended: true })
     }
 
-    /// The request is answered: throws away what is left if that is little, and tells whether more is to come.
+    /// Discards a short rest once the request is answered. Returns whether more is to come.
     pub(crate) async fn discard_rest(&mut self, head: &Parts) -> UnreadBody {
-        // Calls of HTTP/2 end for themselves.
+        // HTTP/2 ends each call separately.
         if self.is_end_stream() || head.version >= http::Version::HTTP_2 {
             return UnreadBody::Nothing;
         }
-        // A client that asks first whether it should send the body is told no by the answer itself.
+        // For a client that sent `Expect`, the response itself means: do not send the body.
         let asks = head.headers.contains_key(header::EXPECT);
         if asks || self.size_hint().lower() > MAX_DISCARDED_BYTES {
             return UnreadBody::Incoming;

@@ -1,8 +1,7 @@
-//! Room for the large answers that are being sent.
+//! The budget for large responses being sent.
 //!
-//! A large answer is held until its client has taken all of it. So the bytes of all of them together are limited: an
-//! answer waits a little for room, the client that takes its own most slowly loses its connection, and where that does
-//! not help the caller is told to come again.
+//! A large response stays in memory until its client has read all of it, so their total is limited. A response waits a
+//! little, the slowest reader loses its connection, and if that does not help, the caller gets a fault it can retry.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,21 +12,21 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::body::BodyBudget;
 use crate::body::budget::BodyTransfer;
 
-/// Answers up to this need no room.
+/// Responses up to this size need no budget.
 const SMALL_BYTES: usize = 64 << 10;
-/// How slowly a client may take its answer while others wait for room, in bytes per second.
+/// A client that reads more slowly is evicted while others wait.
 const MIN_BYTES_PER_SECOND: usize = 256 << 10;
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What one answer holds of the room, until it is dropped.
+/// The share of one response, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ResponseReservation {
     pub(crate) taking: Arc<BodyTransfer>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// Room for so many bytes if there is some now, or if none is needed. Whoever gets none should let go of what it would
-/// write before it waits for room, and read it again: those who wait must not hold what there is no room for.
+/// Reserves without waiting. On [`BudgetFull`] the caller drops what it would write, waits with [`reserve`] and reads it
+/// again: a waiting call must not hold the memory that it waits for.
 pub(crate) fn try_reserve(
     room: &BodyBudget,
     bytes: usize,
@@ -41,11 +40,11 @@ pub(crate) fn try_reserve(
     }
 }
 
-/// There is no room now.
+/// The budget has no room now.
 #[derive(Debug)]
 pub(crate) struct BudgetFull;
 
-/// Waits for room for so many bytes; none is needed for little.
+/// Waits for room in the budget; small responses need none.
 pub(crate) async fn reserve(
     room: &BodyBudget,
     bytes: usize,

@@ -1,10 +1,10 @@
-//! The HTTP+JSON binding: the path tells the version and the operation.
+//! The HTTP+JSON binding: the path gives the version and the operation.
 
 use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::Fault;
-use attache_wire::{json, rest, version};
+use attache_wire::{Encoding, json, rest, version};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method};
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
+use crate::handler::{self, OperationRequest};
 use crate::http::Response;
-use crate::json_response::{JsonRequest, handle_json};
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies};
 
@@ -21,7 +21,7 @@ pub(crate) async fn handle(
     app: &Arc<App>,
     head: &Parts,
     body: &mut RequestBody,
-    admitted: RequestOrigin,
+    origin: RequestOrigin,
 ) -> Response {
     let path = head.uri.path();
     let route = match rest::route(head.method.as_str(), path) {
@@ -43,18 +43,24 @@ pub(crate) async fn handle(
     } else {
         Bytes::new()
     };
-    let request = JsonRequest { head, admitted, framing, dialect: route.dialect, kind: route.kind };
+    let encoding = Encoding::Json(route.dialect);
+    let request = OperationRequest { head, origin, framing, encoding, kind: route.kind };
     large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await
 }
 
-async fn answer(app: &Arc<App>, request: JsonRequest<'_>, route: &rest::Route, bytes: Bytes) -> Response {
+async fn answer(
+    app: &Arc<App>,
+    request: OperationRequest<'_>,
+    route: &rest::Route,
+    bytes: Bytes,
+) -> Response {
     let body = match parse(app, &bytes) {
         Ok(body) => body,
         Err(fault) => return request.framing.fault(&fault),
     };
     drop(bytes);
     let query = request.head.uri.query().unwrap_or_default();
-    handle_json(app, request, || rest::decode(route, query, body)).await
+    handler::handle(app, request, || rest::decode(route, query, body)).await
 }
 
 fn parse(app: &App, bytes: &Bytes) -> Result<Option<Value>, Fault> {
@@ -65,6 +71,6 @@ fn parse(app: &App, bytes: &Bytes) -> Result<Option<Value>, Fault> {
 }
 
 pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    // A value that is not text is no version we know, so it is shown as such rather than ignored.
+    // A value that is not text is refused as an unknown version rather than ignored.
     headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"))
 }

@@ -1,4 +1,4 @@
-//! The first thing every request meets: where it comes from, who sends it, and its number.
+//! The entry of every request: numbers it, checks where it comes from and who sends it, and dispatches it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{auth, cors, framing, front_page, grpc};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Answers one request, whoever it is from; always. Tells too whether more of the request is to come.
+/// Responds to one request. Also returns whether more of its body is to come.
 pub(crate) async fn respond(app: Arc<App>, peer: Peer, request: Request) -> (Response, UnreadBody) {
     let number = app.next_request_number();
     let (head, body) = request.into_parts();
@@ -29,14 +29,14 @@ pub(crate) async fn respond(app: Arc<App>, peer: Peer, request: Request) -> (Res
         Ok(_) if head.method == Method::OPTIONS => no_content(),
         Ok(caller) => {
             let is_local = auth::is_local(peer, &head);
-            let admitted = RequestOrigin {
+            let origin = RequestOrigin {
                 caller,
                 number,
                 is_local,
                 connection: peer.origin,
                 answer_place: app.options.answers,
             };
-            dispatch(&app, &head, &mut body, admitted).await
+            dispatch(&app, &head, &mut body, origin).await
         }
     };
     let (method, path, status) = (&head.method, head.uri.path(), response.status().as_u16());
@@ -44,8 +44,7 @@ pub(crate) async fn respond(app: Arc<App>, peer: Peer, request: Request) -> (Res
     let rest = body.discard_rest(&head).await;
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, HeaderValue::from(number));
-    // A client that is not told so may send its next request into a connection that ends, and take that for a broken
-    // network.
+    // Without it a client may send its next request into a closing connection and take that for a network error.
     if rest == UnreadBody::Incoming {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -55,7 +54,7 @@ pub(crate) async fn respond(app: Arc<App>, peer: Peer, request: Request) -> (Res
     (response, rest)
 }
 
-/// The card, the health check and the page for browsers are public; everything else is for callers.
+/// The card, the health check and the page for browsers are public; other paths need an authenticated caller.
 fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
     app.guard.check_source(head)?;
     let path = head.uri.path();
@@ -75,7 +74,7 @@ fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
     app.guard.authenticate(peer, &head.headers)
 }
 
-/// Spelled for the binding that the path belongs to.
+/// The fault as the path's binding encodes it.
 fn refuse(head: &Parts, fault: &Fault) -> Response {
     let path = head.uri.path();
     if grpc::is_for(head) {

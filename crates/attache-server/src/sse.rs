@@ -1,4 +1,4 @@
-//! Server-sent events: a reading of a task in JSON, one frame for each event, and signs of life between them.
+//! Server-sent events: one frame for each event of a task, and heartbeats between them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use attache_domain::Seq;
-use attache_wire::Dialect;
+use attache_wire::Encoder;
 use attache_wire::encode::write_integer;
 use bytes::Bytes;
 use futures_util::Stream;
@@ -15,41 +15,34 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::app::App;
-use crate::encoder::Encoder;
-use crate::framing::Framing;
-use crate::handler::StreamStart;
+use crate::framing::{self, Framing};
 use crate::http::{Body, Response};
-use crate::task_stream::{Framer, TaskStream};
+use crate::task_stream::{Framer, StreamStart, TaskStream};
 
 pub(crate) struct SseStream {
     framing: Framing,
-    frames: SseFramer,
-    reading: TaskStream<Dialect>,
-    /// Said before everything else.
+    framer: SseFramer,
+    events: TaskStream,
+    /// Sent before everything else.
     preface: Vec<u8>,
     heartbeat: Duration,
     silence: Pin<Box<Sleep>>,
     last_sent: Instant,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// Tells without waiting whether `stop` is ready.
+    /// Shows without polling whether `stop` is ready.
     stopping: CancellationToken,
     app: Arc<App>,
-    /// The waker that `silence` and `stop` have; they need not be asked again for it.
+    /// The waker that `silence` and `stop` hold; they are not polled again for it.
     waiting: Option<Waker>,
 }
 
 impl SseStream {
-    pub(crate) fn new(
-        app: &Arc<App>,
-        framing: Framing,
-        speech: Encoder<Dialect>,
-        opened: StreamStart,
-    ) -> Self {
+    pub(crate) fn new(app: &Arc<App>, framing: Framing, encoder: Encoder, start: StreamStart) -> Self {
         let heartbeat = app.options.limits.heartbeat;
         Self {
-            frames: SseFramer::of(&framing),
+            framer: SseFramer::of(&framing),
             framing,
-            reading: TaskStream::new(app, speech, opened),
+            events: TaskStream::new(app, encoder, start),
             preface: Vec::new(),
             heartbeat,
             silence: Box::pin(tokio::time::sleep(heartbeat)),
@@ -61,11 +54,9 @@ impl SseStream {
         }
     }
 
-    /// Says `payload` before everything else, in a frame of its own that nobody resumes after.
+    /// Sends `payload` before everything else, in a frame without an id.
     pub(crate) fn set_preface(&mut self, payload: &[u8]) {
-        let opened = self.frames.open_unnumbered(&mut self.preface);
-        self.preface.extend_from_slice(payload);
-        self.frames.close(opened, &mut self.preface);
+        self.framer.write_unnumbered(payload, &mut self.preface);
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -77,9 +68,9 @@ impl SseStream {
         response
     }
 
-    /// Ready with true when it is time for a sign of life, with false when the server stops.
+    /// Ready with true when a heartbeat is due, with false when the server stops.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<bool> {
-        // A body is asked more often than it is woken; both of these know the waker already.
+        // A body is polled more often than it is woken; both futures hold the waker already.
         let known = self.waiting.as_ref().is_some_and(|waker| waker.will_wake(context.waker()));
         if known && !self.silence.is_elapsed() && !self.stopping.is_cancelled() {
             return Poll::Pending;
@@ -107,7 +98,7 @@ impl SseStream {
         Poll::Ready(Some(Bytes::from(out)))
     }
 
-    /// A comment: what it says is no event, and nobody resumes after it. A reader whose task waits for the store is told so.
+    /// A comment, which is no event. It says so when the store takes no writes.
     fn write_heartbeat(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b": keep-alive");
         if let Some(fault) = self.app.session.counters().store_fault() {
@@ -122,20 +113,27 @@ impl Stream for SseStream {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let events = self.get_mut();
-        let mut out = std::mem::take(&mut events.preface);
-        match events.reading.poll(context, &events.frames, &mut out) {
+        let this = self.get_mut();
+        let mut out = std::mem::take(&mut this.preface);
+        match this.events.poll(context, &this.framer, &mut out) {
             Poll::Ready(Ok(())) => {}
-            Poll::Ready(Err(fault)) => events.framing.write_fault_event(&fault, &mut out),
+            Poll::Ready(Err(fault)) => this.framing.write_fault_event(&fault, &mut out),
             Poll::Pending => {
-                if !ready!(events.poll_idle(context)) {
+                if !ready!(this.poll_idle(context)) {
                     return Poll::Ready(None);
                 }
-                events.write_heartbeat(&mut out);
+                this.write_heartbeat(&mut out);
             }
         }
-        if out.is_empty() { Poll::Ready(None) } else { events.sent(out) }
+        if out.is_empty() { Poll::Ready(None) } else { this.sent(out) }
     }
+}
+
+/// A stream of one event without an id.
+pub(crate) fn single_event(framing: &Framing, payload: &[u8]) -> Response {
+    let mut out = Vec::new();
+    SseFramer::of(framing).write_unnumbered(payload, &mut out);
+    framing::json(200, "text/event-stream", out)
 }
 
 /// What stands before and after every payload.
@@ -148,9 +146,15 @@ impl SseFramer {
     fn of(framing: &Framing) -> Self {
         let (mut open, mut close) = (b"\ndata: ".to_vec(), Vec::new());
         framing.open(&mut open);
-        framing.close(&mut close);
+        framing.close(0, &mut close);
         close.extend_from_slice(b"\n\n");
         Self { open: open.into(), close: close.into() }
+    }
+
+    fn write_unnumbered(&self, payload: &[u8], out: &mut Vec<u8>) {
+        let opened = self.open_unnumbered(out);
+        out.extend_from_slice(payload);
+        self.close(opened, out);
     }
 }
 

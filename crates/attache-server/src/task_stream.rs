@@ -1,67 +1,88 @@
-//! One reader's way along a task: the task as of a cursor, then every event that is shown, each in a frame of its own.
+//! The events of one task for one reader: the task as of a cursor, then every visible event, each in its own frame.
 //!
-//! Everything that is ready goes out in one write; a reader that does not read is not polled, so it costs one chunk and
-//! delays nobody. Payloads are spelled once per language and shared by all readers. Not here: frames, signs of life, and how
-//! a stream tells its end, which differ between bindings.
+//! Everything that is ready goes out in one write. A reader that does not read is not polled, so it costs one chunk and
+//! delays no other reader. Each event is encoded once per encoding and profile and shared by all readers. Frames,
+//! heartbeats and the end of a stream differ between bindings and are theirs.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use attache_domain::{
-    CallId, CallPhase, ContextId, DevtoolEvent, Fact, Fault, ReplayGap, Seq, TaskId, TaskState, TaskView,
+    CallChange, CallId, CallPhase, ContextId, DevtoolEvent, Fact, Fault, ReplayGap, Seq, TaskId, TaskState,
+    TaskView,
 };
 use attache_session::{Follower, FutureFollower, Subscription, TailEntry, store_fault};
-use attache_wire::devtool::Profile;
+use attache_wire::Encoder;
+use attache_wire::devtool::{DevtoolFrame, Profile};
 use attache_wire::encode::TaskShape;
 use futures_util::FutureExt;
 
 use crate::app::App;
-use crate::encoder::{Encoder, Encoding, seq_before};
-use crate::handler::{StreamOpening, StreamStart};
 use crate::metrics::OpenStream;
 use crate::open_calls::OpenCall;
 
-/// Events taken at once, and bytes put together at once.
+/// Events taken at once, and bytes after which a write goes out.
 const MAX_EVENTS: usize = 64;
 const FLUSH_BYTES: usize = 64 << 10;
-/// Room made in advance for one event.
+/// Reserved before an event is written.
 const TYPICAL_FRAME_BYTES: usize = 448;
 
 /// What a binding puts around every payload.
 pub(crate) trait Framer {
-    /// Begins a frame, for what stands at `seq` in the log of that name; tells what [`close`](Self::close) has to know.
+    /// Begins a frame for the event at `seq` of the log `epoch`. Returns what [`close`](Self::close) needs.
     fn open(&self, epoch: Option<&str>, seq: Seq, out: &mut Vec<u8>) -> usize;
-    /// Begins a frame for what is not in the log, so that no client resumes after it.
+    /// Begins a frame for a payload that is not in the log, so that no client resumes after it.
     fn open_unnumbered(&self, out: &mut Vec<u8>) -> usize;
     fn close(&self, opened: usize, out: &mut Vec<u8>);
 }
 
-pub(crate) struct TaskStream<L> {
-    encoder: Encoder<L>,
+/// A stream before its first write.
+pub(crate) struct StreamStart {
+    /// Counts the stream while it is open.
+    pub(crate) open_call: Option<OpenCall>,
+    pub(crate) subscription: Subscription,
+    pub(crate) shape: TaskShape,
+    pub(crate) first: StreamOpening,
+    /// The client resumes: it has seen everything before the cursor.
+    pub(crate) resumes: bool,
+}
+
+/// What a stream shows first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamOpening {
+    Task,
+    /// The events alone, or the task if there are none to come.
+    Events,
+    /// The answer is one bare message, without a task.
+    Message,
+}
+
+pub(crate) struct TaskStream {
+    encoder: Encoder,
     shape: TaskShape,
     task: TaskId,
     context: ContextId,
-    /// The answer is one bare message; there is no task to be seen.
+    /// The answer is one bare message, without a task.
     bare: bool,
     /// Shown first.
     first: Option<Arc<TaskView>>,
-    /// None when there is nothing more to come.
+    /// None once nothing more will come.
     follower: Option<Follower>,
-    /// The task has yet to begin.
+    /// Resolves when the task, whose id is reserved, begins.
     pending_follower: Option<FutureFollower>,
-    /// What the task that is shown first leaves out.
+    /// The events that the client missed for good.
     gap: Option<ReplayGap>,
     entries: Vec<Arc<TailEntry>>,
     /// The questions about calls that this stream has shown, by the ids that answers name.
     asked: Vec<CallId>,
-    /// This reader knows that the work waits for the store.
+    /// The reader has been told that the work waits for the store.
     store_notice_sent: bool,
     _open: OpenStream,
     _open_call: Option<OpenCall>,
 }
 
-/// The task as a stream shows it first. Plain clients add whatever a status says to the answer of the agent, so how a
-/// question was answered stands for them in the history only.
+/// The task as a stream shows it first. Plain clients append the status message to the agent's answer, so the message
+/// about an answered question stays in the history for them.
 fn opening_view(mut view: Arc<TaskView>, profile: Profile) -> Arc<TaskView> {
     if profile == Profile::Plain && view.status_is_answer() {
         Arc::make_mut(&mut view).keep_answer_message();
@@ -69,9 +90,9 @@ fn opening_view(mut view: Arc<TaskView>, profile: Profile) -> Arc<TaskView> {
     view
 }
 
-impl<L: Encoding> TaskStream<L> {
-    pub(crate) fn new(app: &App, speech: Encoder<L>, opened: StreamStart) -> Self {
-        let StreamStart { open_call, subscription, shape, first, resumes } = opened;
+impl TaskStream {
+    pub(crate) fn new(app: &App, encoder: Encoder, start: StreamStart) -> Self {
+        let StreamStart { open_call, subscription, shape, first, resumes } = start;
         let Subscription { view, follower, gap, promised, .. } = subscription;
         let shows_task = match first {
             StreamOpening::Task => true,
@@ -84,7 +105,7 @@ impl<L: Encoding> TaskStream<L> {
             false => Vec::new(),
         };
         Self {
-            encoder: speech,
+            encoder,
             shape,
             task: view.task.clone(),
             context: view.context.clone(),
@@ -101,7 +122,7 @@ impl<L: Encoding> TaskStream<L> {
         }
     }
 
-    /// All has been read, or the reading was given up.
+    /// Everything has been read, or the stream was closed.
     pub(crate) fn is_over(&self) -> bool {
         self.first.is_none() && self.follower.is_none() && self.pending_follower.is_none()
     }
@@ -110,19 +131,19 @@ impl<L: Encoding> TaskStream<L> {
         (self.first, self.follower, self.pending_follower) = (None, None, None);
     }
 
-    /// Ready when something was written, or nothing when the reading is over. After a fault it is over too; what was
-    /// written before still counts.
+    /// Ready when something was written, or with nothing written when the stream is over. A fault ends the stream; bytes
+    /// written before it still count.
     pub(crate) fn poll(
         &mut self,
         context: &mut Context<'_>,
         frames: &impl Framer,
         out: &mut Vec<u8>,
     ) -> Poll<Result<(), Fault>> {
-        let read = ready!(self.poll_read(context, frames, out));
-        if read.is_err() {
+        let result = ready!(self.poll_read(context, frames, out));
+        if result.is_err() {
             self.close();
         }
-        Poll::Ready(read)
+        Poll::Ready(result)
     }
 
     fn poll_read(
@@ -135,8 +156,8 @@ impl<L: Encoding> TaskStream<L> {
             return Poll::Ready(self.write_first(&view, frames, out));
         }
         while out.is_empty() {
-            if let Some(promised) = &mut self.pending_follower {
-                let follower = ready!(promised.poll_unpin(context));
+            if let Some(pending) = &mut self.pending_follower {
+                let follower = ready!(pending.poll_unpin(context));
                 self.pending_follower = None;
                 self.follower = Some(follower.map_err(|error| store_fault(&error))?);
             }
@@ -155,7 +176,7 @@ impl<L: Encoding> TaskStream<L> {
         Poll::Ready(Ok(()))
     }
 
-    /// Tells once that the work waits for the store; false when there is nothing to tell.
+    /// Reports once that the work waits for the store. Returns false when nothing was written.
     fn write_store_notice(&mut self, frames: &impl Framer, out: &mut Vec<u8>) -> bool {
         let profile = self.shape.profile;
         if self.store_notice_sent || self.bare {
@@ -169,7 +190,7 @@ impl<L: Encoding> TaskStream<L> {
         let start = out.len();
         let opened = frames.open_unnumbered(out);
         let payload = out.len();
-        self.encoder.write_entry(profile, (&self.task, &self.context), &notice, false, out);
+        self.encode_entry(&notice, false, out);
         if out.len() == payload {
             out.truncate(start);
             return false;
@@ -178,7 +199,7 @@ impl<L: Encoding> TaskStream<L> {
         true
     }
 
-    /// The task first, with whatever has happened meanwhile.
+    /// The task, then the events that are ready.
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
         let opened = frames.open(self.encoder.epoch.as_deref(), view.progress.head, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
@@ -189,10 +210,10 @@ impl<L: Encoding> TaskStream<L> {
         self.write_entries(frames, out)
     }
 
-    /// Writes the entries taken, and those that became ready meanwhile, until there is enough for one write.
+    /// Writes the entries taken, and those that became ready meanwhile, up to [`FLUSH_BYTES`].
     fn write_entries(&mut self, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
         while !self.entries.is_empty() {
-            // Taken out and put back, so that its room is used again.
+            // Taken out and put back, so that its capacity is reused.
             let mut entries = std::mem::take(&mut self.entries);
             let others = self.follower.as_ref().is_some_and(Follower::has_other_readers);
             for entry in entries.drain(..) {
@@ -214,8 +235,8 @@ impl<L: Encoding> TaskStream<L> {
         Ok(())
     }
 
-    /// A client that is shown calls is shown every question that is open before the stream ends with one, also those that
-    /// were put on another stream.
+    /// Before a stream ends with a question, a client of the extension sees every open question, also those that were
+    /// asked on another stream.
     fn write_questions(
         &mut self,
         entry: &TailEntry,
@@ -235,10 +256,13 @@ impl<L: Encoding> TaskStream<L> {
             return Ok(());
         }
         for call in entry.call_records().asked().filter(|call| !self.asked.contains(call.shown_id())) {
-            let opened = frames.open(self.encoder.epoch.as_deref(), seq_before(entry), out);
-            let written = self.encoder.write_question(profile, (&self.task, &self.context), entry, call, out);
-            if let Err(error) = written {
-                tracing::error!(task = %self.task, error, "a question cannot be spelled");
+            // The seq of the event before, so that a client that resumes after the question is shown `entry`.
+            let seq = Seq(entry.event.seq.0.saturating_sub(1));
+            let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
+            let event = DevtoolEvent::Call { call, moved: CallChange::StillAsked };
+            if let Err(error) = self.encoder.write_devtool_frame(profile, &self.frame(entry, seq, event), out)
+            {
+                tracing::error!(task = %self.task, error, "a question cannot be encoded");
                 return Err(Fault::Internal);
             }
             frames.close(opened, out);
@@ -265,14 +289,44 @@ impl<L: Encoding> TaskStream<L> {
         let start = out.len();
         let opened = frames.open(self.encoder.epoch.as_deref(), entry.event.seq, out);
         let payload = out.len();
-        self.encoder.write_entry(profile, (&self.task, &self.context), entry, others, out);
-        // What should be shown and cannot be said must not look as if nothing had happened.
+        self.encode_entry(entry, others, out);
+        // An event that cannot be encoded must not look as if nothing had happened.
         if out.len() == payload {
             out.truncate(start);
             return Err(Fault::Internal);
         }
         frames.close(opened, out);
         Ok(())
+    }
+
+    /// Writes the event, or nothing when it cannot be encoded. With `others` reading too, the bytes are kept for them.
+    fn encode_entry(&self, entry: &TailEntry, others: bool, out: &mut Vec<u8>) {
+        let profile = self.shape.profile;
+        entry.write_encoded(self.encoder.index(profile), others, out, |entry, out| {
+            let seq = entry.event.seq;
+            if profile == Profile::Plain {
+                if let Some(update) = entry.update() {
+                    self.encoder.write_update((&self.task, &self.context), seq, &update, out);
+                }
+            } else if let Some(event) = entry.devtool_event()
+                && let Err(error) =
+                    self.encoder.write_devtool_frame(profile, &self.frame(entry, seq, event), out)
+            {
+                tracing::error!(task = %self.task, seq = seq.0, error, "an event cannot be encoded");
+            }
+        });
+    }
+
+    fn frame<'a>(&'a self, entry: &'a TailEntry, seq: Seq, event: DevtoolEvent<'a>) -> DevtoolFrame<'a> {
+        DevtoolFrame {
+            task: &self.task,
+            context: &self.context,
+            seq,
+            at: entry.event.at,
+            stage: entry.stage(),
+            cast: entry.call_records(),
+            happening: event,
+        }
     }
 }
 

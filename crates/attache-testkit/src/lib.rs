@@ -6,6 +6,7 @@
 pub mod extension;
 pub mod gemini_extension;
 pub mod model_server;
+pub mod pairs;
 mod process;
 mod push_receiver;
 mod sse;

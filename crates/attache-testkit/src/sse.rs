@@ -1,5 +1,6 @@
 //! A stream of server-sent events, read frame by frame.
 
+use attache_net::sse::{SseEvent, SseParser};
 use serde_json::Value;
 use tokio::io::BufReader;
 use tokio::net::TcpStream;
@@ -8,13 +9,16 @@ use tokio::time::timeout;
 use crate::WAIT_TIMEOUT;
 use crate::test_client::{find, read_chunk};
 
+/// Far more than any event of a test.
+const MAX_EVENT_BYTES: usize = 64 << 20;
+
 /// One frame: everything up to a blank line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SseFrame {
     pub id: Option<u64>,
     pub event: Option<String>,
     pub data: Value,
-    /// The frame as it was sent.
+    /// The data as it was sent.
     pub raw: String,
 }
 
@@ -29,7 +33,7 @@ pub struct SseStream {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     connection: BufReader<TcpStream>,
-    buffer: String,
+    parser: SseParser,
     /// Comment lines seen, such as heartbeats.
     pub comments: Vec<String>,
     /// How many chunks the server sent: everything in one chunk was one write.
@@ -38,7 +42,14 @@ pub struct SseStream {
 
 impl SseStream {
     pub(crate) fn new(status: u16, headers: Vec<(String, String)>, connection: BufReader<TcpStream>) -> Self {
-        Self { status, headers, connection, buffer: String::new(), comments: Vec::new(), chunks: 0 }
+        Self {
+            status,
+            headers,
+            connection,
+            parser: SseParser::new(MAX_EVENT_BYTES),
+            comments: Vec::new(),
+            chunks: 0,
+        }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -83,7 +94,9 @@ impl SseStream {
         let waiting = async {
             while self.comments.len() == seen {
                 assert!(self.fill().await.expect("an unbroken stream"), "the stream ended");
-                self.take_comments();
+                while let Some(event) = self.parser.next_event() {
+                    self.comments.push(event.comment.expect("nothing but comments"));
+                }
             }
         };
         timeout(WAIT_TIMEOUT, waiting).await.expect("a comment in time");
@@ -92,47 +105,36 @@ impl SseStream {
 
     async fn read(&mut self) -> std::io::Result<Option<SseFrame>> {
         loop {
-            self.take_comments();
-            if let Some(end) = self.buffer.find("\n\n") {
-                let raw: String = self.buffer.drain(..end + 2).collect();
-                return Ok(Some(parse(raw)));
+            while let Some(event) = self.parser.next_event() {
+                match event {
+                    SseEvent { comment: Some(comment), data: None, .. } => self.comments.push(comment),
+                    event => return Ok(Some(frame(event))),
+                }
             }
             if !self.fill().await? {
-                assert!(self.buffer.is_empty(), "the stream broke off in {:?}", self.buffer);
                 return Ok(None);
             }
         }
     }
 
-    fn take_comments(&mut self) {
-        while self.buffer.starts_with(':') {
-            let Some(end) = self.buffer.find("\n\n") else { return };
-            let comment: String = self.buffer.drain(..end + 2).collect();
-            self.comments.push(comment.trim().trim_start_matches(':').trim().to_owned());
-        }
-    }
-
     async fn fill(&mut self) -> std::io::Result<bool> {
-        let Some(chunk) = read_chunk(&mut self.connection).await? else { return Ok(false) };
+        let Some(chunk) = read_chunk(&mut self.connection).await? else {
+            self.parser.finish().expect("an event of bounded size");
+            assert_eq!(self.parser.next_event(), None, "the stream broke off within an event");
+            return Ok(false);
+        };
         self.chunks += 1;
-        self.buffer.push_str(std::str::from_utf8(&chunk).expect("UTF-8 in whole frames"));
+        self.parser.push(&chunk).expect("an event of bounded size");
         Ok(true)
     }
 }
 
-fn parse(raw: String) -> SseFrame {
-    let (mut id, mut event, mut data) = (None, None, None);
-    for line in raw.lines().filter(|line| !line.is_empty()) {
-        match line.split_once(": ") {
-            // With the replay extension the number stands behind the name of the log.
-            Some(("id", value)) => id = value.rsplit('.').next().and_then(|number| number.parse().ok()),
-            Some(("event", value)) => event = Some(value.to_owned()),
-            Some(("data", value)) => {
-                assert!(data.is_none(), "two data lines in {raw:?}");
-                data = Some(serde_json::from_str(value).expect("JSON in a data line"));
-            }
-            _ => panic!("an unexpected line in {raw:?}"),
-        }
-    }
-    SseFrame { id, event, data: data.unwrap_or(Value::Null), raw }
+/// The server sends one data line in each event.
+fn frame(event: SseEvent) -> SseFrame {
+    let raw = event.data.clone().unwrap_or_default();
+    assert!(event.comment.is_none() && !raw.contains('\n'), "an unexpected line in {event:?}");
+    let data = event.data.map(|data| serde_json::from_str(&data).expect("JSON in a data line"));
+    // With the replay extension the number stands behind the name of the log.
+    let id = event.id.as_deref().and_then(|id| id.rsplit('.').next()?.parse().ok());
+    SseFrame { id, event: event.name, data: data.unwrap_or(Value::Null), raw }
 }

@@ -1,6 +1,6 @@
-//! The seam to confinement: how a program is started so that it reaches no more than it was given.
+//! The seam to confinement: starts a program with limited access to files and network.
 //!
-//! Not here: which access a command gets (`ruling`) and how the kernel enforces it (an implementation of [`Confiner`]).
+//! `ruling` decides which access a command gets; an implementation of [`Confiner`] enforces it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,13 +16,13 @@ use crate::Workspace;
 /// What the system can enforce around a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confinement {
-    /// Files outside those that are given can be neither read nor written.
+    /// Files outside the granted ones can be neither read nor written.
     pub files: bool,
     /// Single paths inside a writable folder can be kept read-only.
     pub protected_paths: bool,
     /// The network can be closed, and opened for single hosts.
     pub network: bool,
-    /// What is missing, and why; each in a few words.
+    /// What is missing and why, each in a few words.
     pub gaps: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Confinement {
         Self { files: true, protected_paths: true, network: true, gaps: Vec::new() }
     }
 
-    /// Whether a command can run at this level without anyone being asked.
+    /// Whether a command can run at this level without approval.
     pub fn holds(&self, level: AccessLevel) -> bool {
         match level {
             AccessLevel::Look => self.files && self.network,
@@ -41,7 +41,7 @@ impl Confinement {
         }
     }
 
-    /// What of `level` is not enforced, in words.
+    /// The part of `level` that is not enforced, in words.
     pub fn gap(&self, level: AccessLevel) -> Option<String> {
         (level != AccessLevel::Open && !self.gaps.is_empty()).then(|| self.gaps.join("; "))
     }
@@ -51,18 +51,16 @@ impl Confinement {
 pub trait Confiner: fmt::Debug + Send + Sync + 'static {
     fn confinement(&self) -> &Confinement;
 
-    /// How to start `program` so that it reaches no more than it may; at level open only limits are set. Fails rather
-    /// than starting it with more.
+    /// How to start `program` within its access; at level open only resource limits are set. Fails rather than grants more.
     fn confine(&self, program: ConfinedProgram<'_>) -> io::Result<Launch>;
 
-    /// How to start `program` without any confinement, so that it still keeps the limits and ends with the server where
-    /// that can be done.
+    /// How to start `program` unconfined, with resource limits, and so that it ends with the server where possible.
     fn supervise(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         Ok(Launch::plain(program))
     }
 }
 
-/// A program that is to be started.
+/// A program to start.
 #[derive(Debug, Clone)]
 pub struct ConfinedProgram<'a> {
     pub name: &'a str,
@@ -72,33 +70,33 @@ pub struct ConfinedProgram<'a> {
     pub input: ProgramInput,
 }
 
-/// What a confined program reads.
+/// The standard input of a confined program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramInput {
     /// Nothing.
     Empty,
-    /// What it is started with.
+    /// That of the server.
     Inherited,
 }
 
-/// What is started instead.
+/// The command to start in its place.
 #[derive(Debug)]
 pub struct Launch {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
-    /// Variables for the program besides its own, which they replace.
+    /// Additional variables, which replace the program's own.
     pub environment: Vec<(String, String)>,
-    /// Its standard input, where it has to be a certain one.
+    /// Its standard input, where a specific one is needed.
     pub input: Option<OwnedFd>,
-    /// Has to be kept for as long as the program runs.
+    /// Keep it while the program runs.
     pub guard: Option<Arc<dyn ConfinementGuard>>,
-    /// A process of ours stays beside the program: it starts the session, and ends everything the program has started
-    /// when the server dies.
+    /// A watcher process stays beside the program: it starts the session, and ends all of the program's processes when the
+    /// server dies.
     pub supervised: bool,
 }
 
 impl Launch {
-    /// The program as it is.
+    /// The program, unchanged.
     pub fn plain(program: ConfinedProgram<'_>) -> Self {
         Self {
             program: program.name.into(),
@@ -111,16 +109,16 @@ impl Launch {
     }
 }
 
-/// The name of the processes that stay beside supervised programs, as the kernel lists it.
+/// The name of watcher processes in the kernel's list.
 pub const WATCHER_NAME: &str = "attache-watcher";
 
-/// Serves a confined program while it runs; dropping it ends that.
+/// Serves a confined program until it is dropped.
 pub trait ConfinementGuard: fmt::Debug + Send + Sync {
-    /// What it was refused so far, each in a few words.
+    /// What was blocked so far, each in a few words.
     fn blocked(&self) -> Vec<String>;
 }
 
-/// Confines nothing, and says so.
+/// Confines nothing, and reports that.
 #[derive(Debug, Default)]
 pub struct NoConfinement(Confinement);
 

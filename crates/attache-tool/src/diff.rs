@@ -1,4 +1,4 @@
-//! What an edit changes, as a unified diff that other programs can apply.
+//! Unified diffs of edits, which other programs can apply.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,10 +8,10 @@ use similar::{ChangeTag, TextDiff};
 
 /// Lines shown around each change.
 const CONTEXT: usize = 3;
-/// After this the diff may be longer than need be; it is right all the same.
+/// After this the diff may be longer than necessary, but correct.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A unified diff, empty when nothing differs, and how many lines come and go.
+/// A unified diff, empty when nothing differs, and the numbers of added and removed lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Diff {
     pub text: String,
@@ -45,7 +45,7 @@ pub fn compare(name: &str, old: Option<&str>, new: &str) -> Diff {
     diff
 }
 
-/// A name with a line break in it could pass for lines of the diff.
+/// A line break in a name could look like lines of the diff.
 fn one_line(name: &str) -> Cow<'_, str> {
     if name.contains(char::is_control) { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
 }

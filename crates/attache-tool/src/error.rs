@@ -1,9 +1,9 @@
-//! What can go wrong with a call, in words that the model can act on.
+//! Errors of calls, in words that the model can act on.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A failure that the model reads and may mend.
+/// A failure that the model reads and may correct.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
@@ -23,7 +23,7 @@ impl ToolError {
     }
 }
 
-/// The kinds clients know, under the names they know them by.
+/// The kinds that clients know by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ pub enum ToolErrorKind {
 }
 
 impl ToolErrorKind {
-    /// The name that clients know it by.
+    /// The name for clients.
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();
         name.as_ref().and_then(Value::as_str).unwrap_or("unknown").to_owned()

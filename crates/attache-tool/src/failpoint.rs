@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 
 static HOOK: OnceLock<fn(&str)> = OnceLock::new();
 
-/// From now on `hook` is called with the name of every point that is reached; the first hook stays.
+/// Calls `hook` with the name of every point that is reached. Only the first call has an effect.
 pub fn install(hook: fn(&str)) {
     // A second one would be of the same program.
     let _ = HOOK.set(hook);
 }
 
-/// The program has come to this point.
+/// Reports that the program reached this point.
 #[inline]
 pub fn reach(point: &str) {
     if cfg!(debug_assertions)

@@ -1,15 +1,15 @@
-//! Tells one content of a file from the next without reading it.
+//! Detects changes of a file without reading it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
-/// Clocks of file systems are coarse: what was changed so lately may change again and keep its time.
+/// Clocks of file systems are coarse: a file changed so lately may change again and keep its time.
 const COARSE: Duration = Duration::from_millis(50);
-/// The same where only whole seconds are kept.
+/// The same for file systems that store whole seconds.
 const COARSEST: Duration = Duration::from_secs(2);
 
-/// No two contents of a file have the same, unless they follow each other within the clock's grain.
+/// Two contents of a file have different stamps, unless both were written within the clock's resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStamp {
     file: (u64, u64),
@@ -28,8 +28,7 @@ impl FileStamp {
         }
     }
 
-    /// The file was changed so lately that it may change again and keep its stamp. A time that is yet to come is none
-    /// to go by either.
+    /// The file was changed so lately that it may change again and keep its stamp. So is a file with a time in the future.
     pub fn is_fresh(&self) -> bool {
         let known = |(seconds, nanoseconds): (i64, i64)| {
             let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);

@@ -1,7 +1,7 @@
-//! The seam to tools: what a call would do, whether it may, and who does it.
+//! The seam to tools: proposals, rulings, and the tools themselves.
 //!
-//! A tool first proposes (touching nothing), and a proposal is what rules are applied to, what a person is asked
-//! about, and what is then done: exactly that, or nothing. Tools know no model, and no client.
+//! A tool first proposes a call and changes nothing. Rules and people decide on exactly this proposal, and exactly this
+//! runs, or nothing. Tools know no model and no client.
 
 mod confinement;
 pub mod diff;
@@ -19,7 +19,7 @@ mod spec;
 mod tool;
 mod untrusted;
 
-/// Words that the log holds too, so they live with the others.
+/// Stored in the log, so they are types of the domain.
 pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal};
 pub use confinement::{
     ConfinedProgram, Confinement, ConfinementGuard, Confiner, Launch, NoConfinement, ProgramInput,

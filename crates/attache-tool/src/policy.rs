@@ -1,6 +1,6 @@
-//! Rules about what may run: what they say, where they come from, and how a person's answers become new ones.
+//! Rules about which calls may run: their format, their tiers, and how a person's answers become rules.
 //!
-//! Pure: the text of files is handed in, and what should be saved is handed out. Applying rules is `ruling`'s.
+//! Pure: takes the text of rule files, returns rules to save. `ruling` applies them.
 
 mod choice;
 mod error;
@@ -31,7 +31,7 @@ pub use write::to_toml;
 /// The name of the tool that runs commands.
 pub(crate) const SHELL_TOOL: &str = "run_shell_command";
 
-/// What a rule, or the absence of one, says.
+/// The decision of a rule or of a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PolicyDecision {
     Allow,
@@ -59,7 +59,7 @@ impl PolicyDecision {
     }
 }
 
-/// Whose rule it is; any rule of a later tier beats all of an earlier one.
+/// Where a rule comes from; any rule of a later tier beats all of an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyTier {
     Default,
@@ -69,24 +69,24 @@ pub enum PolicyTier {
     Admin,
 }
 
-/// Says what should happen to calls of a certain kind. An empty list or nothing means "any".
+/// A decision about matching calls. An empty list or none matches any.
 #[derive(Debug, Clone)]
 pub struct PolicyRule {
     /// `*` stands for any text.
     pub tools: Vec<String>,
     pub server: Option<String>,
     pub subagent: Option<String>,
-    /// Found in the arguments as JSON with sorted keys.
+    /// Matched against the arguments as JSON with sorted keys.
     pub arguments: Option<Regex>,
     /// The first words of a command.
     pub prefixes: Vec<String>,
-    /// Found at the beginning of a command.
+    /// Matched at the beginning of a command.
     pub command: Option<Regex>,
     /// The form of a command; only for rules that allow.
     pub shape: Option<CommandShape>,
-    /// The first folder of the only workspace in which it holds.
+    /// Limits the rule to the workspace with this first folder.
     pub workspace: Option<PathBuf>,
-    /// What the tool says about itself.
+    /// Annotations of the tool.
     pub annotations: Map<String, Value>,
     pub modes: Vec<PolicyMode>,
     pub interactive: Option<bool>,
@@ -94,17 +94,17 @@ pub struct PolicyRule {
     pub tier: PolicyTier,
     /// 0 to 999, within the tier.
     pub priority: u16,
-    /// Whether what is allowed may also write to files through `>`.
+    /// Whether an allowed command may also write files through `>`.
     pub redirection: bool,
     pub deny_message: Option<String>,
-    /// How far a command may reach that it allows; at level work without network where it says nothing.
+    /// The access of a command that it allows; none: level work without network.
     pub access: Option<Access>,
-    /// Where it stands, for those who wonder.
+    /// Where the rule is written, for people.
     pub source: String,
 }
 
 impl PolicyRule {
-    /// About everything, until it is narrowed.
+    /// Matches everything until narrowed.
     pub fn new(decision: PolicyDecision, tier: PolicyTier, source: impl Into<String>) -> Self {
         Self {
             tools: vec![],
@@ -128,7 +128,7 @@ impl PolicyRule {
         }
     }
 
-    /// Whether it looks at the command and not only at who is called.
+    /// Whether it matches commands and not only tools.
     pub(crate) fn is_about_commands(&self) -> bool {
         !self.prefixes.is_empty()
             || self.command.is_some()
@@ -156,7 +156,7 @@ impl PartialEq for PolicyRule {
     }
 }
 
-/// All rules, the strongest first. Copies share them until one gets rules of its own.
+/// All rules, the strongest first. Copies are cheap and copy on write.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Arc<Vec<PolicyRule>>,
@@ -169,7 +169,7 @@ impl Policy {
         policy
     }
 
-    /// Among equally strong rules, those that came first count.
+    /// Among equally strong rules, the first one counts.
     pub fn add(&mut self, rules: impl IntoIterator<Item = PolicyRule>) {
         Arc::make_mut(&mut self.rules).extend(rules);
         self.sort();

@@ -1,7 +1,7 @@
-//! Files of a workspace that decide what runs: settings of git, of editors, of CI, of shells, and of the agent itself.
+//! Protected files: settings of git, editors, CI, shells and the agent itself, which decide what runs.
 //!
-//! Writing one of them is asked about in every mode but yolo, whatever was allowed for longer. Names count at any depth,
-//! in capital and small letters alike.
+//! Writing one needs approval in every mode but yolo, whatever was allowed before. Names match at any depth, without regard
+//! to case.
 
 mod manifest;
 
@@ -11,7 +11,7 @@ use attache_domain::{Effect, Preview, Proposal};
 
 use manifest::scripts_differ;
 
-/// Protected with everything below them.
+/// Protected with everything below.
 const FOLDERS: &[&str] = &[
     ".attache",
     ".buildkite",
@@ -24,7 +24,7 @@ const FOLDERS: &[&str] = &[
     ".ssh",
     ".vscode",
 ];
-/// Protected folders in others.
+/// Protected entries inside other folders.
 const NESTED: &[(&str, &[&str])] =
     &[(".github", &["actions", "workflows"]), (".cargo", &["config", "config.toml"]), (".config", &["fish"])];
 const FILES: &[&str] = &[
@@ -76,8 +76,8 @@ const FILES: &[&str] = &[
 /// Copies of `.env` that hold no secrets.
 const HARMLESS_ENVIRONMENTS: &[&str] = &[".env.dist", ".env.example", ".env.sample", ".env.template"];
 
-/// Protected files and folders as a project has them at its top, for read-only mounts. Those inside `.git` are not among
-/// them: they depend on the repository. `package.json` is: nothing else can tell its scripts from the rest.
+/// Protected files and folders at the top of a project, for read-only mounts. Without those inside `.git`, which depend on
+/// the repository; with `package.json`, because a mount cannot protect only its scripts.
 pub fn protected_files() -> &'static [&'static str] {
     &[
         ".attache",
@@ -147,8 +147,8 @@ pub fn protected_files() -> &'static [&'static str] {
     ]
 }
 
-/// Whether `path` is protected in the workspace folder `root`. A path outside of it is not: that is another question.
-/// Not here: `package.json`, of which only the scripts are protected ([`protected_edit`]).
+/// Whether `path` is protected in the workspace folder `root`. Paths outside are not. [`protected_edit`] covers
+/// `package.json`, of which only the scripts are protected.
 pub fn is_protected(root: &Path, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root) else { return false };
     let names: Vec<String> = below
@@ -181,8 +181,8 @@ fn steers(name: &str, below: &[&str]) -> bool {
         })
 }
 
-/// What executes or steers; index, objects, references and logs are written by daily work. Nothing below is the folder
-/// itself, or the file that points to one.
+/// Hooks and configuration; ordinary git commands write index, objects, references and logs. An empty `below` means the
+/// folder itself, or the file that points to one.
 fn is_protected_in_git(below: &[&str]) -> bool {
     match below {
         [] | ["config" | "config.worktree" | "hooks" | "commondir" | "gitdir", ..] => true,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use crate::{Tool, ToolError, ToolErrorKind};
 
-/// Names that models learnt and that are spelled otherwise today.
+/// Older tool names that models still use.
 const ALIASES: &[(&str, &str)] = &[("search_file_content", "grep_search")];
 
-/// A copy costs nothing: conversations hand theirs out for every turn.
+/// Copies are cheap: conversations hand one out for every turn.
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
-    /// In the order of their names.
+    /// Sorted by name.
     tools: Arc<Vec<Arc<dyn Tool>>>,
 }
 
@@ -57,7 +57,7 @@ impl ToolRegistry {
     }
 }
 
-/// How many characters have to be put in, taken out or exchanged.
+/// The Levenshtein distance.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,7 +1,7 @@
-//! Whether a proposal may run: a pure function of its effects and the rules.
+//! Decides whether a proposal may run: a pure function of its effects and the rules.
 //!
-//! The strongest rule that fits decides; without one, the mode and the effects do. Commands are judged piece by piece,
-//! and the most careful answer counts. What is not understood is asked about, never run or refused in silence.
+//! The strongest matching rule decides; without one, the mode and the effects do. Commands are judged segment by segment,
+//! and the most careful result counts. What cannot be parsed needs approval.
 
 mod command;
 mod dangerous;
@@ -27,25 +27,25 @@ use crate::{Access, Confinement, Effect, Proposal};
 pub(crate) use command::grantable;
 pub use file_lookup::{FileLookup, NoFileLookup};
 
-/// A call, as far as rules look at it.
+/// The facts about a call that rules look at.
 #[derive(Debug, Clone, Copy)]
 pub struct CallFacts<'a> {
     pub tool: &'a str,
-    /// Of which MCP server the tool is.
+    /// The MCP server of the tool.
     pub server: Option<&'a str>,
-    /// Which subagent makes the call.
+    /// The subagent that makes the call.
     pub subagent: Option<&'a str>,
     /// What the tool says about itself.
     pub annotations: &'a Map<String, Value>,
     pub proposal: &'a Proposal,
     /// Absolute and without links.
     pub roots: &'a [PathBuf],
-    /// Where plans may be written while planning.
+    /// Where plans may be written in plan mode.
     pub plans: Option<&'a Path>,
     pub mode: PolicyMode,
-    /// Whether somebody is there to be asked.
+    /// Whether a person can be asked.
     pub interactive: bool,
-    /// Whether the folder is one that its owner trusts.
+    /// Whether the folder is trusted.
     pub trusted: bool,
     /// What can be enforced around commands.
     pub confinement: &'a Confinement,
@@ -54,7 +54,7 @@ pub struct CallFacts<'a> {
 }
 
 impl CallFacts<'_> {
-    /// The mode that counts: in a folder that is not trusted, nothing goes without asking.
+    /// The mode in force: an untrusted folder never gets more than the default mode.
     pub fn effective_mode(&self) -> PolicyMode {
         if self.trusted { self.mode } else { self.mode.min(PolicyMode::Default) }
     }
@@ -65,9 +65,9 @@ pub struct Ruling {
     pub decision: PolicyDecision,
     /// The rule or the default that decided.
     pub why: String,
-    /// What the model is told when it is denied.
+    /// For the model, when the call is denied.
     pub deny_message: Option<String>,
-    /// How far a command may reach if it runs; none for calls that run none.
+    /// The access of a command; none for calls that run none.
     pub access: Option<Access>,
 }
 
@@ -91,12 +91,12 @@ impl Ruling {
         Self { access: Some(access), ..self }
     }
 
-    /// This, but never without asking a person first.
+    /// The same, but at least with approval.
     pub fn and_ask(self, call: &CallFacts<'_>, why: impl Into<String>) -> Self {
         without_people(call, self.and(Self::new(PolicyDecision::Ask, why)))
     }
 
-    /// The more careful of the two, the first among equals. The access is what both need.
+    /// The more careful of the two, the first among equals. The access covers both.
     fn and(self, other: Self) -> Self {
         let access = match (&self.access, &other.access) {
             (Some(one), Some(another)) => Some(one.clone().and(another)),
@@ -107,7 +107,7 @@ impl Ruling {
     }
 }
 
-/// Says whether `call` may run.
+/// Decides whether `call` may run.
 pub fn rule(policy: &Policy, call: &CallFacts<'_>) -> Ruling {
     let mode = call.effective_mode();
     let commands = call.proposal.effects.iter().filter_map(|effect| match effect {
@@ -128,7 +128,7 @@ pub fn rule(policy: &Policy, call: &CallFacts<'_>) -> Ruling {
     without_people(call, ruling)
 }
 
-/// All but commands: what is called with what.
+/// Everything but commands: the tool and its arguments.
 fn rule_whole(policy: &Policy, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling {
     let found = policy.rules().iter().find(|rule| matching::whole(rule, call, mode));
     let ruling = found.map_or_else(|| fallback::fallback(call, mode), Ruling::by);
@@ -146,7 +146,7 @@ fn rule_whole(policy: &Policy, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling
     }
 }
 
-/// Where nobody can be asked, asking is denying.
+/// Denies what needs approval when no person can be asked.
 fn without_people(call: &CallFacts<'_>, ruling: Ruling) -> Ruling {
     if call.interactive || ruling.decision != PolicyDecision::Ask {
         return ruling;
@@ -155,7 +155,7 @@ fn without_people(call: &CallFacts<'_>, ruling: Ruling) -> Ruling {
     Ruling::deny(format!("{}; nobody can be asked", ruling.why), message)
 }
 
-/// How the message of a denial begins where a person would have been asked.
+/// Begins the message of such a denial.
 pub const NO_APPROVER: &str = "It needs the approval of a person, and nobody is there to give it.";
 
 #[cfg(test)]

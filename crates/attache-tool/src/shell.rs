@@ -1,11 +1,8 @@
-//! What a shell command would start, found without starting it.
+//! Finds the programs that a shell command would start, without starting it.
 //!
-//! Two readers look at every line: a grammar, which finds the commands, and a small lexer of our own, which only
-//! knows where words, quotes and operators are. Where the two disagree, or where either meets something that it does
-//! not know, the result is not [`Parsed::sure`]: then what was found is a part of the truth, and a person is asked.
-//! Nothing is ever run or refused because of a misunderstanding.
-//!
-//! Not here: whether any of it may run (`ruling`).
+//! Two parsers read every line: a grammar finds the commands, and a small lexer of our own finds words, quotes and
+//! operators. Where the two disagree, or either meets something unknown, the result is not [`ParsedCommand::sure`]: it may
+//! be incomplete, and a person is asked. No command runs because of a misreading. `ruling` decides what may run.
 
 mod agree;
 mod decode;
@@ -15,22 +12,22 @@ mod suspicion;
 mod walk;
 mod wrapper;
 
-/// More than this is not read: nobody could judge it either.
+/// Longer lines are not parsed.
 const MAX_BYTES: usize = 16 * 1024;
-/// How deep commands may sit in the text of other commands (`sh -c "sh -c …"`).
+/// Nesting of commands in the text of other commands (`sh -c "sh -c …"`).
 const MAX_NESTING: usize = 6;
-/// No line starts more than this; one that seems to is not judged.
+/// A line with more segments is not judged.
 const MAX_SEGMENTS: usize = 512;
 
-/// Everything a command line would start, as far as it can be told.
+/// Every program that a command line would start, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParsedCommand {
     pub segments: Vec<Segment>,
-    /// Whether `segments` is all of it. If not, somebody has to look at the line itself.
+    /// Whether `segments` is complete. If not, a person has to read the line itself.
     pub sure: bool,
 }
 
-/// One simple command, at whatever depth it was found.
+/// One simple command, at any depth.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segment {
     /// The program and its arguments. Empty when there are only assignments or redirections.
@@ -41,7 +38,7 @@ pub struct Segment {
     pub role: SegmentRole,
 }
 
-/// Whether a segment does something itself.
+/// Whether a segment does work itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SegmentRole {
     #[default]
@@ -52,11 +49,11 @@ pub enum SegmentRole {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellWord {
-    /// The program gets exactly this.
+    /// Exactly this text.
     Text(String),
-    /// Stands for the names of files that match.
+    /// A glob: stands for the files that match.
     Pattern(String),
-    /// Holds something that is known only when it runs.
+    /// Known only at run time.
     Unknown,
 }
 
@@ -68,12 +65,12 @@ pub struct Assignment {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {
-    /// Whether a file would be written. Joining streams and throwing output away is not writing.
+    /// Whether it writes a file. Joining streams and `/dev/null` do not count.
     pub write: bool,
     pub target: ShellWord,
 }
 
-/// Reads a command line of bash.
+/// Parses a bash command line.
 ///
 /// ```
 /// let parsed = attache_tool::shell::parse("cd src && timeout 5 grep -n main *.rs | head");
@@ -84,7 +81,7 @@ pub fn parse(line: &str) -> ParsedCommand {
     nested(line, 0)
 }
 
-/// The names of the programs, each once, in the order in which they are met; for showing. Nothing has no name.
+/// The names of the programs, each once, in order of appearance; for display.
 pub fn roots(parsed: &ParsedCommand) -> Vec<String> {
     let mut roots: Vec<String> = Vec::new();
     for segment in parsed.segments.iter().filter(|segment| segment.role == SegmentRole::Program) {
@@ -99,7 +96,7 @@ pub fn roots(parsed: &ParsedCommand) -> Vec<String> {
 }
 
 impl Segment {
-    /// What is in the place of the program, as it is spelled (perhaps with a path).
+    /// The program as it is written, perhaps with a path.
     pub fn program(&self) -> Option<&str> {
         self.words.first().and_then(ShellWord::text)
     }
@@ -109,12 +106,12 @@ impl Segment {
         self.program().map(|program| program.rsplit('/').next().unwrap_or(program))
     }
 
-    /// The arguments, if all of them are known to the letter.
+    /// The arguments, if all of them are known exactly.
     pub fn known_arguments(&self) -> Option<Vec<&str>> {
         self.words.iter().skip(1).map(ShellWord::text).collect()
     }
 
-    /// The words with blanks between them; what is unknown shows as `$?`.
+    /// The words separated by blanks; unknown ones as `$?`.
     pub fn text(&self) -> String {
         let words: Vec<&str> = self
             .words
@@ -159,7 +156,7 @@ fn nested(line: &str, depth: usize) -> ParsedCommand {
     parsed
 }
 
-/// The grammar takes very long to find its way out of many openings that are not closed.
+/// The grammar takes very long on many unclosed openings.
 fn too_complex(line: &str, classes: Option<&[scan::Class]>) -> bool {
     const MAX_EXPANSION_BYTES: usize = 2048;
     const MAX_UNREAD_BYTES: usize = 4096;

@@ -1,23 +1,23 @@
-//! What a tool is, for models and for people.
+//! The description of a tool, for models and people.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    /// What models call it.
+    /// The name for models.
     pub name: String,
-    /// What people call it.
+    /// The name for people.
     pub title: String,
     pub description: String,
     pub kind: ToolKind,
     /// JSON Schema of the input, an object.
     pub parameters: Value,
-    /// May run again by itself when it is not known whether it ran: it changes nothing.
+    /// Changes nothing, so it may run again when it is unknown whether it ran.
     pub repeatable: bool,
-    /// May run beside other calls of the same answer.
+    /// May run in parallel with other calls of the same answer.
     pub parallel: bool,
-    /// Whose tool it is; none for our own.
+    /// Its MCP server; none for built-in tools.
     pub origin: Option<ToolOrigin>,
 }
 
@@ -26,9 +26,9 @@ pub struct ToolSpec {
 pub struct ToolOrigin {
     /// The server's name in the settings.
     pub server: String,
-    /// What the server calls the tool.
+    /// The tool's name on the server.
     pub tool: String,
-    /// What the server says about it, such as `readOnlyHint`; a claim, not a fact.
+    /// Annotations of the server, such as `readOnlyHint`; claims, not facts.
     pub annotations: Map<String, Value>,
 }
 

@@ -1,4 +1,4 @@
-//! The trait every tool implements, and what it works with.
+//! The trait of all tools, and the context of a call.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,42 +16,42 @@ pub type ToolInput = Map<String, Value>;
 pub trait Tool: Send + Sync + 'static {
     fn spec(&self) -> &ToolSpec;
 
-    /// The mark of the processes that carry out a call: what is left of them after a crash is found by it. A tool that
-    /// starts processes for each call gives another mark each time and puts [`ToolContext::mark`] on them.
+    /// A mark by which the processes of a call are found after a crash. A tool that starts processes returns a new mark for
+    /// each call and puts [`ToolContext::mark`] on them.
     fn process_mark(&self) -> Option<String> {
         None
     }
 
-    /// Checks `input` and says what it would do. Touches nothing.
+    /// Checks `input` and describes what the call would do. Changes nothing.
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError>;
 
-    /// Does what was proposed, exactly, or fails: what has changed since is refused. Stops soon after
-    /// `context.cancel` is cancelled, leaving nothing behind that runs.
+    /// Does exactly what was proposed, or fails when the files have changed since. Stops soon after `context.cancel` is
+    /// cancelled and leaves no process running.
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 }
 
-/// What a call may work with.
+/// The context of a call.
 #[derive(Clone)]
 pub struct ToolContext {
     pub workspace: Arc<Workspace>,
     pub cancel: CancellationToken,
     pub live: Arc<dyn LiveOutput>,
-    /// What [`Tool::process_mark`] gave for this call.
+    /// The value of [`Tool::process_mark`] for this call.
     pub mark: Option<String>,
 }
 
-/// The variable that carries the mark, in the environment of every process that a call starts.
+/// The environment variable with the mark, set for every process of a call.
 pub const MARK_VARIABLE: &str = "ATTACHE_COMMAND_ID";
 
-/// Ends processes that a server left running when it was killed.
+/// Ends the processes that a killed server left running.
 #[async_trait]
 pub trait LeftoverProcesses: Send + Sync + 'static {
-    /// Ends every process that carries `mark`, with everything it has started, and returns once none is left; or, after
-    /// some seconds, with the process ids of those that could not be ended.
+    /// Ends every process with `mark` and its descendants. Returns when none is left, or after some seconds with the ids of
+    /// those that could not be ended.
     async fn end(&self, mark: &str) -> Vec<i32>;
 }
 
-/// For tools that start no processes: there is nothing to end.
+/// For tools that start no processes.
 #[derive(Debug, Default)]
 pub struct NoLeftoverProcesses;
 
@@ -67,21 +67,21 @@ impl LeftoverProcesses for NoLeftoverProcesses {
 pub struct Workspace {
     /// Absolute and without links. Relative paths are below the first.
     pub roots: Vec<PathBuf>,
-    /// For what is too long to hand over; absolute, readable by the tools, not part of the project.
+    /// A folder for long output; absolute, readable by the tools, outside the project.
     pub scratch: PathBuf,
-    /// The environment of programs that are started: nothing else is passed on.
+    /// The whole environment of started programs.
     pub environment: Vec<(String, String)>,
-    /// Which files of the project are left alone.
+    /// Which files of the project are ignored.
     pub ignore: IgnoreSources,
 }
 
-/// Whose rules say which files are left alone.
+/// The sources of ignore rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoreSources {
     pub git: bool,
     /// Those of `.geminiignore`.
     pub gemini: bool,
-    /// Further files of rules, which beat the others; absolute.
+    /// Further rule files, which override the others; absolute.
     pub custom: Vec<PathBuf>,
 }
 
@@ -91,25 +91,25 @@ impl Default for IgnoreSources {
     }
 }
 
-/// Takes what a call has to say while it runs.
+/// Receives the output of a running call.
 pub trait LiveOutput: Send + Sync {
     fn show(&self, text: &str);
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolOutput {
     /// For the model.
     pub content: Vec<Content>,
-    /// For people, in a line or a few; empty when the content says it all.
+    /// For people, in a few lines; empty when the content is enough.
     pub summary: String,
-    /// A unified diff of what was changed.
+    /// A unified diff of the changes.
     pub diff: Option<String>,
-    /// Files for the person, beside what is said.
+    /// Files for the person.
     pub files: Vec<OutputFile>,
 }
 
-/// A file that is handed to the person.
+/// A file for the person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputFile {
     pub name: String,

@@ -1,4 +1,4 @@
-//! Marks text that came from outside, so that a model takes it for what it is: something to read, not to obey.
+//! Marks text from outside, so that a model reads it as data and does not follow instructions in it.
 
 const TAG: &str = "untrusted_context";
 
@@ -12,7 +12,7 @@ pub fn untrusted(text: &str) -> String {
     format!("<{TAG}>\n{}\n</{TAG}>", defused(text.trim_end_matches('\n')))
 }
 
-/// The text with every mark in it made harmless, whatever its case and the blanks in it.
+/// Escapes every mark in the text, in any case and with any blanks.
 fn defused(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
@@ -26,8 +26,7 @@ fn defused(text: &str) -> String {
     safe
 }
 
-/// Blanks, slashes and what nobody sees are passed over. No more than up to the next `<`, so every character is looked
-/// at twice at most.
+/// Skips blanks, slashes and invisible characters, but only up to the next `<`, so every character is read at most twice.
 fn begins_mark(after: &str) -> bool {
     let passed = |character: char| character.is_whitespace() || character == '/' || is_invisible(character);
     let name = after.trim_start_matches(passed).get(..TAG.len());

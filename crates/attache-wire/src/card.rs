@@ -1,6 +1,6 @@
 //! The agent card.
 //!
-//! Written once at start-up, not for every request, so it is built as a tree.
+//! Encoded once at start, so it is built as a tree.
 
 use attache_domain::{AgentCard, AgentInterface, AgentSkill};
 use serde_json::{Map, Value, json};
@@ -10,11 +10,11 @@ use crate::encode::text::write_value;
 mod members;
 mod security;
 
-/// Which document is written.
+/// Which document to encode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CardForm {
-    /// Every member of 1.0 and of 0.3 side by side; clients of both read it. An agent that offers
-    /// nothing to 0.3 has no 0.3 members to show.
+    /// The members of 1.0 and 0.3 side by side, for clients of both. Without a 0.3 interface there are no 0.3
+    /// members.
     Superset,
     /// 1.0 only.
     V1_0,
@@ -35,7 +35,7 @@ pub fn write(form: CardForm, card: &AgentCard) -> Vec<u8> {
     out
 }
 
-/// Adds what 0.3 calls differently. Nothing of 1.0 is changed by it.
+/// Adds the members that 0.3 names differently, without changing those of 1.0.
 fn add_v0_3(document: &mut Map<String, Value>, card: &AgentCard) {
     let mut interfaces = card.interfaces.iter().filter(|interface| is_for_v0_3(interface)).peekable();
     let Some(main) = interfaces.peek() else { return };
@@ -47,7 +47,7 @@ fn add_v0_3(document: &mut Map<String, Value>, card: &AgentCard) {
         .collect();
     document.insert("additionalInterfaces".into(), additional.into());
     if let Some(capabilities) = document.get_mut("capabilities") {
-        // Every state that a task had can be read again: `tasks/resubscribe` with `Last-Event-ID` replays the log.
+        // `tasks/resubscribe` with `Last-Event-ID` replays every state of a task.
         capabilities["stateTransitionHistory"] = true.into();
     }
     if card.capabilities.extended_agent_card {
@@ -70,7 +70,7 @@ fn add_v0_3(document: &mut Map<String, Value>, card: &AgentCard) {
     }
 }
 
-/// Takes away what only 1.0 knows.
+/// Removes the members that only 1.0 has.
 fn remove_v1_0(document: &mut Map<String, Value>, card: &AgentCard) {
     document.remove("supportedInterfaces");
     document.remove("securityRequirements");
@@ -89,7 +89,7 @@ fn remove_v1_0(document: &mut Map<String, Value>, card: &AgentCard) {
     }
 }
 
-/// 0.3 has no tenants, so an interface that needs one cannot be offered to it.
+/// 0.3 has no tenants, so an interface with a tenant is not for it.
 fn is_for_v0_3(interface: &AgentInterface) -> bool {
     interface.protocol_version.starts_with("0.3") && interface.tenant.is_none()
 }

@@ -1,9 +1,8 @@
-//! Parameters to operations.
+//! Decodes parameters into operations.
 //!
-//! Text and data are moved out of the parsed JSON, never copied. What is wrong is collected, so that
-//! one answer names every member that needs mending, spelled as the caller's dialect spells it.
-//! Members may be written in camelCase or snake_case, `null` counts as absent, and members nobody
-//! knows are passed over.
+//! Moves text and data out of the parsed JSON. Collects all violations, so that one response names every invalid
+//! member in the caller's dialect. Accepts camelCase and snake_case; `null` counts as absent, and unknown members are
+//! ignored.
 
 use attache_domain::{CancelTask, Fault, GetTask, Operation, OperationKind, SubscribeTask, TaskId};
 use serde_json::{Map, Value};
@@ -24,13 +23,13 @@ mod send;
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodedOperation {
     pub operation: Operation,
-    /// Only 1.0 knows tenants.
+    /// Only 1.0 has tenants.
     pub tenant: Option<String>,
-    /// In whose words a message speaks, if it gives a sign of that.
+    /// The profile that a message shows, if any.
     pub profile: Option<Profile>,
 }
 
-/// Whether a part in the JSON-RPC of 0.3 has to name its kind. The schema asks for it; some clients leave it out.
+/// Whether a part in the JSON-RPC of 0.3 must name its kind. The schema requires it; some clients leave it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKinds {
     Required,
@@ -38,7 +37,7 @@ pub enum PartKinds {
     Inferred,
 }
 
-/// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
+/// Decodes the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(
     dialect: Dialect,
     kind: OperationKind,
@@ -103,8 +102,8 @@ fn task_id(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
     members.required_id(reading, "id").map(TaskId::from)
 }
 
-/// `None` is all of the history. The protobuf form of 0.3 cannot tell zero from absent, so there zero
-/// is absent.
+/// `None` means the whole history. The protobuf form of 0.3 cannot tell zero from absent, so zero counts as absent
+/// there.
 fn history_length(reading: &mut Decoder, members: &mut Members<'_>) -> Option<usize> {
     let length = members.integer(reading, "historyLength", 0, i64::from(i32::MAX))?;
     match reading.dialect() {

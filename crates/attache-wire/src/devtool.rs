@@ -1,8 +1,8 @@
 //! The development-tool extension: thoughts, tool calls and approvals on the wire.
 //!
-//! There is one contract in an RFC and another in what Gemini CLI's server speaks. Both are spelled here from the same
-//! [`Happening`]s, each in a module of its own, and a stream speaks one of them from its first event to its last. What
-//! clients say in either is read in [`incoming`]; below this crate nobody knows that there are two.
+//! An RFC defines one dialect, and Gemini CLI's server speaks another. Both are encoded from the same
+//! [`DevtoolEvent`]s, each in its own module, and a stream uses one of them throughout. [`incoming`] decodes what
+//! clients send in either; the other crates do not know that there are two.
 
 use attache_domain::{
     CallRecords, ContextId, DevtoolEvent, Part, Seq, TaskEnding, TaskId, TaskView, Timestamp, UpdateContext,
@@ -14,7 +14,6 @@ mod call_text;
 pub mod commands;
 mod developer;
 mod envelope;
-pub mod five;
 mod gemini;
 pub mod gemini_routes;
 pub(crate) mod incoming;
@@ -24,27 +23,27 @@ mod uri;
 
 pub use uri::{URI, is_devtool_uri};
 
-/// How much a client wants to see, and in whose words.
+/// The dialect of the extension that a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// A2A and nothing else.
+    /// Plain A2A.
     Plain,
-    /// The RFC's.
+    /// The RFC's dialect.
     Developer,
-    /// That of Gemini CLI's server.
+    /// The dialect of Gemini CLI's server.
     Gemini,
 }
 
-/// One event of a task, and what it takes to spell it.
+/// One event of a task with its context.
 #[derive(Debug, Clone)]
 pub struct DevtoolFrame<'a> {
     pub task: &'a TaskId,
     pub context: &'a ContextId,
     pub seq: Seq,
     pub at: Timestamp,
-    /// Before the event.
+    /// The state before the event.
     pub stage: &'a UpdateContext,
-    /// After it.
+    /// The calls after the event.
     pub cast: &'a CallRecords,
     pub happening: DevtoolEvent<'a>,
 }
@@ -52,7 +51,7 @@ pub struct DevtoolFrame<'a> {
 impl Profile {
     pub const COUNT: usize = 3;
 
-    /// Place in a table with one entry for each dialect and profile; below `Dialect::COUNT * Profile::COUNT`.
+    /// Index in a table with one entry per dialect and profile; below `Dialect::COUNT * Profile::COUNT`.
     pub fn index(self, dialect: Dialect) -> usize {
         let place = match self {
             Self::Plain => 0,
@@ -62,7 +61,7 @@ impl Profile {
         place * Dialect::COUNT + dialect.index()
     }
 
-    /// How a task ends that such a client opens.
+    /// How a task ends that a client of this profile opens.
     pub fn ending(self) -> TaskEnding {
         match self {
             Self::Plain => TaskEnding::Completes,
@@ -71,7 +70,7 @@ impl Profile {
         }
     }
 
-    /// Whose task it is that ends like this: the profile of a client that does not say.
+    /// The profile of a task's opener, for clients that show none.
     pub fn from_ending(ending: TaskEnding) -> Self {
         match ending {
             TaskEnding::Completes => Self::Plain,
@@ -80,7 +79,7 @@ impl Profile {
         }
     }
 
-    /// A client of this profile sees something of it.
+    /// Whether a client of this profile sees the event.
     pub fn shows(self, happening: &DevtoolEvent<'_>) -> bool {
         match self {
             Self::Plain => false,
@@ -89,7 +88,7 @@ impl Profile {
         }
     }
 
-    /// Writes one event of a stream. Only what the profile [`shows`](Self::shows) is written.
+    /// Writes one event of a stream if the profile [`shows`](Self::shows) it.
     pub fn write(self, dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
         match self {
             Self::Plain => {}
@@ -98,7 +97,7 @@ impl Profile {
         }
     }
 
-    /// The calls that wait for somebody's answer, for the status of a task that somebody looks at.
+    /// The calls that wait for an answer, for the status of a task.
     pub(crate) fn pending_call_parts(self, view: &TaskView) -> Vec<Part> {
         match self {
             Self::Plain => Vec::new(),

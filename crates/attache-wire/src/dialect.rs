@@ -1,4 +1,4 @@
-//! Which version speaks, and in which of its JSON forms.
+//! Protocol versions and their JSON forms.
 
 /// A protocol version as clients name it: major and minor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,19 +18,19 @@ impl Version {
     }
 }
 
-/// One way of writing A2A's objects as JSON.
+/// One form of A2A's objects in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// ProtoJSON of the 1.0 definitions, on both bindings.
     V1_0,
-    /// The JSON Schema types of 0.3, told apart by `kind`.
+    /// The JSON Schema types of 0.3, distinguished by `kind`.
     V0_3Rpc,
-    /// ProtoJSON of the 0.3 definitions, spoken under `/v1`.
+    /// ProtoJSON of the 0.3 definitions, under `/v1`.
     V0_3Rest,
 }
 
 impl Dialect {
-    /// How many dialects there are; every [`Dialect::index`] is below it.
+    /// Every [`Dialect::index`] is below this.
     pub const COUNT: usize = 3;
     pub const ALL: [Dialect; Dialect::COUNT] = [Dialect::V1_0, Dialect::V0_3Rpc, Dialect::V0_3Rest];
 
@@ -41,7 +41,7 @@ impl Dialect {
         }
     }
 
-    /// Place in a table with one entry for each dialect.
+    /// Index in a table with one entry per dialect.
     pub fn index(self) -> usize {
         match self {
             Self::V1_0 => 0,
@@ -50,7 +50,7 @@ impl Dialect {
         }
     }
 
-    /// Follows protobuf's JSON mapping: integer enum values and numbers in quotes are understood.
+    /// Follows protobuf's JSON mapping: accepts integer enum values and numbers in quotes.
     pub(crate) fn is_proto_json(self) -> bool {
         self != Self::V0_3Rpc
     }

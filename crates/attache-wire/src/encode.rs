@@ -1,7 +1,7 @@
-//! Domain words to JSON, written once and straight into bytes.
+//! Encodes domain words as JSON, straight into bytes.
 //!
-//! Every function appends to `out` one compact JSON value on a single line. Members are written by
-//! hand rather than through a tree, because events and tasks are the bulk of all traffic.
+//! Every function appends one compact JSON value on a single line to `out`. Members are written without a tree
+//! because events and tasks are most of the traffic.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::Dialect;
 use crate::devtool::Profile;
 
 pub(crate) mod event;
-mod message;
+pub(crate) mod message;
 pub(crate) mod part;
-mod push;
+pub(crate) mod push;
 mod task;
 pub(crate) mod text;
 
 pub(crate) use task::status_with_pending_calls;
 pub use text::write_integer;
 
-/// How much of a task is shown.
+/// How much of a task is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskShape {
     /// At most this many of the most recent messages; `None` is all of them.
     pub history_length: Option<usize>,
     pub artifacts: IncludeArtifacts,
-    /// Who looks: some are shown the calls that wait for an answer.
+    /// Some profiles see the calls that wait for an answer.
     pub profile: Profile,
 }
 
@@ -47,21 +47,21 @@ pub struct TaskPage {
     pub next_page_token: String,
     /// The page size in force, not the number of tasks on this page.
     pub page_size: usize,
-    /// How many tasks match in all.
+    /// How many tasks match in total.
     pub total_size: u64,
 }
 
-/// A bare task: the answer to get and cancel.
+/// A bare task: the response to get and cancel.
 pub fn write_task(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     task::write(dialect, view, shape, out);
 }
 
-/// A task as the answer to send, or as an item of a stream.
+/// A task as the response to send, or as an item of a stream.
 pub fn write_task_item(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     write_item(dialect, b"{\"task\":", out, |out| task::write(dialect, view, shape, out));
 }
 
-/// A bare message as the answer to send, or as the only item of a stream.
+/// A bare message as the response to send, or as the only item of a stream.
 pub fn write_message_item(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
     write_item(dialect, b"{\"message\":", out, |out| message::write(dialect, message, out));
 }
@@ -87,7 +87,7 @@ pub fn write_update(
     }
 }
 
-/// The answer to list, which only 1.0 has. All four members are always there.
+/// The response to list, which only 1.0 has. Always writes all four members.
 pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"tasks\":");
     text::write_array(&page.tasks, out, |view, out| task::write(Dialect::V1_0, view, shape, out));
@@ -100,7 +100,7 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// The answer to setting or getting a push configuration.
+/// The response to setting or getting a push configuration.
 pub fn write_push_config(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>) {
     push::write(dialect, kept, out);
 }
@@ -109,7 +109,7 @@ pub fn write_push_configs(dialect: Dialect, page: &PushConfigPage, out: &mut Vec
     push::write_page(dialect, page, out);
 }
 
-/// 0.3 on JSON-RPC tells objects apart by `kind`; the other dialects wrap them.
+/// 0.3 on JSON-RPC distinguishes objects by `kind`; the other dialects wrap them.
 pub(crate) fn write_item(dialect: Dialect, open: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     if dialect == Dialect::V0_3Rpc {
         return write(out);

@@ -30,7 +30,7 @@ pub(crate) fn state_name(dialect: Dialect, state: TaskState) -> &'static str {
             TaskState::Working => "TASK_STATE_WORKING",
             TaskState::Completed => "TASK_STATE_COMPLETED",
             TaskState::Failed => "TASK_STATE_FAILED",
-            // The one state whose name the versions write differently.
+            // The only state whose name differs between the versions.
             TaskState::Canceled if dialect == Dialect::V0_3Rest => "TASK_STATE_CANCELLED",
             TaskState::Canceled => "TASK_STATE_CANCELED",
             TaskState::InputRequired => "TASK_STATE_INPUT_REQUIRED",
@@ -40,7 +40,11 @@ pub(crate) fn state_name(dialect: Dialect, state: TaskState) -> &'static str {
     }
 }
 
-/// The state with this protobuf number; zero is "unspecified" and is none.
+pub(crate) fn state_named(dialect: Dialect, name: &str) -> Option<TaskState> {
+    TaskState::ALL.into_iter().find(|state| state_name(dialect, *state) == name)
+}
+
+/// The state with this protobuf number; `None` for zero, "unspecified".
 pub(crate) fn state_from_number(number: i64) -> Option<TaskState> {
     let place = usize::try_from(number).ok()?.checked_sub(1)?;
     BY_NUMBER.get(place).copied()

@@ -1,12 +1,12 @@
-//! The header by which extensions are asked for and confirmed.
+//! The header that requests and confirms extensions.
 
 use crate::Version;
 
-/// Idempotent sends: for whoever activates this, a message's id alone tells whether it came before.
+/// Idempotent sends: with this extension, a message is a duplicate if its id is known.
 pub const IDEMPOTENT_SEND: &str = "urn:attache:extension:idempotent-send:v1";
 
-/// The extension URIs asked for, in order and once each. Every item is the value of one header line;
-/// a line may hold several, separated by commas.
+/// The requested extension URIs, in order and without duplicates. Every item is the value of one header line, which
+/// may hold several URIs, separated by commas.
 pub fn requested<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut uris: Vec<String> = Vec::new();
     for uri in headers.flat_map(|line| line.split(',')).map(str::trim) {
@@ -17,7 +17,7 @@ pub fn requested<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<String> {
     uris
 }
 
-/// The name, in lower case, under which `version` lists extensions. 0.3 requests may use either name.
+/// The header's name in `version`, in lower case. 0.3 requests may use either name.
 pub fn header_name(version: Version) -> &'static str {
     match version {
         Version::V0_3 => "x-a2a-extensions",

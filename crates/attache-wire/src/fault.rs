@@ -1,4 +1,4 @@
-//! What each fault is called and numbered: the one table from which every binding takes its errors.
+//! The names and codes of every fault, for all bindings.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -97,7 +97,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::Overloaded | Fault::Busy { .. } => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
         Fault::LimitReached { .. } => (-32603, 429, "RESOURCE_EXHAUSTED", "LIMIT_REACHED", "InternalError"),
         Fault::Unauthenticated | Fault::TokenNeeded => {
-            // A2A has no code for it: JSON-RPC's for errors of the server, which A2A leaves free.
+            // A2A has no code for this, so it gets one of JSON-RPC's free server errors.
             (-32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "AuthenticationError")
         }
         Fault::Forbidden { .. } => {
@@ -107,7 +107,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
     FaultNames { code, http_status, status, reason, name }
 }
 
-/// What a program can use of the fault beside its text.
+/// Details of the fault for programs.
 pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
     match fault {
         Fault::TaskNotFound { task } => vec![("taskId", task.as_str().into())],
@@ -167,8 +167,8 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
     }
 }
 
-/// How long to wait before trying again, where that may help: bodies and connections come and go within seconds, and a
-/// store is tried again at least every five.
+/// How long to wait before a retry, if one may help: bodies and connections end within seconds, and the server
+/// retries its store at least every five.
 pub fn retry_after(fault: &Fault) -> Option<Duration> {
     match fault {
         Fault::Overloaded | Fault::Busy { .. } | Fault::LimitReached { .. } => Some(Duration::from_secs(2)),
@@ -177,8 +177,8 @@ pub fn retry_after(fault: &Fault) -> Option<Duration> {
     }
 }
 
-/// The error details of 1.0: an `ErrorInfo`, a `BadRequest` when members were wrong, and a `RetryInfo` when trying again
-/// may help.
+/// The error details of 1.0: an `ErrorInfo`, a `BadRequest` for invalid members, and a `RetryInfo` if a retry may
+/// help.
 pub(crate) fn details(fault: &Fault) -> Value {
     let mut details = vec![json!({
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -202,7 +202,7 @@ pub(crate) fn details(fault: &Fault) -> Value {
     details.into()
 }
 
-/// The error data of 0.3: an object, or nothing when there is nothing to add.
+/// The error data of 0.3: an object, or `None` without details.
 pub(crate) fn data(fault: &Fault) -> Option<Value> {
     let violations = violations(fault);
     if !violations.is_empty() {
@@ -216,7 +216,7 @@ fn metadata_object(fault: &Fault) -> Map<String, Value> {
     metadata(fault).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned().into())).collect()
 }
 
-/// The members that were wrong. Faults that the session finds name no member; here they get one.
+/// The invalid members. Faults of the session name none, so they get one here.
 fn violations(fault: &Fault) -> Vec<Value> {
     let spell = |field: &str, description: &str| json!({ "field": field, "description": description });
     match fault {

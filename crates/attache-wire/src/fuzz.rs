@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
@@ -12,10 +12,10 @@ mod proto;
 
 const DEPTH: usize = 64;
 
-/// Little enough that generated requests are weighed.
+/// Small enough that generated requests are checked.
 const WEIGHT: usize = 4096;
 
-/// What is said about a request repeats parts of it.
+/// A fault quotes parts of the request.
 const MAX_FAULT_TEXT: usize = 4096;
 
 /// The body of a JSON-RPC request.
@@ -67,32 +67,32 @@ pub fn operations(params: &[u8]) {
     let _ = crate::devtool::gemini_routes::read_create(params.clone());
 }
 
-/// The parameters of send in every dialect; what can be read and is written again is read as the same.
+/// The parameters of send in every dialect; a decoded message that is encoded decodes to the same.
 pub fn message(params: &[u8]) {
     let Ok(params) = json::parse(params, DEPTH) else { return };
     for dialect in Dialect::ALL {
         let Some(message) = sent(dialect, params.clone()) else { continue };
         for dialect in Dialect::ALL {
             let once = written(dialect, &message);
-            // What one dialect lets pass another may refuse; but what it takes, it keeps.
+            // Another dialect may refuse the message, but must not change it.
             let Some(again) = sent(dialect, json!({ "message": once })) else { continue };
             assert_eq!(written(dialect, &again), once, "in {dialect:?}");
         }
     }
 }
 
-/// The message of a gRPC request, in both versions: what can be read and is written again is read as the same, also in
-/// JSON, and what is said about the rest fits into headers.
+/// The message of a gRPC request in both versions: a decoded message that is encoded decodes to the same, also in
+/// JSON, and errors fit into headers.
 pub fn proto(message: &[u8]) {
     proto::request(message);
 }
 
-/// What clients say in the words of the development-tool extension: settings, and answers about calls.
+/// Settings and answers of the development-tool extension.
 pub fn devtool(text: &[u8]) {
     devtool::said(text);
 }
 
-/// A cursor of the replay extension or the id of an event: one that is taken is spelled and taken again as the same.
+/// A cursor of the replay extension or the id of an event: a parsed one that is encoded parses to the same.
 pub fn cursor(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     match replay::parse_cursor(&text) {
@@ -125,7 +125,7 @@ fn written(dialect: Dialect, message: &Message) -> Value {
     }
 }
 
-/// The headers that say which version and which extensions are meant; the query that may stand in for the first.
+/// The headers for version and extensions, and the query that may replace the first.
 pub fn headers(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let (header, rest) = text.split_once('\n').unwrap_or((&text, ""));
@@ -142,7 +142,7 @@ pub fn headers(text: &[u8]) {
     assert_eq!(extensions::requested(uris.iter().map(String::as_str)), uris, "what was read is read alike");
 }
 
-/// Escapes in paths and queries: what is escaped comes back, and broken escapes are refused or passed over.
+/// Escapes in paths and queries: escaped text decodes to itself, and broken escapes are refused or ignored.
 pub fn escapes(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     if let Some(decoded) = percent::decode_segment(&text) {
@@ -156,7 +156,7 @@ pub fn escapes(text: &[u8]) {
     assert_eq!(pairs, [expected]);
 }
 
-/// Bytes as a part of a message: what is taken is standard base64 with padding, and taken again as it is.
+/// Bytes as a part of a message: accepted ones become standard base64 with padding, which stays unchanged.
 pub fn base64(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let params =
@@ -172,10 +172,10 @@ pub fn base64(text: &[u8]) {
     assert_eq!(written(Dialect::V1_0, &again), kept);
 }
 
-/// An error is JSON and not much longer than what it is about.
+/// An error is JSON and not much longer than its request.
 fn check_said(said: &[u8], about: &[u8]) {
     assert!(serde_json::from_slice::<Value>(said).is_ok(), "{}", String::from_utf8_lossy(said));
-    // A character may be escaped twice, and one answer names every member that needs mending.
+    // A character may be escaped twice, and one response names every invalid member.
     assert!(said.len() <= MAX_FAULT_TEXT + 256 * about.len(), "{} bytes about {}", said.len(), about.len());
 }
 
@@ -185,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// What headers, escapes and base64 are made of. Likely JSON is made in `tests/it/never_panics.rs`.
+    /// Pieces of headers, escapes and base64. `tests/it/never_panics.rs` generates likely JSON.
     const WORDS: &[&str] = &[
         "1.0",
         "0.3",

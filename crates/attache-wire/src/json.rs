@@ -1,7 +1,6 @@
-//! Bytes to a JSON value, with bounded nesting.
+//! Parses JSON with bounded nesting.
 //!
-//! The nesting is measured before anything is built, so that a body of brackets costs one look at
-//! its bytes and nothing else.
+//! Measures the nesting before it builds anything, so a body of brackets costs one scan.
 
 use attache_domain::Fault;
 use serde::de::IgnoredAny;
@@ -14,17 +13,17 @@ pub use decoded_size::check_decoded_size;
 pub(crate) use decoded_size::decoded_size_fault;
 use unique_keys::UniqueKeys;
 
-/// Deeper than this the JSON parser itself gives up; a higher limit has no effect.
+/// The JSON parser itself refuses deeper nesting; a higher limit has no effect.
 pub const MAX_DEPTH: usize = 127;
 
-/// Reads the whole of `body` as one JSON value nested at most `max_depth` levels deep.
+/// Parses `body` as one JSON value nested at most `max_depth` levels deep.
 ///
-/// [`Fault::Unparsable`] says where the text stops being JSON; [`Fault::InvalidRequest`] names the
-/// nesting limit when it is passed, or a key that stands twice in one object: readers differ about which of the two counts.
+/// [`Fault::Unparsable`] says where the text stops being JSON. [`Fault::InvalidRequest`] names the exceeded nesting
+/// limit, or a key that occurs twice in one object: parsers disagree about which one counts.
 pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
     let limit = max_depth.min(MAX_DEPTH);
     if let Some(end) = offset_deeper_than(body, limit) {
-        // What is not JSON at all has no nesting; skipping over it takes no stack.
+        // Text that is not JSON has no nesting; skipping it takes no stack.
         return Err(match serde_json::from_slice::<IgnoredAny>(&body[..end]) {
             Err(error) if error.is_syntax() => parse_fault(&error),
             _ => Fault::InvalidRequest {
@@ -42,8 +41,8 @@ fn parse_fault(error: &serde_json::Error) -> Fault {
     Fault::Unparsable { what: error.to_string() }
 }
 
-/// The end of the first bracket that is nested too deep. Counts brackets outside of strings and says
-/// nothing about whether they match: the parser does.
+/// The offset of the first bracket that is nested too deep. Counts brackets outside of strings; whether they match is
+/// left to the parser.
 fn offset_deeper_than(body: &[u8], limit: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The JSON-RPC envelope around both versions: reading requests, naming methods, writing responses.
+//! The JSON-RPC envelope of both versions: requests, method names, responses.
 
 use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use crate::devtool::setting_names::name_setting;
 use crate::encode::text::{write_integer, write_text, write_value};
 use crate::{Dialect, Version, fault, json};
 
-/// A first request that works on a server with its defaults: ask the agent for help.
+/// A first request that works with default settings: it asks the agent for help.
 pub const EXAMPLE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"hello-1","role":"ROLE_USER","parts":[{"text":"help"}]}}}"#;
 
 /// The id of a request, echoed with its type.
@@ -26,11 +26,11 @@ pub enum RequestId {
 pub struct Envelope {
     pub id: RequestId,
     pub method: String,
-    /// Not yet looked at; a member that is `null` counts as absent.
+    /// Not decoded yet; `null` counts as absent.
     pub params: Option<Value>,
 }
 
-/// Reads one request. The id comes back with the fault whenever it could be read.
+/// Parses one request. A fault comes with the request's id if that could be read.
 pub fn parse(body: &[u8], max_depth: usize) -> Result<Envelope, (RequestId, Fault)> {
     let without_id = |fault| (RequestId::Null, fault);
     let mut members = match json::parse(body, max_depth).map_err(without_id)? {
@@ -84,9 +84,14 @@ fn invalid(what: impl Into<String>) -> Fault {
     Fault::InvalidRequest { what: what.into() }
 }
 
-/// The version and operation that a method name belongs to. 0.3 has no method for listing tasks.
+/// The version and operation of a method name. 0.3 has no method for listing tasks.
 pub fn method(name: &str) -> Option<(Version, OperationKind)> {
     METHODS.iter().find(|(known, ..)| *known == name).map(|(_, version, kind)| (*version, *kind))
+}
+
+/// The name of an operation's method, if `version` has one.
+pub(crate) fn method_name(version: Version, kind: OperationKind) -> Option<&'static str> {
+    METHODS.iter().find(|(_, of, known)| (*of, *known) == (version, kind)).map(|(name, ..)| *name)
 }
 
 const METHODS: [(&str, Version, OperationKind); 21] = [
@@ -113,7 +118,7 @@ const METHODS: [(&str, Version, OperationKind); 21] = [
     ("GetExtendedAgentCard", Version::V1_0, OperationKind::ExtendedCard),
 ];
 
-/// The dialect that `version` speaks inside this envelope.
+/// The dialect of `version` inside this envelope.
 pub fn dialect(version: Version) -> Dialect {
     match version {
         Version::V0_3 => Dialect::V0_3Rpc,
@@ -148,7 +153,7 @@ pub fn write_error(version: Version, id: &RequestId, fault: &Fault, out: &mut Ve
     out.push(b'}');
 }
 
-/// The HTTP status of a response that carries `fault`: 200, unless HTTP itself was the matter.
+/// The HTTP status of a response that carries `fault`: 200, unless the fault concerns HTTP itself.
 pub fn http_status(fault: &Fault) -> u16 {
     match fault {
         Fault::Unauthenticated
@@ -162,7 +167,7 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::Overloaded
         | Fault::Busy { .. }
         | Fault::LimitReached { .. } => fault::names(fault).http_status,
-        // The table of A2A gives 400, for HTTP+JSON alone; here it is what HTTP has for it.
+        // A2A's table gives 400 for HTTP+JSON only; here it is HTTP's own status.
         Fault::MediaTypeNotAccepted { .. } => 415,
         _ => 200,
     }

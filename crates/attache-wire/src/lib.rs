@@ -1,9 +1,9 @@
-//! How A2A 0.3 and 1.0 spell things: pure conversions to and from domain words.
+//! A2A 0.3 and 1.0 on the wire: pure conversions to and from domain words.
 //!
-//! What comes in becomes an [`attache_domain::Operation`] or a [`attache_domain::Fault`] that says
-//! exactly what was wrong; what goes out is written once, straight into bytes. Only this crate knows
-//! which version speaks how. Not here: sockets, headers as a server sees them, and any decision about
-//! a task.
+//! Requests become an [`attache_domain::Operation`], or a [`attache_domain::Fault`] that names every invalid member;
+//! responses are written straight into bytes. [`client`] is the other side: it encodes requests and decodes
+//! responses. Only this crate knows the versions' formats. Not here: sockets, a server's headers, and any decision
+//! about a task.
 //!
 //! ```
 //! use attache_domain::Operation;
@@ -20,10 +20,12 @@ mod approval_answers;
 mod approval_data;
 mod approval_words;
 pub mod card;
+pub mod client;
 mod decode;
 pub mod devtool;
 mod dialect;
 pub mod encode;
+mod encoder;
 mod enum_names;
 pub mod extensions;
 mod fault;
@@ -39,4 +41,5 @@ pub mod version;
 pub use approval_answers::read_answers;
 pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
+pub use encoder::{Encoder, Encoding};
 pub use fault::retry_after;

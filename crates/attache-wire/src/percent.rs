@@ -1,17 +1,30 @@
-//! Percent-encoding, as it occurs in paths and in queries.
+//! Percent-encoding in paths and queries.
 
 use std::borrow::Cow;
 
-/// One path segment, decoded. `None` when an escape is broken or the result is not UTF-8.
-pub(crate) fn decode_segment(segment: &str) -> Option<Cow<'_, str>> {
-    if memchr::memchr(b'%', segment.as_bytes()).is_none() {
-        return Some(Cow::Borrowed(segment));
-    }
-    decode(segment.bytes()).map(Cow::Owned)
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
+
+/// Dots are encoded too: `..` would be a step up.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
+
+/// Encodes everything but letters, digits, `-`, `_` and `~`.
+pub(crate) fn encode(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ENCODED)
 }
 
-/// The pairs of a query string, decoded. A pair that cannot be decoded is left out; one without `=`
-/// has an empty value.
+/// Decodes one path segment. `None` when an escape is broken or the result is not UTF-8.
+pub(crate) fn decode_segment(segment: &str) -> Option<Cow<'_, str>> {
+    let mut escapes = segment.split('%').skip(1).map(|after| after.as_bytes());
+    let is_whole =
+        |after: &[u8]| matches!(after, [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
+    if !escapes.all(is_whole) {
+        return None;
+    }
+    percent_decode_str(segment).decode_utf8().ok()
+}
+
+/// Decodes the pairs of a query string. A pair that cannot be decoded is left out; one without `=` has an empty
+/// value.
 pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, String)> {
     query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -20,22 +33,7 @@ pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, String)>
 }
 
 fn decode_query(text: &str) -> Option<String> {
-    decode(text.bytes().map(|byte| if byte == b'+' { b' ' } else { byte }))
-}
-
-fn decode(mut bytes: impl Iterator<Item = u8>) -> Option<String> {
-    let mut decoded = Vec::new();
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'%' => hex(bytes.next()?)? << 4 | hex(bytes.next()?)?,
-            byte => byte,
-        });
-    }
-    String::from_utf8(decoded).ok()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+    decode_segment(&text.replace('+', " ")).map(Cow::into_owned)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
-//! A2A in protobuf, both versions: what gRPC carries.
+//! A2A in protobuf, both versions, for gRPC.
 //!
-//! The same words in and out as for JSON, and the same rules about what is wrong; only the spelling differs. What
-//! comes in is read into the generated messages and moved out of them; what goes out is written straight into bytes
-//! by field number. Not here: frames, metadata and deadlines, which are the server's.
+//! Decodes into the same operations and encodes the same views as JSON, with the same rules for invalid input,
+//! through the generated types. Not here: frames, metadata and deadlines, which belong to the server.
 //!
 //! ```
 //! use attache_domain::Operation;
@@ -41,7 +40,7 @@ pub use replay::{add_mark_to_item, add_mark_to_task};
 pub use status::{GrpcCode, GrpcStatus, status};
 pub use transcode::{encode_card, write_devtool_frame};
 
-/// The services of the two versions, by their full names.
+/// The full names of the services.
 pub const SERVICES: [(Version, &str); 2] =
     [(Version::V0_3, "a2a.v1.A2AService"), (Version::V1_0, "lf.a2a.v1.A2AService")];
 
@@ -69,7 +68,7 @@ pub fn method(path: &str) -> Option<(Version, OperationKind)> {
     Some((version, kind))
 }
 
-/// The operation that a path of the development-tool extension's service names. It is of both versions.
+/// The operation that a path of the development-tool extension's service names, for both versions.
 pub fn command_method(path: &str) -> Option<OperationKind> {
     match path.strip_prefix(commands::SERVICE)? {
         "GetAllSlashCommands" => Some(OperationKind::Commands),
@@ -78,18 +77,18 @@ pub fn command_method(path: &str) -> Option<OperationKind> {
     }
 }
 
-/// The version that a path speaks, whether or not it names an operation; other services speak none.
+/// The version of a path, whether or not it names an operation; `None` for other services.
 pub fn version_of_path(path: &str) -> Option<Version> {
     let service = path.strip_prefix('/')?.split('/').next()?;
     SERVICES.into_iter().find(|(_, known)| *known == service).map(|(version, _)| version)
 }
 
-/// Place in a table with one entry for each spelling; none of JSON's, which come before.
+/// Index in a table with one entry per encoding; JSON's encodings come before.
 pub fn index(profile: Profile, version: Version) -> usize {
     Profile::COUNT * Dialect::COUNT + profile.index(dialect(version))
 }
 
-/// The JSON dialect that is the closest: that of the same definitions.
+/// The JSON dialect of the same definitions.
 fn dialect(version: Version) -> Dialect {
     match version {
         Version::V0_3 => Dialect::V0_3Rest,

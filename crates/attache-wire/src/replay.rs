@@ -1,7 +1,6 @@
-//! The replay extension: cursors in everything that a stream shows, a way to come back with one, and a sign when
-//! something is missing.
+//! The replay extension: a cursor in every event, a way to resume from one, and a mark when events are missing.
 //!
-//! Only what clients that activate it see is changed, so it is added to what was spelled without it.
+//! The marks are added to events that were encoded without them, only for clients that activate the extension.
 
 use std::sync::Arc;
 
@@ -16,20 +15,20 @@ pub const URI: &str = "urn:attache:extension:replay:v1";
 /// Carries a cursor in: a header, or gRPC metadata of the same name.
 pub const CURSOR_HEADER: &str = "a2a-replay-cursor";
 
-/// The number of a spelling with marks, where `plain` is the number of the same without.
+/// The index of an encoding with marks; `plain` is its index without.
 pub fn marked_index(plain: usize) -> usize {
     MARKED_OFFSET + plain
 }
 
-/// Beyond all spellings without marks, of all bindings.
+/// Above the indexes of all encodings without marks.
 const MARKED_OFFSET: usize = 64;
 
-/// A cursor as clients keep it.
+/// Encodes a cursor for clients.
 pub fn encode_cursor(epoch: &str, seq: Seq) -> String {
     format!("{epoch}.{seq}")
 }
 
-/// Reads what [`spell`] wrote, or a bare number, which is the id of an SSE event.
+/// Parses an encoded cursor, or a bare number, the id of an SSE event.
 pub fn parse_cursor(text: &str) -> Result<Cursor, Fault> {
     let text = text.trim();
     let (epoch, seq) = match text.rsplit_once('.') {
@@ -43,7 +42,7 @@ pub fn parse_cursor(text: &str) -> Result<Cursor, Fault> {
     Ok(Cursor { epoch, seq: Seq(seq) })
 }
 
-/// What a client is told about where it is.
+/// The position of a client in a log.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayMark<'a> {
     pub epoch: &'a str,
@@ -90,7 +89,7 @@ pub fn add_mark_to_task(mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) 
 }
 
 fn edit_json(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut Map<String, Value>)) {
-    // What we have just written is JSON; if it were not, it would go out as it is.
+    // Our own output is JSON; if not, it stays unchanged.
     let Ok(mut value) = serde_json::from_slice::<Value>(&out[start..]) else { return };
     if let Some(object) = value.as_object_mut() {
         change(object);

@@ -1,4 +1,4 @@
-//! HTTP+JSON: paths to operations, requests to parameters, faults to error bodies.
+//! HTTP+JSON: routes, parameters and error bodies.
 
 use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
@@ -12,8 +12,8 @@ mod route;
 
 pub use route::{Route, is_reserved, route, version_of_path};
 
-/// Reads the parameters of a routed request. The path wins over the body, and the query fills in what
-/// neither says; what reads a task or lists tasks has no body worth reading.
+/// Decodes the parameters of a routed request. The path overrides the body, and the query fills in what both leave
+/// out. Get and list ignore the body.
 pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<DecodedOperation, Fault> {
     let body = body.filter(|_| !matches!(route.kind, OperationKind::Get | OperationKind::List));
     let mut members = match body {
@@ -38,7 +38,7 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
     Ok(decoded)
 }
 
-/// What the path names, under the names that the parameters have in this dialect.
+/// The ids in the path, by their parameter names in this dialect.
 fn ids_in_path(route: &Route) -> impl Iterator<Item = (&'static str, &str)> {
     let about_push = matches!(
         route.kind,
@@ -55,8 +55,7 @@ fn ids_in_path(route: &Route) -> impl Iterator<Item = (&'static str, &str)> {
     ids.into_iter().filter_map(|(name, id)| Some((name, id?)))
 }
 
-/// A query knows only text. What should be a number or a boolean becomes one if it looks like one;
-/// otherwise the reader says what is wrong with it.
+/// A query holds only text. Converts numbers and booleans that look like one; the decoder refuses the others.
 fn typed_query_value(name: &str, text: String) -> Value {
     match (name, text.as_str()) {
         ("includeArtifacts", "true") => Value::Bool(true),
@@ -69,14 +68,14 @@ fn typed_query_value(name: &str, text: String) -> Value {
     }
 }
 
-/// An error as HTTP status and body.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorReply {
     pub status: u16,
     pub body: Vec<u8>,
 }
 
-/// The answer to a request that failed with `fault`.
+/// The response to a request that failed with `fault`.
 pub fn error(version: Version, fault: &Fault) -> ErrorReply {
     let fault = &*name_setting(fault);
     let names = fault::names(fault);

@@ -1,18 +1,17 @@
-//! Which version a request asks for, and whether that fits what its method or path speaks.
+//! Which version a request asks for, and whether its method or path belongs to that version.
 //!
-//! The method or path picks the dialect; the version header can only contradict it, and a
-//! contradiction is refused, never guessed at.
+//! The method or path selects the dialect. A version header that contradicts it is refused.
 
 use attache_domain::Fault;
 
 use crate::{Version, percent};
 
-/// Name of the header, and of the query parameter that may stand in for it.
+/// Name of the header, and of the query parameter that may replace it.
 pub const HEADER_NAME: &str = "A2A-Version";
 
 /// The version asked for by the header, or else by the `A2A-Version` parameter of the query string.
 ///
-/// `None` when neither says anything. A patch number is ignored.
+/// `None` when neither is present. Ignores a patch number.
 pub fn parse_requested(header: Option<&str>, query: Option<&str>) -> Result<Option<Version>, Fault> {
     if let Some(header) = header.map(str::trim).filter(|header| !header.is_empty()) {
         return parse(header).map(Some);
@@ -66,12 +65,15 @@ fn is_compatible(spoken: Version, requested: Option<Version>, strict: bool) -> b
 }
 
 fn parse(text: &str) -> Result<Version, Fault> {
-    Version::ALL.into_iter().find(|version| is_version_name(text, *version)).ok_or_else(|| {
-        Fault::VersionNotSupported {
-            requested: text.chars().take(32).collect(),
-            supported: Version::ALL.map(|version| version.as_str().to_owned()).to_vec(),
-        }
+    parse_version(text).ok_or_else(|| Fault::VersionNotSupported {
+        requested: text.chars().take(32).collect(),
+        supported: Version::ALL.map(|version| version.as_str().to_owned()).to_vec(),
     })
+}
+
+/// Ignores a patch number.
+pub(crate) fn parse_version(text: &str) -> Option<Version> {
+    Version::ALL.into_iter().find(|version| is_version_name(text, *version))
 }
 
 fn is_version_name(text: &str, version: Version) -> bool {

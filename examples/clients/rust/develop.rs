@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, fs, io, mem};
 
 use anyhow::{Context as _, bail};
-use attache_client::{Client, ClientOptions, Event, Message, Part, SendMessage, StatusUpdate};
+use attache_client::{Client, ClientOptions, OutgoingMessage, Part, PartContent, StreamEvent};
 use serde_json::{Value, json};
 
 const EXTENSION: &str =
@@ -25,16 +25,19 @@ async fn main() -> anyhow::Result<()> {
 
     // The first message of a conversation carries AgentSettings: which folder to work in.
     let settings = json!({"workspace_path": fs::canonicalize(folder)?});
-    let message = Message::from_user(uuid::Uuid::new_v4(), prompt).with_metadata(EXTENSION, settings);
-    let mut events = client.stream(SendMessage::new(message)).await?;
+    let message = OutgoingMessage::text(uuid::Uuid::new_v4(), prompt).with_metadata(EXTENSION, settings);
+    let mut events = client.stream(message).await?;
     let (mut task, mut context, mut seen, mut screen) = (String::new(), String::new(), 0, Screen::default());
     loop {
         while let Some(event) = events.next().await {
-            match event? {
-                // The task as it is: at the beginning, and again wherever its stream is taken up.
-                Event::Task(it) => (task, context) = (it.id, it.context_id),
-                Event::StatusUpdate(update) => screen.show(*update),
-                Event::Message(_) | Event::ArtifactUpdate(_) => {}
+            let event = event?;
+            match &event {
+                // The task as it is: at the beginning, and again wherever its stream is resumed.
+                StreamEvent::Task(it) => (task, context) = (it.id.to_string(), it.context.to_string()),
+                StreamEvent::StatusUpdate(update) => {
+                    screen.show(&event.to_json()["statusUpdate"], update.status.state_name());
+                }
+                StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
             }
             seen += 1;
             if seen == CUT_AFTER {
@@ -49,9 +52,10 @@ async fn main() -> anyhow::Result<()> {
             return Ok(()); // Another message to the task would go on with it.
         }
         // The answers go to the same task, all in one message or one by one.
-        let answers = mem::take(&mut screen.asked).into_values().map(|call| Part::data(ask(&call)));
-        let message = Message::with_parts(uuid::Uuid::new_v4(), answers.collect());
-        events = client.stream(SendMessage::new(message.to_task(&task).in_context(&context))).await?;
+        let answers =
+            mem::take(&mut screen.asked).into_values().map(|call| Part::new(PartContent::Data(ask(&call))));
+        let message = OutgoingMessage::parts(uuid::Uuid::new_v4(), answers.collect());
+        events = client.stream(message.to_task(&task).in_context(&context)).await?;
     }
 }
 
@@ -62,8 +66,8 @@ struct Screen {
 }
 
 impl Screen {
-    fn show(&mut self, update: StatusUpdate) {
-        let (metadata, message) = (json!(update.metadata), json!(update.status.message));
+    fn show(&mut self, update: &Value, state: &str) {
+        let (metadata, message) = (&update["metadata"], &update["status"]["message"]);
         let (kind, data) = (&metadata[EXTENSION]["kind"], &message["parts"][0]["data"]);
         let text = message["parts"][0]["text"].as_str().unwrap_or_default();
         if mem::replace(&mut self.in_text, kind == "TEXT_CONTENT") && !self.in_text {
@@ -83,7 +87,7 @@ impl Screen {
                     self.asked.insert(word("tool_call_id").to_owned(), data.clone());
                 }
             }
-            _ => println!("{}", format!("[{}] {text}", update.status.state).trim_end()),
+            _ => println!("{}", format!("[{state}] {text}").trim_end()),
         }
     }
 }

@@ -90,8 +90,9 @@ const ARROWS: &[(&str, MayUse)] = &[
     (BINARY, MayUse::Any),
     // aside
     (TESTKIT, MayUse::Any),
-    ("attache-conformance", MayUse::Only(&["attache-proto"])),
-    ("attache-bench", MayUse::Only(&[])),
+    // `attache-net` for its SSE parser: there is one.
+    ("attache-conformance", MayUse::Only(&["attache-proto", "attache-net"])),
+    ("attache-bench", MayUse::Only(&["attache-net"])),
     ("xtask", MayUse::Only(&[])),
 ];
 
@@ -150,6 +151,13 @@ fn refusal(name: &str, may_use: &MayUse, used: &str, kind: DependencyKind) -> Op
     match kind {
         // An engine is tested in a real session, on a store that needs no file.
         DependencyKind::Dev if name == "attache-agent" && used == "attache-store" => None,
+        // The server is tested with a real session and a built-in model behind it.
+        DependencyKind::Dev
+            if name == "attache-server"
+                && ["attache-agent", "attache-model", "attache-store", "attache-tool"].contains(&used) =>
+        {
+            None
+        }
         // Its people answer in words, which only the edge reads.
         DependencyKind::Dev if name == "attache-agent" && used == "attache-wire" => None,
         DependencyKind::Dev if in_row || used == name || used == TESTKIT || is_implementation(used) => None,

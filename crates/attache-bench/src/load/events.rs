@@ -1,15 +1,13 @@
 //! Counts the events of an SSE stream and checks that their ids leave no hole and repeat nothing.
 
+use attache_net::sse::{SseFields, SseReader};
 use serde_json::{Value, json};
-
-/// As much of a line as its field name and an id need; data lines are counted, not kept.
-const KEPT_BYTES: usize = 32;
 
 /// What came over one stream, or, added up, over many.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct EventCounts {
     pub(super) events: u64,
-    /// Bytes of all data lines, without field names.
+    /// Bytes of all data.
     pub(super) data_bytes: u64,
     /// Ids skipped between one event and the next.
     pub(super) missing: u64,
@@ -39,70 +37,41 @@ impl EventCounts {
 }
 
 /// Reads one stream's payload, in pieces of any size.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct EventCounter {
     pub(super) counts: EventCounts,
     last_id: Option<u64>,
-    /// Of the event being read.
-    id: Option<u64>,
-    has_data: bool,
-    /// The beginning of a line that is not all there yet, and how long it is so far.
-    kept: Vec<u8>,
-    line_bytes: usize,
+    reader: SseReader,
+}
+
+impl Default for EventCounter {
+    fn default() -> Self {
+        Self { counts: EventCounts::default(), last_id: None, reader: SseReader::new(usize::MAX) }
+    }
 }
 
 impl EventCounter {
-    pub(super) fn feed(&mut self, mut payload: &[u8]) {
-        while let Some(end) = memchr::memchr(b'\n', payload) {
-            let (piece, rest) = (&payload[..end], &payload[end + 1..]);
-            if self.line_bytes == 0 {
-                self.line(piece, piece.len());
-            } else {
-                self.keep(piece);
-                let kept = std::mem::take(&mut self.kept);
-                self.line(&kept, self.line_bytes);
-                self.kept = kept;
-                self.kept.clear();
-                self.line_bytes = 0;
-            }
-            payload = rest;
-        }
-        self.keep(payload);
+    pub(super) fn feed(&mut self, payload: &[u8]) {
+        let Self { counts, last_id, reader } = self;
+        let read = reader.read(payload, |event| counts.count(event, last_id));
+        read.expect("the reader has no limit");
     }
+}
 
-    fn keep(&mut self, piece: &[u8]) {
-        let room = KEPT_BYTES.saturating_sub(self.kept.len()).min(piece.len());
-        self.kept.extend_from_slice(&piece[..room]);
-        self.line_bytes += piece.len();
-    }
-
-    /// `line` may be cut short; `length` is its true length.
-    fn line(&mut self, line: &[u8], length: usize) {
-        if length == 0 {
-            self.end_of_event();
-        } else if let Some(data) = line.strip_prefix(b"data:") {
-            let space = usize::from(data.first() == Some(&b' '));
-            self.counts.data_bytes += (length - b"data:".len() - space) as u64;
-            self.has_data = true;
-        } else if let Some(id) = line.strip_prefix(b"id:") {
-            self.id = std::str::from_utf8(id).ok().and_then(|id| id.trim().parse().ok());
-        }
-    }
-
-    /// A blank line behind nothing but a comment is a heartbeat and counts as no event.
-    fn end_of_event(&mut self) {
-        let id = self.id.take();
-        if !std::mem::take(&mut self.has_data) {
-            return;
-        }
-        self.counts.events += 1;
-        match (id, self.last_id) {
-            (None, _) => self.counts.without_id += 1,
-            (Some(id), Some(last)) if id <= last => self.counts.repeated += 1,
-            (Some(id), Some(last)) => self.counts.missing += id - last - 1,
+impl EventCounts {
+    /// An event without data is a heartbeat and does not count.
+    fn count(&mut self, event: SseFields<'_>, last_id: &mut Option<u64>) {
+        let Some(data) = event.data else { return };
+        self.events += 1;
+        self.data_bytes += data.len() as u64;
+        let id = event.id.and_then(|id| std::str::from_utf8(id).ok()?.trim().parse().ok());
+        match (id, *last_id) {
+            (None, _) => self.without_id += 1,
+            (Some(id), Some(last)) if id <= last => self.repeated += 1,
+            (Some(id), Some(last)) => self.missing += id - last - 1,
             (Some(_), None) => {}
         }
-        self.last_id = id.or(self.last_id);
+        *last_id = id.or(*last_id);
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, bail, ensure};
+use attache_net::sse::SseReader;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -74,51 +75,45 @@ async fn answer(sender: &mut SendRequest<Full<Bytes>>, target: Target) -> anyhow
     sender.ready().await?;
     let mut answer = sender.send_request(request).await?;
     ensure!(answer.status() == 200, "the model answered {}", answer.status());
-    let mut lines = Lines::default();
+    let mut count = EventCount::default();
     while let Some(frame) = answer.frame().await {
         if let Some(data) = frame?.data_ref() {
-            lines.feed(data)?;
+            count.feed(data)?;
         }
     }
-    Ok(lines.events)
+    Ok(count.events)
 }
 
-/// The events of a stream, however it is cut.
-#[derive(Default)]
-struct Lines {
-    partial: Vec<u8>,
+/// Counts the events of a stream, however it is cut.
+struct EventCount {
+    reader: SseReader,
     events: u64,
 }
 
-impl Lines {
-    fn feed(&mut self, mut data: &[u8]) -> anyhow::Result<()> {
-        while let Some(end) = memchr::memchr(b'\n', data) {
-            let (line, rest) = data.split_at(end + 1);
-            data = rest;
-            if self.partial.is_empty() {
-                self.events += event_in(line)?;
-            } else {
-                self.partial.extend_from_slice(line);
-                self.events += event_in(&self.partial)?;
-                self.partial.clear();
-            }
-        }
-        self.partial.extend_from_slice(data);
-        Ok(())
+impl Default for EventCount {
+    fn default() -> Self {
+        Self { reader: SseReader::new(usize::MAX), events: 0 }
     }
 }
 
-fn event_in(line: &[u8]) -> anyhow::Result<u64> {
-    let line = line.trim_ascii_end();
-    let Some(data) = line.strip_prefix(b"data: ") else {
-        ensure!(line.is_empty(), "a line of the stream is no event");
-        return Ok(0);
-    };
+impl EventCount {
+    fn feed(&mut self, data: &[u8]) -> anyhow::Result<()> {
+        let Self { reader, events } = self;
+        let mut result = Ok(());
+        reader.read(data, |event| match check_event(event.data.unwrap_or_default()) {
+            Ok(()) => *events += 1,
+            Err(error) => result = Err(error),
+        })?;
+        result
+    }
+}
+
+fn check_event(data: &[u8]) -> anyhow::Result<()> {
     let event: Value = serde_json::from_slice(data)?;
     if !event["candidates"].is_array() {
         bail!("an event without candidates: {event}");
     }
-    Ok(1)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -135,10 +130,10 @@ mod tests {
     fn events_are_counted_however_the_stream_is_cut() {
         let stream = b"data: {\"candidates\":[]}\r\n\r\ndata: {\"candidates\":[1]}\r\n\r\n";
         for cut in 0..stream.len() {
-            let mut lines = Lines::default();
-            lines.feed(&stream[..cut]).unwrap();
-            lines.feed(&stream[cut..]).unwrap();
-            assert_eq!(lines.events, 2, "cut at {cut}");
+            let mut count = EventCount::default();
+            count.feed(&stream[..cut]).unwrap();
+            count.feed(&stream[cut..]).unwrap();
+            assert_eq!(count.events, 2, "cut at {cut}");
         }
     }
 

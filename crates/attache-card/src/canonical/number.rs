@@ -1,16 +1,16 @@
-//! Numbers as ECMAScript writes them: every number of JSON is a double there.
+//! Numbers in ECMAScript's form, which treats every JSON number as a double.
 
 use serde_json::Number;
 
 pub(super) fn write(number: &Number, out: &mut String) {
-    // Integers too: beyond 2^53 neighbours become one number, as they do for everyone else who reads them.
+    // Integers too: beyond 2^53, neighbours become one number, as for other readers.
     let double = number.as_f64().filter(|double| double.is_finite());
     out.push_str(&format_double(double.unwrap_or_default()));
 }
 
-/// A finite number.
+/// Formats a finite number.
 pub(super) fn format_double(number: f64) -> String {
-    // Covers minus zero, whose sign is not written.
+    // Covers minus zero, which has no sign.
     if number == 0.0 {
         return "0".to_owned();
     }
@@ -22,8 +22,8 @@ pub(super) fn format_double(number: f64) -> String {
     format!("{sign}{}", place_decimal_point(&digits, exponent))
 }
 
-/// The fewest digits that still mean this number and no other, of those the closest, and of two that are equally close
-/// the even one: what the RFC asks for. The standard library promises the first two only.
+/// The shortest digits that identify the number; of these the closest, and of two equally close ones the even one, as
+/// the RFC asks. The standard library guarantees only the first two.
 fn shortest_digits(number: f64) -> String {
     let fewest = format!("{number:e}");
     let mantissa = fewest.split('e').next().unwrap_or_default();
@@ -32,12 +32,12 @@ fn shortest_digits(number: f64) -> String {
     if rounded.parse() == Ok(number) { rounded } else { fewest }
 }
 
-/// Digits with one before the point, times ten to the power of `exponent`.
+/// The digits have one before the point and are multiplied by ten to the power of `exponent`.
 fn place_decimal_point(digits: &str, exponent: i32) -> String {
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
     let length = i32::try_from(digits.len()).unwrap_or_default();
     match exponent {
-        // Whole numbers up to 21 digits are written out.
+        // Whole numbers up to 21 digits are written in full.
         0..=20 if length <= exponent + 1 => format!("{digits}{}", zeros(exponent + 1 - length)),
         0..=20 => {
             let (whole, rest) = digits.split_at(usize::try_from(exponent + 1).unwrap_or_default());

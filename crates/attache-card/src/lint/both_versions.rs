@@ -1,4 +1,4 @@
-//! A card for both versions: what it says to one, it says to the other.
+//! Checks that a card for both versions says the same to both.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn compare_requirements(report: &mut Report<'_>, holder: &Map<String, Value>, pl
         Value::Object(schemes.map(|(name, value)| (name.clone(), scopes(value))).collect()).to_string()
     };
     let newer: BTreeSet<String> = entries("securityRequirements").iter().map(flat).collect();
-    // Alternatives that only 1.0 has words for are left out for 0.3, so fewer are fine, but none for some is not.
+    // Alternatives that only 1.0 can express are missing in 0.3, so fewer are fine, but not zero instead of some.
     if !older.is_subset(&newer) || older.is_empty() != newer.is_empty() {
         let words = "security and securityRequirements do not require the same of callers";
         report.error(&rules::HALVES, member_path(place, "security"), words);

@@ -1,4 +1,4 @@
-//! What the card tells: links, media types, skills and extensions.
+//! Checks links, media types, skills and extensions.
 
 use serde_json::{Map, Value};
 use url::Url;
@@ -26,7 +26,7 @@ fn check_link(report: &mut Report<'_>, value: Option<&Value>, place: &str) {
                 report.error(&rules::URL, place, "has credentials in it, and the card is public");
             }
         }
-        // Small icons are often given as they are.
+        // Small icons are often inlined.
         Ok(url) if url.scheme() == "data" && place == "iconUrl" => {}
         _ => report.error(
             &rules::URL,

@@ -1,15 +1,15 @@
-//! Where the agent is reached, and how.
+//! Checks the interfaces.
 
 use serde_json::Value;
 use url::{Host, Url};
 
 use super::{CardVersion, Report, Severity, rules};
 
-/// How the paths of HTTP+JSON begin where no tenant is named.
+/// First path segments of HTTP+JSON without a tenant.
 const RESERVED_SEGMENTS: &[&str] =
     &[".", "..", ".well-known", "extendedAgentCard", "message:send", "message:stream", "tasks", "v1"];
 
-/// The bindings that everybody knows.
+/// The well-known bindings.
 const BINDINGS: &[&str] = &["JSONRPC", "GRPC", "HTTP+JSON"];
 
 pub(super) fn check(report: &mut Report<'_>) {
@@ -179,7 +179,7 @@ fn is_host_and_port(text: &str) -> bool {
     host_is_name && Host::parse(host).is_ok() && port.parse::<u16>().is_ok()
 }
 
-/// Never leaves the machine.
+/// The URL never leaves the machine.
 pub(super) fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

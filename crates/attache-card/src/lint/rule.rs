@@ -1,6 +1,6 @@
 //! The rules that a card can break.
 
-/// One rule: a name to look it up by, and what it says.
+/// One rule: its name and its text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
     pub name: &'static str,
@@ -10,7 +10,7 @@ pub struct Rule {
 macro_rules! rules {
     ($($constant:ident, $name:literal, $says:literal;)*) => {
         $(pub(super) static $constant: Rule = Rule { name: $name, says: $says };)*
-        /// All of them, in the order of the documentation.
+        /// All rules, in the order of the documentation.
         pub static RULES: &[&Rule] = &[$(&$constant),*];
     };
 }

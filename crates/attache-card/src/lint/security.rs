@@ -1,4 +1,4 @@
-//! Who may call: schemes, and what is required of callers.
+//! Checks security schemes and requirements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,12 @@ use super::{CardVersion, Report, Severity, rules};
 use crate::normalize::member_path;
 use crate::shape::v1_0;
 
-/// A scheme as both versions mean it.
+/// A scheme, free of version.
 struct Scheme<'a> {
     kind: &'static str,
     version: CardVersion,
     members: &'a Map<String, Value>,
-    /// Where its members are.
+    /// The path of its members.
     place: String,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn check(report: &mut Report<'_>) {
     check_extended(report, used.is_empty());
 }
 
-/// The scheme in the words of each version that it is written in.
+/// The scheme in each version's form.
 fn schemes_of<'a>(scheme: &'a Value, place: &str) -> Vec<Scheme<'a>> {
     let Some(object) = scheme.as_object() else { return Vec::new() };
     let wrapped = v1_0::SCHEME.members.iter().filter_map(|member| {

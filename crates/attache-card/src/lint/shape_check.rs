@@ -1,4 +1,4 @@
-//! Members against the tables of both versions: what is missing, of another type, or known to neither.
+//! Checks members against the tables of both versions: missing, mistyped and unknown ones.
 
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(super) fn check(report: &mut Report<'_>) {
         unknown.push(walk.unknown);
     }
     let Some((first, others)) = unknown.split_first() else { return };
-    // Unknown to all: in the other versions the place itself, or something it is in.
+    // Reports members that every version does not know, by themselves or as part of an unknown member.
     let is_unknown = |place: &String, others: &[String]| others.iter().any(|other| is_within(place, other));
     for place in first.iter().chain(others.iter().flatten()) {
         if unknown.iter().all(|list| is_unknown(place, list)) {
@@ -128,7 +128,7 @@ impl ShapeChecker<'_, '_> {
             (MemberKind::List(_), Value::Array(items)) => items.is_empty(),
             _ => false,
         };
-        // These lists have rules of their own.
+        // These lists have their own rules.
         if empty && !place.ends_with("supportedInterfaces") && place != "skills" && !place.ends_with(".tags")
         {
             let words = "is required and says nothing";
@@ -138,7 +138,7 @@ impl ShapeChecker<'_, '_> {
 
     fn error(&mut self, rule: &'static super::Rule, place: &str, words: String) {
         let version = Some(self.version);
-        // What both versions say in the same words is told once.
+        // Reports a finding of both versions once.
         let known = self
             .report
             .findings
@@ -152,7 +152,7 @@ impl ShapeChecker<'_, '_> {
     }
 }
 
-/// Names of 0.3 and of drafts, and what became of them in 1.0.
+/// Names of 0.3 and of drafts, and their names in 1.0.
 const RENAMED: &[(&str, &str)] = &[
     ("security", "1.0 calls it securityRequirements"),
     ("securityRequirements", "0.3 calls it security"),

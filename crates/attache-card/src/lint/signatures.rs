@@ -1,4 +1,4 @@
-//! Signatures, as far as they can be judged without a key.
+//! Checks signatures as far as possible without a key.
 
 use serde_json::Value;
 use url::Url;
@@ -30,7 +30,7 @@ pub(super) fn check(report: &mut Report<'_>) {
 fn check_one(report: &mut Report<'_>, entry: &Value, place: &str) {
     let header = match read(entry) {
         Ok(parts) => parts.header,
-        // Missing members have been told of.
+        // Missing members are reported elsewhere.
         Err(why) if why.starts_with("it has no text") => return,
         Err(why) => return report.error(&rules::SIGNATURE, place, why),
     };

@@ -1,9 +1,9 @@
-//! The members of 0.3, as its JSON has them. It defines no canonical form, so a member is required or it is not.
+//! The members of a 0.3 card in JSON. 0.3 defines no canonical form, so members are either required or optional.
 
 use super::MemberKind::{Flag, Free, List, Map, Object, Tagged, Text};
 use super::{MemberKind, Shape, TEXT_MAP, TEXTS, optional, required, shape};
 
-/// Alternatives, each a map of a scheme's name to its scopes.
+/// Alternatives, each a map from a scheme's name to its scopes.
 const REQUIREMENTS: MemberKind = List(&Map(&TEXTS));
 
 pub(crate) static CARD: Shape = shape(

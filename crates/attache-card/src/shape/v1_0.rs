@@ -1,4 +1,4 @@
-//! The members of 1.0. A message that is set counts as said, so objects are optional, never implicit.
+//! The members of a 1.0 card. A message has presence, so objects are optional, never implicit.
 
 use super::MemberKind::{Flag, Free, List, Map, Object, Text};
 use super::{Shape, TEXT_MAP, TEXTS, choice, implicit, optional, required, shape};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
-use attache_client::{Event, Message, SendConfiguration, SendMessage, Task};
+use attache_client::{Message, OutgoingMessage, RemoteTask, StreamEvent, approval_in};
 use attache_domain::visible_line;
 use uuid::Uuid;
 
@@ -32,10 +32,14 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
         ));
     }
     let task = server.find(&arguments.id).await?;
-    if !task.status.state.is_interrupted() {
+    if !task.status.is_interrupted() {
         let hint = "attache tasks list --state input-required shows the tasks that wait for an answer";
         return Err(with_hint(
-            anyhow!("task {} is {} and asks nothing", visible_line(&task.id), task.status.state),
+            anyhow!(
+                "task {} is {} and asks nothing",
+                visible_line(task.id.as_str()),
+                task.status.state_name()
+            ),
             hint,
         ));
     }
@@ -52,11 +56,12 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
         QuestionNaming::Bare | QuestionNaming::Ambiguous => return Err(unnamed(&task)),
     }
     let id = Uuid::new_v4().to_string();
-    let message = Message::with_parts(id.clone(), answer.parts).to_task(&task.id);
-    let history_length = Some(answer.calls + 1);
-    let configuration = SendConfiguration { return_immediately: true, history_length };
-    let sent = server.client.send(SendMessage { message, configuration }).await;
-    let Event::Task(answered) = sent.map_err(|error| server.describe_error(error))? else {
+    let message = OutgoingMessage::parts(id.clone(), answer.parts)
+        .to_task(task.id.as_str())
+        .return_immediately()
+        .history_length(answer.calls + 1);
+    let sent = server.client.send(message).await;
+    let StreamEvent::Task(answered) = sent.map_err(|error| server.describe_error(error))? else {
         bail!("the agent answered with a message of its own and says nothing about the task");
     };
     print_approvals(&answered, &id)?;
@@ -67,7 +72,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
     writeln!(
         io::stdout(),
         "answered; attache tasks follow {} shows what comes of it",
-        visible_line(&answered.id)
+        visible_line(answered.id.as_str())
     )?;
     Ok(ExitCode::SUCCESS)
 }
@@ -78,7 +83,7 @@ fn is_at_terminal() -> bool {
 }
 
 /// Shows what is asked now, and lets the person say whether that is what the answer is about.
-fn confirm(task: &Task) -> io::Result<bool> {
+fn confirm(task: &RemoteTask) -> io::Result<bool> {
     write!(io::stderr(), "{}\n\nSend this answer? [y/N] ", question(task))?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
@@ -86,7 +91,7 @@ fn confirm(task: &Task) -> io::Result<bool> {
 }
 
 /// What is asked now, and how to answer exactly that.
-fn unnamed(task: &Task) -> anyhow::Error {
+fn unnamed(task: &RemoteTask) -> anyhow::Error {
     let open = task.status.open_calls();
     let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
     let why = match &calls[..] {
@@ -101,20 +106,20 @@ fn unnamed(task: &Task) -> anyhow::Error {
             )
         }
     };
-    let id = visible_line(&task.id);
+    let id = visible_line(task.id.as_str());
     let error = anyhow!("{why}\n\ntask {id} asks now:\n{}\n\nnothing was answered", question(task));
-    with_hint(error, how_to_answer(&task.id, &task.status))
+    with_hint(error, how_to_answer(task.id.as_str(), &task.status))
 }
 
-fn question(task: &Task) -> String {
+fn question(task: &RemoteTask) -> String {
     let question = task.status.message.as_ref().map(|message| last_words(task, message)).unwrap_or_default();
     question.trim_end().to_owned()
 }
 
 /// What was agreed to or refused by the message `answer`, as the agent has understood it.
-fn print_approvals(task: &Task, answer: &str) -> io::Result<()> {
+fn print_approvals(task: &RemoteTask, answer: &str) -> io::Result<()> {
     let by_answer = |message: &&Message| {
-        message.approval().is_some_and(|approval| approval.get("message").is_some_and(|it| it == answer))
+        approval_in(message).is_some_and(|approval| approval.get("message").is_some_and(|it| it == answer))
     };
     for message in task.history.iter().chain(&task.status.message).filter(by_answer) {
         writeln!(io::stderr(), "{}", printable(&message.text()).trim_end())?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use attache_client::TaskState;
+use attache_client::{TaskState, state_name};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
@@ -116,8 +116,8 @@ pub(crate) struct AnswerArguments {
 
 fn parse_state(text: &str) -> Result<TaskState, String> {
     let wanted = text.to_ascii_lowercase().replace('_', "-");
-    TaskState::ALL.into_iter().find(|state| state.name() == wanted).ok_or_else(|| {
-        let names = TaskState::ALL.map(TaskState::name);
+    TaskState::ALL.into_iter().find(|state| state_name(*state) == wanted).ok_or_else(|| {
+        let names = TaskState::ALL.map(state_name);
         format!("a state is one of {}", names.join(", "))
     })
 }

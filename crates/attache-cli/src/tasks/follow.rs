@@ -4,7 +4,7 @@ mod event_printer;
 
 use std::process::ExitCode;
 
-use attache_client::{Event, Task, TaskStatus};
+use attache_client::{RemoteStatus, RemoteTask, StreamEvent};
 
 use self::event_printer::EventPrinter;
 use super::arguments::FollowArguments;
@@ -29,19 +29,19 @@ pub(crate) enum FollowStart {
     Now,
     Beginning,
     /// Prints what happens after a message of ours. The task had this status before it, and may still show it.
-    After(Box<TaskStatus>),
+    After(Box<RemoteStatus>),
 }
 
 /// Follows `task` until it settles; a task that failed is a failure.
 pub(crate) async fn follow(
     server: &ServerConnection,
-    task: Task,
+    task: RemoteTask,
     form: FollowFormat,
     start: FollowStart,
 ) -> anyhow::Result<ExitCode> {
     let mut printer = EventPrinter::new(form, server.shows_development());
     let id = task.id.clone();
-    let settled = task.status.state.is_terminal() || task.status.state.is_interrupted();
+    let settled = task.status.is_terminal() || task.status.is_interrupted();
     let mut after = match &start {
         FollowStart::Beginning => Some(START_CURSOR.to_owned()),
         FollowStart::Now | FollowStart::After(_) => task.cursor().map(str::to_owned),
@@ -61,10 +61,10 @@ pub(crate) async fn follow(
         FollowStart::Beginning => None,
     };
     loop {
-        let mut events = match server.client.subscribe(&id, after.as_deref()).await {
+        let mut events = match server.client.subscribe(id.as_str(), after.as_deref()).await {
             Ok(events) => events,
             Err(error) if error.is_finished() => {
-                return end_settled(server, printer, &id, after.is_some()).await;
+                return end_settled(server, printer, id.as_str(), after.is_some()).await;
             }
             Err(error) => return Err(server.describe_error(error)),
         };
@@ -73,16 +73,17 @@ pub(crate) async fn follow(
             let is_first = printer.last_status().is_none();
             printer.print_event(&event)?;
             // The task may already ask something: something new, if it is not what was answered.
-            if let (Event::Task(seen), Some(before)) = (&event, before)
+            if let (StreamEvent::Task(seen), Some(before)) = (&event, before)
                 && is_first
-                && seen.status.state.is_interrupted()
+                && seen.status.is_interrupted()
                 && !is_same(&seen.status, before)
             {
                 return printer.end(seen);
             }
         }
         // A question ends a stream even if it was answered long ago.
-        let task = server.client.get(&id, Some(0)).await.map_err(|error| server.describe_error(error))?;
+        let task =
+            server.client.get(id.as_str(), Some(0)).await.map_err(|error| server.describe_error(error))?;
         let moved_on = printer.last_status().is_none_or(|last| !is_same(last, &task.status));
         after = events.last_event_id().map(str::to_owned);
         if !moved_on || after.is_none() {
@@ -100,13 +101,13 @@ async fn end_settled(
 ) -> anyhow::Result<ExitCode> {
     let task = server.client.get(id, None).await.map_err(|error| server.describe_error(error))?;
     if caught_up {
-        printer.print_event(&Event::Task(Box::new(task.clone())))?;
+        printer.print_event(&StreamEvent::Task(Box::new(task.clone())))?;
     } else {
         printer.print_settled(&task)?;
     }
     printer.end(&task)
 }
 
-fn is_same(one: &TaskStatus, other: &TaskStatus) -> bool {
+fn is_same(one: &RemoteStatus, other: &RemoteStatus) -> bool {
     one.state == other.state && one.timestamp == other.timestamp
 }

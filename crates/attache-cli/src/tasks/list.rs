@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use attache_client::{ListTasks, Role, Task};
+use attache_client::{ListTasks, RemoteTask, Role};
 use attache_domain::{visible_again, visible_line};
 
 use super::arguments::ListArguments;
@@ -11,7 +11,7 @@ use super::time::utc;
 use crate::printable::printable;
 
 /// A page holds whole conversations, so it holds few of them.
-const PAGE: u32 = 25;
+const PAGE: usize = 25;
 /// At least this much of an id is shown.
 const SHORT: usize = 8;
 const MAX_WORDS: usize = 60;
@@ -20,16 +20,16 @@ const MAX_QUESTION_WIDTH: usize = 100;
 
 pub(crate) async fn run(server: &ServerConnection, arguments: ListArguments) -> anyhow::Result<()> {
     let limit = arguments.limit;
-    let page = u32::try_from(limit).unwrap_or(PAGE).clamp(1, PAGE);
-    let context_id = match &arguments.context {
-        Some(context) => Some(server.find_context(context).await?),
+    let page = limit.clamp(1, PAGE);
+    let context = match &arguments.context {
+        Some(context) => Some(server.find_context(context).await?.into()),
         None => None,
     };
-    let list =
-        ListTasks { context_id, state: arguments.state, page_size: Some(page), ..ListTasks::default() };
+    let list = ListTasks { context, state: arguments.state, page_size: page, ..ListTasks::default() };
     let tasks = server.all(list, limit).await?;
     let mut out = io::stdout().lock();
     if arguments.json {
+        let tasks: Vec<_> = tasks.iter().map(RemoteTask::to_json).collect();
         serde_json::to_writer_pretty(&mut out, &tasks)?;
         writeln!(out)?;
         return Ok(());
@@ -38,12 +38,12 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ListArguments) -> 
     Ok(out.flush()?)
 }
 
-fn table(tasks: &[Task]) -> String {
+fn table(tasks: &[RemoteTask]) -> String {
     if tasks.is_empty() {
         return "no tasks\n".to_owned();
     }
     let ids = shortened(tasks.iter().map(|task| task.id.as_str()).collect());
-    let contexts = shortened(tasks.iter().map(|task| task.context_id.as_str()).collect());
+    let contexts = shortened(tasks.iter().map(|task| task.context.as_str()).collect());
     let width = |texts: &[String], least: usize| {
         texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(least)
     };
@@ -51,7 +51,7 @@ fn table(tasks: &[Task]) -> String {
     let mut text =
         format!("{:id_width$}  {:14}  {:context_width$}  {:20}  TASK\n", "ID", "STATE", "CONTEXT", "UPDATED");
     for ((task, id), context) in tasks.iter().zip(&ids).zip(&contexts) {
-        let (state, updated, words) = (task.status.state, updated(task), first_words(task));
+        let (state, updated, words) = (task.status.state_name(), updated(task), first_words(task));
         let line = format!("{id:id_width$}  {state:14}  {context:context_width$}  {updated:20}  {words}");
         text.push_str(line.trim_end());
         text.push('\n');
@@ -79,18 +79,18 @@ fn shortened(ids: Vec<&str>) -> Vec<String> {
     ids.into_iter().map(|id| cut(id, length)).collect()
 }
 
-fn updated(task: &Task) -> String {
+fn updated(task: &RemoteTask) -> String {
     task.status.timestamp.as_deref().map(utc).unwrap_or_default()
 }
 
-fn first_words(task: &Task) -> String {
+fn first_words(task: &RemoteTask) -> String {
     let said = task.history.iter().find(|message| message.role == Role::User).map(|message| message.text());
     cut(&printable(&said.unwrap_or_default()).split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
 }
 
 /// What the task wants to know, in a few lines.
-fn question(task: &Task) -> Vec<String> {
-    let Some(message) = task.status.message.as_ref().filter(|_| task.status.state.is_interrupted()) else {
+fn question(task: &RemoteTask) -> Vec<String> {
+    let Some(message) = task.status.message.as_ref().filter(|_| task.status.is_interrupted()) else {
         return Vec::new();
     };
     let text = message.text();
@@ -117,8 +117,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tasks::test_values::decode_task;
 
-    fn task(id: &str, state: &str, said: &str, question: Option<&str>) -> Task {
+    fn task(id: &str, state: &str, said: &str, question: Option<&str>) -> RemoteTask {
         let message =
             |role: &str, text: &str| json!({"messageId": "m", "role": role, "parts": [{"text": text}]});
         let mut status = json!({"state": state, "timestamp": "2026-11-15T13:40:50.123Z"});
@@ -126,10 +127,7 @@ mod tests {
             status["message"] = message("ROLE_AGENT", question);
         }
         let history = [message("ROLE_USER", said)];
-        serde_json::from_value(
-            json!({"id": id, "contextId": "cccccccc-1", "status": status, "history": history}),
-        )
-        .unwrap()
+        decode_task(&json!({"id": id, "contextId": "cccccccc-1", "status": status, "history": history}))
     }
 
     #[test]

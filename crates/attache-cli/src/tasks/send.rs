@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
-use attache_client::{Event, Message, SendConfiguration, SendMessage};
+use attache_client::{OutgoingMessage, StreamEvent};
 use attache_domain::visible_line;
 use uuid::Uuid;
 
@@ -19,41 +19,40 @@ const MAX_PIPED: u64 = 8 << 20;
 
 pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> anyhow::Result<ExitCode> {
     let text = text(&arguments.text)?;
-    let mut message = Message::from_user(Uuid::new_v4(), text);
+    let mut message = OutgoingMessage::text(Uuid::new_v4(), text);
     let mut start = FollowStart::Beginning;
     if let Some(id) = &arguments.task {
         let task = server.find(id).await?;
-        message = message.to_task(&task.id).in_context(&task.context_id);
+        message = message.to_task(task.id.as_str()).in_context(task.context.as_str());
         start = FollowStart::After(Box::new(task.status));
     } else if let Some(context) = &arguments.context {
         message = message.in_context(server.find_context(context).await?);
     }
-    let configuration = SendConfiguration { return_immediately: true, history_length: None };
-    let sent = server.client.send(SendMessage { message, configuration }).await;
+    let sent = server.client.send(message.return_immediately()).await;
     let task = match sent.map_err(|error| server.describe_error(error))? {
-        Event::Task(task) => task,
+        StreamEvent::Task(task) => task,
         // An agent may answer at once and make no task.
-        Event::Message(message) => {
+        StreamEvent::Message(message) => {
             writeln!(io::stdout(), "{}", parts(&message.parts).trim_end())?;
             return Ok(ExitCode::SUCCESS);
         }
-        Event::StatusUpdate(_) | Event::ArtifactUpdate(_) => {
+        StreamEvent::StatusUpdate(_) | StreamEvent::ArtifactUpdate(_) => {
             bail!("the agent answered with an event, where a task or a message was due")
         }
     };
     if arguments.follow {
-        writeln!(io::stderr(), "[task {}]", visible_line(&task.id))?;
+        writeln!(io::stderr(), "[task {}]", visible_line(task.id.as_str()))?;
         let form = if arguments.json { FollowFormat::Json } else { FollowFormat::Text };
         return follow(server, *task, form, start).await;
     }
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &task)?;
+        serde_json::to_writer_pretty(&mut out, &task.to_json())?;
         writeln!(out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let id = visible_line(&task.id);
-    writeln!(out, "task {id} is {}; attache tasks follow {id} shows what it does", task.status.state)?;
+    let id = visible_line(task.id.as_str());
+    writeln!(out, "task {id} is {}; attache tasks follow {id} shows what it does", task.status.state_name())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use attache_client::{Client, ClientError, ClientOptions, DEVELOPMENT_TOOL, Event, ListTasks, Task};
-use attache_domain::visible_line;
+use attache_client::{
+    Client, ClientError, ClientOptions, DEVELOPMENT_TOOL, ListTasks, RemoteTask, StreamEvent,
+};
+use attache_domain::{MAX_PAGE_SIZE, visible_line};
 use attache_net::{NetError, Secret};
 use tokio::time::timeout;
 
@@ -58,7 +60,7 @@ impl ServerConnection {
     }
 
     /// The task with this id, or the only one whose id begins with it.
-    pub(crate) async fn find(&self, id: &str) -> anyhow::Result<Task> {
+    pub(crate) async fn find(&self, id: &str) -> anyhow::Result<RemoteTask> {
         match self.client.get(id, None).await {
             Ok(task) => return Ok(task),
             Err(error) if error.is_not_found() => {}
@@ -87,13 +89,13 @@ impl ServerConnection {
 
     /// The conversation with this id, or the only one whose id begins with it.
     pub(crate) async fn find_context(&self, id: &str) -> anyhow::Result<String> {
-        let exact = ListTasks { context_id: Some(id.to_owned()), page_size: Some(1), ..list_request() };
+        let exact = ListTasks { context: Some(id.into()), page_size: 1, ..list_request() };
         if !self.all(exact, 1).await?.is_empty() {
             return Ok(id.to_owned());
         }
         let known = self.all(list_request(), MAX_TASKS_SEARCHED).await?;
         let mut ids: Vec<&str> =
-            known.iter().map(|task| task.context_id.as_str()).filter(|it| it.starts_with(id)).collect();
+            known.iter().map(|task| task.context.as_str()).filter(|it| it.starts_with(id)).collect();
         ids.sort_unstable();
         ids.dedup();
         match ids[..] {
@@ -116,10 +118,10 @@ impl ServerConnection {
     }
 
     /// Every event of a task up to what `task` shows, or a little more.
-    pub(crate) async fn events_until(&self, task: &Task) -> anyhow::Result<Vec<Event>> {
+    pub(crate) async fn events_until(&self, task: &RemoteTask) -> anyhow::Result<Vec<StreamEvent>> {
         let (mut all, mut after) = (Vec::new(), START_CURSOR.to_owned());
         loop {
-            let mut events = match self.client.subscribe(&task.id, Some(&after)).await {
+            let mut events = match self.client.subscribe(task.id.as_str(), Some(&after)).await {
                 Ok(events) => events,
                 Err(error) if error.is_finished() => return Ok(all),
                 Err(error) => return Err(self.describe_error(error)),
@@ -145,10 +147,10 @@ impl ServerConnection {
     }
 
     /// Page after page, up to `limit` tasks.
-    pub(crate) async fn all(&self, mut list: ListTasks, limit: usize) -> anyhow::Result<Vec<Task>> {
+    pub(crate) async fn all(&self, mut list: ListTasks, limit: usize) -> anyhow::Result<Vec<RemoteTask>> {
         let mut tasks = Vec::new();
         while tasks.len() < limit {
-            let page = self.client.list(&list).await.map_err(|error| self.describe_error(error))?;
+            let page = self.client.list(list.clone()).await.map_err(|error| self.describe_error(error))?;
             let nothing_new = page.tasks.is_empty();
             tasks.extend(page.tasks);
             if page.next_page_token.is_empty() || nothing_new {
@@ -163,7 +165,7 @@ impl ServerConnection {
 
 /// Tasks without what was said in them.
 fn list_request() -> ListTasks {
-    ListTasks { history_length: Some(0), page_size: Some(100), ..ListTasks::default() }
+    ListTasks { history_length: Some(0), page_size: MAX_PAGE_SIZE, ..ListTasks::default() }
 }
 
 fn token(file: Option<&Path>, variable: Option<String>) -> anyhow::Result<Option<Secret>> {
@@ -207,14 +209,4 @@ fn explained(error: ClientError, address: &str, has_token: bool) -> anyhow::Erro
         _ => return anyhow!("{}", printable(&error.to_string())),
     };
     with_hint(anyhow!("{address}: {}", printable(&error.to_string())), hint)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_client_asks_for_the_extension_that_the_server_speaks() {
-        assert_eq!(DEVELOPMENT_TOOL, attache_wire::devtool::URI);
-    }
 }

@@ -4,8 +4,11 @@ mod transcript;
 
 use std::io::{self, Write};
 
-use attache_client::{Artifact, Message, OpenCall, Part, PartContent, Role, Task, TaskStatus};
-use attache_domain::{visible_again, visible_line};
+use attache_client::{
+    Artifact, Message, OpenCall, Part, PartContent, RemoteStatus, RemoteTask, Role, approval_in,
+    artifact_text,
+};
+use attache_domain::{Base64, visible_again, visible_line};
 
 use self::transcript::{TranscriptEntry, transcript};
 use super::arguments::ShowArguments;
@@ -22,7 +25,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
     };
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &task)?;
+        serde_json::to_writer_pretty(&mut out, &task.to_json())?;
         writeln!(out)?;
     } else {
         let entries = match events {
@@ -35,27 +38,30 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
 }
 
 /// All that an agent without the development-tool extension tells of what happened.
-fn history(task: &Task) -> Vec<TranscriptEntry> {
+fn history(task: &RemoteTask) -> Vec<TranscriptEntry> {
     task.history.iter().cloned().map(TranscriptEntry::Said).collect()
 }
 
-fn page(task: &Task, entries: &[TranscriptEntry]) -> String {
-    let mut text =
-        format!("task     {}\ncontext  {}\n", visible_line(&task.id), visible_line(&task.context_id));
+fn page(task: &RemoteTask, entries: &[TranscriptEntry]) -> String {
+    let mut text = format!(
+        "task     {}\ncontext  {}\n",
+        visible_line(task.id.as_str()),
+        visible_line(task.context.as_str())
+    );
     let updated = task.status.timestamp.as_deref().map(|at| format!(", {}", utc(at))).unwrap_or_default();
-    text.push_str(&format!("state    {}{updated}\n", task.status.state));
+    text.push_str(&format!("state    {}{updated}\n", task.status.state_name()));
     for entry in entries {
         text.push_str(&format!("\n{}", section(entry)));
     }
     for artifact in task.artifacts.iter().filter(|artifact| !is_said(artifact, entries)) {
         text.push_str(&format!("\n{}\n{}", heading(artifact), block(&parts(&artifact.parts))));
     }
-    if let Some(message) = task.status.message.as_ref().filter(|message| message.approval().is_none()) {
-        let label = if task.status.state.is_interrupted() { "it asks" } else { "it says" };
+    if let Some(message) = task.status.message.as_ref().filter(|message| approval_in(message).is_none()) {
+        let label = if task.status.is_interrupted() { "it asks" } else { "it says" };
         text.push_str(&format!("\n{label}:\n{}", block(&last_words(task, message))));
     }
-    if task.status.state.is_interrupted() {
-        text.push_str(&format!("\n{}\n", how_to_answer(&task.id, &task.status)));
+    if task.status.is_interrupted() {
+        text.push_str(&format!("\n{}\n", how_to_answer(task.id.as_str(), &task.status)));
     }
     text
 }
@@ -66,7 +72,6 @@ fn section(entry: &TranscriptEntry) -> String {
             let speaker = match message.role {
                 Role::User => "user",
                 Role::Agent => "agent",
-                Role::Unknown => "?",
             };
             format!("{speaker}:\n{}", block(&parts(&message.parts)))
         }
@@ -89,17 +94,17 @@ fn section(entry: &TranscriptEntry) -> String {
 }
 
 /// What a task says last. If it asks, nothing of that is hidden.
-pub(crate) fn last_words(task: &Task, message: &Message) -> String {
+pub(crate) fn last_words(task: &RemoteTask, message: &Message) -> String {
     let mut told = message.parts.clone();
     if message.parts.iter().any(|part| part.as_text().is_some()) {
         told.retain(|part| !is_call(part));
     }
     let words = parts(&told);
-    if task.status.state.is_interrupted() { visible_again(&words).into_owned() } else { words }
+    if task.status.is_interrupted() { visible_again(&words).into_owned() } else { words }
 }
 
 /// The command that answers exactly what is shown: it names the calls.
-pub(crate) fn how_to_answer(id: &str, status: &TaskStatus) -> String {
+pub(crate) fn how_to_answer(id: &str, status: &RemoteStatus) -> String {
     let id = visible_line(id);
     let open = status.open_calls();
     let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
@@ -124,16 +129,19 @@ pub(crate) fn how_to_answer(id: &str, status: &TaskStatus) -> String {
 pub(crate) fn heading(artifact: &Artifact) -> String {
     let name = artifact.name.as_deref().unwrap_or_default();
     let filename = artifact.parts.iter().find_map(|part| part.filename.as_deref());
-    let name = [name, filename.unwrap_or_default(), artifact.id()].into_iter().find(|name| !name.is_empty());
+    let name =
+        [name, filename.unwrap_or_default(), artifact.id.as_str()].into_iter().find(|name| !name.is_empty());
     format!("artifact {}:", visible_line(name.unwrap_or("without a name")))
 }
 
 /// The answer stands among what was said as well, once it is whole.
 fn is_said(artifact: &Artifact, entries: &[TranscriptEntry]) -> bool {
-    let text = artifact.text();
+    let text = artifact_text(artifact);
     entries.iter().any(|entry| match entry {
         TranscriptEntry::Said(message) => message.role == Role::Agent && message.text() == text,
-        TranscriptEntry::Text(said) => text.contains(said.as_str()) && artifact.id().starts_with("answer-"),
+        TranscriptEntry::Text(said) => {
+            text.contains(said.as_str()) && artifact.id.as_str().starts_with("answer-")
+        }
         _ => false,
     })
 }
@@ -144,7 +152,7 @@ pub(crate) fn parts(parts: &[Part]) -> String {
         PartContent::Text(text) => printable(text),
         PartContent::Data(data) => printable(&serde_json::to_string_pretty(data).unwrap_or_default()),
         PartContent::Url(url) => printable(url),
-        PartContent::Raw(raw) => format!("({} bytes of {})", raw.len() / 4 * 3, media_type(part)),
+        PartContent::Raw(Base64(raw)) => format!("({} bytes of {})", raw.len() / 4 * 3, media_type(part)),
     });
     shown.collect()
 }
@@ -163,12 +171,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tasks::test_values::decode_task;
 
     #[test]
     fn a_page_has_what_was_said_made_and_asked() {
         let message =
             |role: &str, text: &str| json!({"messageId": "m", "role": role, "parts": [{"text": text}]});
-        let task: Task = serde_json::from_value(json!({
+        let task = decode_task(&json!({
             "id": "t-1",
             "contextId": "c-1",
             "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": message("ROLE_AGENT", "May I?")},
@@ -178,8 +187,7 @@ mod tests {
                 {"artifactId": "changes-1", "name": "Changes", "parts": [{"text": "--- a/x\n+++ b/x\n"}]},
                 {"artifactId": "image", "parts": [{"raw": "QUJD", "mediaType": "image/png"}]},
             ],
-        }))
-        .unwrap();
+        }));
         let expected = "\
 task     t-1
 context  c-1
@@ -205,13 +213,14 @@ answer with: attache tasks answer t-1 'YOUR ANSWER'
 ";
         assert_eq!(page(&task, &history(&task)), expected);
     }
+
     #[test]
     fn the_command_that_answers_names_the_question_and_runs_nothing_again_by_itself() {
         let how = |open: serde_json::Value| {
             let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [],
                 "metadata": {"attache/open-calls": open}});
             let status = json!({"state": "TASK_STATE_INPUT_REQUIRED", "message": message});
-            how_to_answer("t-1", &serde_json::from_value(status).unwrap())
+            how_to_answer("t-1", &decode_task(&json!({"id": "t-1", "status": status})).status)
         };
         let call = json!({"call": "c-1", "choices": ["proceed_once", "cancel"]});
         let lost = json!({"call": "lost-5-1", "lost": "c-1", "choices": ["run_again", "skip", "cancel"]});

@@ -1,6 +1,8 @@
 //! Single calls, in both bindings.
 
-use attache_client::{Client, ClientError, ClientOptions, Event, ListTasks, Message, SendMessage, TaskState};
+use attache_client::{
+    Client, ClientError, ClientOptions, ListTasks, OutgoingMessage, StreamEvent, TaskState,
+};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
@@ -12,8 +14,11 @@ async fn a_call_in_json_rpc_carries_version_and_token_and_gives_the_result() {
     let server =
         ModelServer::with_responses([card("JSONRPC", "http://elsewhere.example/rpc"), answer(200, result)]);
     let client = connect(&server).await;
-    let sent = client.send(SendMessage::new(Message::from_user("m-1", "hi"))).await.unwrap();
-    assert!(matches!(&sent, Event::Task(task) if task.status.state == TaskState::Completed), "{sent:?}");
+    let sent = client.send(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+    assert!(
+        matches!(&sent, StreamEvent::Task(task) if task.status.state == Some(TaskState::Completed)),
+        "{sent:?}"
+    );
     let received = server.received();
     assert_eq!(received[0].target, "/.well-known/agent-card.json");
     assert_eq!(received[1].target, "/rpc", "the card's path, but not its host");
@@ -41,7 +46,7 @@ async fn every_call_names_the_extensions_to_speak_also_when_there_are_none() {
         let client = Client::connect(&server.url(), options).await.unwrap();
         client.get("t-1", None).await.unwrap();
         let mut events = client.subscribe("t-1", None).await.unwrap();
-        assert!(matches!(events.next().await, Some(Ok(Event::Task(_)))));
+        assert!(matches!(events.next().await, Some(Ok(StreamEvent::Task(_)))));
         for received in &server.received()[1..] {
             assert_eq!(received.header("a2a-extensions"), header);
         }
@@ -57,10 +62,10 @@ async fn a_call_in_http_json_goes_to_its_path() {
         answer(200, task("TASK_STATE_CANCELED")),
     ]);
     let client = connect(&server).await;
-    let list = ListTasks { page_size: Some(2), history_length: Some(0), ..ListTasks::default() };
-    let page = client.list(&list).await.unwrap();
+    let list = ListTasks { page_size: 2, history_length: Some(0), ..ListTasks::default() };
+    let page = client.list(list).await.unwrap();
     assert_eq!((page.tasks.len(), page.next_page_token.as_str(), page.total_size), (1, "p2", 7));
-    assert_eq!(client.cancel("t-1").await.unwrap().status.state, TaskState::Canceled);
+    assert_eq!(client.cancel("t-1").await.unwrap().status.state, Some(TaskState::Canceled));
     let received = server.received();
     assert_eq!(received[1].target, "/tasks?historyLength=0&pageSize=2");
     assert_eq!((received[2].method.as_str(), received[2].target.as_str()), ("POST", "/tasks/t-1:cancel"));
@@ -76,7 +81,7 @@ async fn a_refusal_keeps_its_code_and_its_message() {
         let error = connect(&server).await.get("t-1", None).await.unwrap_err();
         assert!(error.is_not_found() && !error.is_finished(), "{error:?}");
         assert_eq!(error.to_string(), "no such task");
-        assert!(matches!(error, ClientError::Refused { code, .. } if code == expected), "{error:?}");
+        assert!(matches!(error, ClientError::Refused(ref refused) if refused.code == expected), "{error:?}");
     }
 }
 
@@ -113,7 +118,7 @@ async fn an_answer_has_a_largest_size() {
         card("JSONRPC", "http://127.0.0.1/"),
         answer(200, json!({"result": "x".repeat(99)})),
     ]);
-    let options = ClientOptions { most_answer: 50, ..ClientOptions::default() };
+    let options = ClientOptions { max_response_bytes: 50, ..ClientOptions::default() };
     let client = Client::connect(&server.url(), options).await.unwrap();
     let error = client.get("t-1", None).await.unwrap_err();
     assert_eq!(error.to_string(), "the answer is larger than 50 bytes");

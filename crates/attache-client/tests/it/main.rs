@@ -1,4 +1,4 @@
-//! The client against agents that answer as planned, right or wrong.
+//! The client against scripted agents, right and wrong ones.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod calls;
@@ -25,6 +25,7 @@ fn task(state: &str) -> Value {
 }
 
 async fn connect(server: &ModelServer) -> Client {
-    let options = ClientOptions { token: Some(Secret::new(TOKEN)), tries: 3, ..ClientOptions::default() };
+    let options =
+        ClientOptions { token: Some(Secret::new(TOKEN)), max_retries: 3, ..ClientOptions::default() };
     Client::connect(&server.url(), options).await.unwrap()
 }

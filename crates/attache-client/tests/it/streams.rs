@@ -1,6 +1,6 @@
-//! Streams that are cut, and come back.
+//! Streams that are cut and reconnect.
 
-use attache_client::{ClientError, Event, EventStream, Message, SendMessage, TaskState};
+use attache_client::{ClientError, EventStream, OutgoingMessage, StreamEvent, TaskState, artifact_text};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
 use serde_json::{Value, json};
 
@@ -30,16 +30,16 @@ fn whole(state: &str) -> Value {
 }
 
 async fn begin(server: &ModelServer) -> EventStream {
-    connect(server).await.stream(SendMessage::new(Message::from_user("m-1", "hi"))).await.unwrap()
+    connect(server).await.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap()
 }
 
-/// What was said, and what came last.
+/// The text, and the last state or error.
 async fn read(mut events: EventStream) -> (String, Option<TaskState>, Option<ClientError>) {
     let (mut text, mut state) = (String::new(), None);
     while let Some(event) = events.next().await {
         match event {
-            Ok(Event::ArtifactUpdate(update)) => text.push_str(&update.artifact.text()),
-            Ok(event) => state = event.state(),
+            Ok(StreamEvent::ArtifactUpdate(update)) => text.push_str(&artifact_text(&update.artifact)),
+            Ok(event) => state = event.status().and_then(|status| status.state),
             Err(error) => return (text, state, Some(error)),
         }
     }
@@ -123,7 +123,7 @@ async fn a_bare_message_is_a_whole_stream() {
     let server = ModelServer::with_responses([card("HTTP+JSON", "http://127.0.0.1/"), planned]);
     let mut events = begin(&server).await;
     let event = events.next().await.unwrap().unwrap();
-    assert!(matches!(&event, Event::Message(message) if message.text() == "hello"), "{event:?}");
+    assert!(matches!(&event, StreamEvent::Message(message) if message.text() == "hello"), "{event:?}");
     assert!(events.next().await.is_none());
 }
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use attache_net::HttpResponse;
+use attache_net::sse::{BYTE_ORDER_MARK, SseEvent, SseParser};
 use tokio::time::timeout;
-
-use crate::sse::{BYTE_ORDER_MARK, SseEvent, SseParser};
 
 /// An event may hold a picture.
 const MAX_EVENT_BYTES: usize = 32 * 1024 * 1024;
@@ -94,13 +93,15 @@ impl AnswerReader {
             if is_foreign(&bare) {
                 return foreign(&bare);
             }
-            events.push(SseEvent { name: None, data: String::from_utf8_lossy(&bare).into_owned() });
+            let data = Some(String::from_utf8_lossy(&bare).into_owned());
+            events.push(SseEvent { data, ..SseEvent::default() });
         }
         ReadStep::Events(events)
     }
 
     fn events(&mut self) -> Vec<SseEvent> {
-        let events: Vec<_> = std::iter::from_fn(|| self.parser.next_event()).collect();
+        let events = std::iter::from_fn(|| self.parser.next_event());
+        let events: Vec<_> = events.filter(|event| event.data.is_some()).collect();
         if !events.is_empty() {
             self.bare = None;
         }

@@ -2,6 +2,7 @@
 
 use attache_domain::{ModelPart, Usage};
 use attache_model::{AnswerPiece, LanguageError, Prompt, StopReason};
+use attache_net::sse::SseEvent;
 use attache_net::{HttpClient, HttpRequest, HttpResponse};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -9,7 +10,6 @@ use serde_json::Value;
 
 use crate::failed_attempt::FailedAttempt;
 use crate::retry::RetryOptions;
-use crate::sse::SseEvent;
 use crate::token::TokenRenewal;
 
 /// One way of being asked.

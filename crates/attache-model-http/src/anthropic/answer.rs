@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use attache_domain::{ModelPart, ModelPartContent, Usage};
 use attache_model::{AnswerPiece, Prompt, StopReason};
+use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
 use super::Shared;
@@ -12,7 +13,6 @@ use super::messages::{TargetModel, spoken_block};
 use super::models::family;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
-use crate::sse::SseEvent;
 use crate::tool_names::ToolNames;
 
 /// An answer as far as it has come.
@@ -176,9 +176,10 @@ impl AnthropicAssembly {
 
 impl Assembly for AnthropicAssembly {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
-        let Ok(value) = serde_json::from_str::<Value>(&event.data) else {
+        let data = event.data.as_deref().unwrap_or_default();
+        let Ok(value) = serde_json::from_str::<Value>(data) else {
             // One broken event is no reason to lose the others; a lost end shows by itself.
-            tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read");
+            tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
             return Ok(());
         };
         if value["type"] == "error" || event.name.as_deref() == Some("error") {

@@ -35,7 +35,7 @@ fn any_events_are_survived() {
         let within = blocks.iter().map(|block| json!({"type": "content_block_start", "content_block": block}));
         let end = over.then(|| json!({"type": "message_stop"}));
         for event in within.chain(events).chain(end) {
-            let event = SseEvent { name: None, data: event.to_string() };
+            let event = SseEvent { data: Some(event.to_string()), ..SseEvent::default() };
             let _ = assembly.take(&event, &mut |_| ());
         }
         let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.so_far(), assembly.extent());

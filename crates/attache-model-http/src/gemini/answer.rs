@@ -2,6 +2,7 @@
 
 use attache_domain::{CallId, ModelPart, ModelPartContent, ProviderData, ToolCall, Usage};
 use attache_model::{AnswerPiece, Prompt, StopReason};
+use attache_net::sse::SseEvent;
 use serde_json::{Map, Value, json};
 
 use super::Shared;
@@ -9,7 +10,6 @@ use super::arguments::Arguments;
 use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
-use crate::sse::SseEvent;
 
 /// An answer as far as it has come.
 #[derive(Debug)]
@@ -210,9 +210,10 @@ impl GeminiAssembly {
 
 impl Assembly for GeminiAssembly {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
-        let Some(chunks) = Chunk::all(&event.data) else {
+        let data = event.data.as_deref().unwrap_or_default();
+        let Some(chunks) = Chunk::all(data) else {
             // One broken event is no reason to lose the others; a lost end shows by itself.
-            tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read");
+            tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
             return Ok(());
         };
         for mut chunk in chunks {

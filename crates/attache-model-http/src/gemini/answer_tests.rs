@@ -30,7 +30,7 @@ fn any_chunks_are_survived() {
         let mut assembly = GeminiAssembly::new(&shared, &Prompt::default());
         let within = json!({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]});
         for chunk in chunks.iter().chain([&within]) {
-            let event = SseEvent { name: None, data: chunk.to_string() };
+            let event = SseEvent { data: Some(chunk.to_string()), ..SseEvent::default() };
             let _ = assembly.take(&event, &mut |_| ());
         }
         let end = if closed { StreamEnd::Closed } else { StreamEnd::Broken };

@@ -2,13 +2,13 @@
 
 use attache_domain::{ModelPart, ModelPartContent, Usage};
 use attache_model::{AnswerPiece, Prompt, StopReason};
+use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
 use super::Shared;
 use super::calls::Calls;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
-use crate::sse::SseEvent;
 use crate::tool_names::ToolNames;
 
 /// An answer as far as it has come.
@@ -104,7 +104,7 @@ impl OpenAiAssembly {
 
 impl Assembly for OpenAiAssembly {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
-        let data = event.data.trim();
+        let data = event.data.as_deref().unwrap_or_default().trim();
         if data == "[DONE]" {
             self.over = true;
             self.finish_parts(tell);

@@ -33,7 +33,7 @@ fn any_chunks_are_survived() {
         let within = deltas.iter().map(|delta| json!({"choices": [{"delta": delta}]}));
         let spelled = chunks.iter().cloned().chain(within).map(|chunk| chunk.to_string());
         for data in spelled.chain(done.then(|| "[DONE]".to_owned())) {
-            let _ = assembly.take(&SseEvent { name: None, data }, &mut |_| ());
+            let _ = assembly.take(&SseEvent { data: Some(data), ..SseEvent::default() }, &mut |_| ());
         }
         let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.usage(), assembly.extent());
         // Whatever it is, it can be said again, and its calls have their results.

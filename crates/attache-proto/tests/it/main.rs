@@ -20,7 +20,7 @@ fn check(package: &str, table: &str) {
     assert!(missing.is_empty() && invented.is_empty(), "missing: {missing:#?}\ninvented: {invented:#?}");
 }
 
-/// The file, spelled as the tables are.
+/// The file in the form of the tables.
 fn lines_of(file: &FileDescriptorProto) -> Vec<String> {
     let own = format!(".{}.", file.package());
     let short = |name: &str| name.strip_prefix(&own).unwrap_or(name).trim_start_matches('.').to_owned();

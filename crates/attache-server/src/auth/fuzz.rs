@@ -7,8 +7,7 @@ use crate::connection_origin::ConnectionOrigin;
 
 const TOKEN: &str = "secret";
 
-/// Whoever is let in calls a name of this machine or one that was named, from a page of such a place if from any, and
-/// with the token.
+/// An admitted request has a loopback or configured host, an allowed origin if any, and the token.
 pub(crate) fn caller(headers: &HeaderMap) {
     let gate = RequestGuard {
         token: Some(digest(TOKEN)),
@@ -39,14 +38,14 @@ fn is_app(origin: &str) -> bool {
     Url::parse(origin).is_ok_and(|url| url.host_str() == Some("app.example"))
 }
 
-/// Whether the page and the request name the same place.
+/// Whether the page and the request name the same host.
 fn is_served_by(origin: &str, host: &str) -> bool {
     let Ok(page) = Url::parse(origin) else { return true };
     let Ok(called) = Url::parse(&format!("{}://{host}", page.scheme())) else { return true };
     page.origin() == called.origin()
 }
 
-/// As a browser reads it, which is who these checks are about. What it cannot read it does not send.
+/// Parses as a browser does, because these checks are about browsers.
 fn is_ours(url: &str, named: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return true };
     let host = url.host_str().unwrap_or_default();

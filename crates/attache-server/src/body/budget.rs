@@ -1,9 +1,8 @@
-//! Room for the larger bodies that are being received or read, and another for those that are being sent; each shared by
-//! all connections.
+//! A memory budget for large bodies, shared by all connections: one for those received, one for those sent.
 //!
-//! A body takes room as it grows, so that only bytes that were sent keep others waiting. And not for long: while a body
-//! waits for room, the slowest one that is arriving gives up its own, if it is slower than the largest body may be; and
-//! bodies that wait for each other give up theirs. So a client that stalls on purpose costs the others a second.
+//! A body reserves as it grows, so only bytes that arrived keep others waiting. While a body waits, the slowest holder is
+//! evicted if it is slower than the largest body may be; bodies that wait for each other are evicted too. A client that
+//! stalls on purpose delays the others by a second.
 
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -13,36 +12,36 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// What room is counted in.
+/// The unit of the budget.
 pub(super) const UNIT_BYTES: usize = 4 * 1024;
-/// How long a body waits for room before others have to give up theirs, and how long a body may arrive at any pace.
+/// A body waits this long before others are evicted, and may arrive at any pace for as long.
 const GRACE_DELAY: Duration = Duration::from_secs(1);
-/// How far back the pace of a body is looked at.
+/// The pace of a body is measured over this time.
 const RATE_INTERVAL: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone)]
 pub struct BodyBudget {
     units: Arc<Semaphore>,
     total: usize,
-    /// The bodies that hold room.
+    /// The bodies that hold a share.
     uploads: Arc<Mutex<Vec<Weak<BodyTransfer>>>>,
 }
 
-/// A body that arrives; or, the other way round, one that is taken by a client.
+/// A body on its way in or out.
 #[derive(Debug)]
 pub(crate) struct BodyTransfer {
     progress: Mutex<TransferProgress>,
-    /// Others need the room more.
+    /// Cancelled when the body has to give up its share.
     pub(super) evicted: CancellationToken,
-    /// The connection, where the body cannot end by itself.
+    /// The connection to close with it, for a body that cannot end by itself.
     connection: Mutex<Option<CancellationToken>>,
 }
 
 #[derive(Debug, Default)]
 struct TransferProgress {
-    /// Bytes of room that it holds.
+    /// Bytes of the budget that it holds.
     held: usize,
-    /// What came lately, and how long its client was waited for meanwhile.
+    /// Bytes moved within [`RATE_INTERVAL`], and the time spent waiting for the client.
     received: usize,
     spent: Duration,
     awaits: WaitReason,
@@ -52,34 +51,34 @@ struct TransferProgress {
 enum WaitReason {
     #[default]
     Nothing,
-    /// Bytes, since then.
+    /// Waits for bytes since then.
     Client(Instant),
     Budget,
 }
 
 impl BodyBudget {
     pub fn new(bytes: usize) -> Self {
-        // One more, so that a body of just so many bytes and its frame find room when nobody else is there.
+        // One unit more, so that a body of exactly `bytes` fits together with its frame.
         let units = (bytes.div_ceil(UNIT_BYTES) + 1).min(Semaphore::MAX_PERMITS);
         Self { units: Arc::new(Semaphore::new(units)), total: units * UNIT_BYTES, uploads: Arc::default() }
     }
 
-    /// Counts a body among those that hold room while they arrive.
+    /// Registers a holder.
     pub(crate) fn register(&self, upload: &Arc<BodyTransfer>) {
         let mut uploads = locked(&self.uploads);
         uploads.retain(|upload| upload.strong_count() > 0);
         uploads.push(Arc::downgrade(upload));
     }
 
-    /// Waits until there is room for so many bytes. A body may arrive as slowly as `slowest` bytes per second while
-    /// others wait. `None` when it cannot be waited for: the bodies that hold the room wait for each other.
+    /// Waits for `bytes`. Holders slower than `slowest` bytes per second are evicted. `None` on a deadlock: the holders wait
+    /// for each other.
     pub(crate) async fn take(
         &self,
         bytes: usize,
         slowest: usize,
         upload: Option<&BodyTransfer>,
     ) -> Option<OwnedSemaphorePermit> {
-        // One that is larger than all the room has it for itself.
+        // A body larger than the whole budget gets all of it.
         let units = u32::try_from(bytes.min(self.total).div_ceil(UNIT_BYTES)).ok()?;
         let mut acquiring = std::pin::pin!(self.units.clone().acquire_many_owned(units));
         loop {
@@ -96,13 +95,13 @@ impl BodyBudget {
         }
     }
 
-    /// Room for so many bytes, if there is some now.
+    /// Reserves without waiting.
     pub(crate) fn try_take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let units = u32::try_from(bytes.min(self.total).div_ceil(UNIT_BYTES)).ok()?;
         self.units.clone().try_acquire_many_owned(units).ok()
     }
 
-    /// Lets the slowest body that arrives give up its room, if one is slower than it may be.
+    /// Evicts the slowest holder, if one is slower than `slowest`.
     fn end_slowest(&self, slowest: usize) -> bool {
         let uploads = self.holders();
         let rates = uploads.iter().filter_map(|upload| Some((upload.rate()?, upload)));
@@ -115,8 +114,8 @@ impl BodyBudget {
         }
     }
 
-    /// Whether bodies that wait for room hold half of it, or all that is held, and none of them more than `own`: those
-    /// that hold most give up first.
+    /// Whether waiting bodies hold half of the budget, or all that is held, and none of them more than `own`: those that
+    /// hold most give up first.
     fn is_stuck(&self, own: usize) -> bool {
         let (mut waiting, mut held, mut most) = (0, 0, 0);
         for upload in self.holders() {
@@ -144,7 +143,7 @@ impl BodyTransfer {
         })
     }
 
-    /// Ends `connection` with it.
+    /// An eviction also closes `connection`.
     pub(crate) fn set_connection(&self, connection: CancellationToken) {
         *locked(&self.connection) = Some(connection);
     }
@@ -165,7 +164,7 @@ impl BodyTransfer {
         if let WaitReason::Client(since) = progress.awaits {
             progress.spent += since.elapsed();
         }
-        // Only the latest counts: much at the beginning is no reason to hold room for long.
+        // Only the last interval counts: a fast start does not justify a long hold.
         if progress.spent > RATE_INTERVAL {
             (progress.received, progress.spent) = (0, Duration::ZERO);
         }
@@ -181,7 +180,7 @@ impl BodyTransfer {
         self.progress().held = bytes;
     }
 
-    /// Bytes per second, lately; `None` where that cannot be told yet, or the client is not waited for.
+    /// Bytes per second in the last interval; `None` before there is a measurement, or while not waiting for the client.
     fn rate(&self) -> Option<usize> {
         let progress = self.progress();
         let WaitReason::Client(since) = progress.awaits else { return None };
@@ -218,7 +217,7 @@ mod tests {
 
     const KILOBYTE: usize = 1 << 10;
     const LARGE: usize = 600 * KILOBYTE;
-    /// Half of the room.
+    /// More than half of the budget.
     const TOTAL: usize = 1000 * KILOBYTE;
 
     /// A large piece at once, then `pace` bytes every quarter of a second until there are `total`.
@@ -237,7 +236,7 @@ mod tests {
         StreamBody::new(frames)
     }
 
-    /// What comes of an upload of that pace when somebody else needs all the room, and how long that one waits.
+    /// The result of an upload of that pace while another body needs the whole budget, and how long that one waits.
     async fn beside_another(pace: usize) -> (Result<usize, Fault>, Duration) {
         let limits =
             Limits { body_bytes: 2 << 20, body_budget: BodyBudget::new(2 << 20), ..Limits::default() };

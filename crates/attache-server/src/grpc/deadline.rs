@@ -1,4 +1,4 @@
-//! How long a client is going to wait: `grpc-timeout`.
+//! The deadline of a call: `grpc-timeout`.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use attache_wire::proto::{GrpcCode, GrpcStatus};
 use http::HeaderMap;
 use tokio::time::Instant;
 
-/// When the client stops waiting, if ever.
-pub(super) type Deadline = Option<Instant>;
+/// When the client stops waiting; none: never.
+pub(crate) type Deadline = Option<Instant>;
 
 pub(super) fn of(headers: &HeaderMap) -> Result<Deadline, Fault> {
     let Some(value) = headers.get("grpc-timeout") else { return Ok(None) };
     match value.to_str().ok().and_then(parse) {
-        // So far away that there is no such moment: never.
+        // A deadline beyond what the clock holds never comes.
         Some(timeout) => Ok(Instant::now().checked_add(timeout)),
         None => Err(Fault::InvalidRequest {
             what: "grpc-timeout must be up to eight digits and one of H, M, S, m, u, n".into(),

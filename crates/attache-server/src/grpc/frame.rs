@@ -1,4 +1,4 @@
-//! gRPC's frames: five bytes that say how long a message is and whether it is compressed, then the message.
+//! gRPC frames: a prefix of five bytes (compressed or not, and the length), then the message.
 
 use std::io::{Read, Write};
 use std::pin::pin;
@@ -11,20 +11,20 @@ use http::HeaderMap;
 
 use crate::{Limits, body, large_bodies};
 
-/// What comes before every message.
+/// The size of the prefix.
 pub(super) const PREFIX_BYTES: usize = 5;
 
-/// What a byte of packed zeros can unpack to, and a little less.
+/// A byte of gzip decompresses to at most about this many.
 const MAX_EXPANSION: usize = 1024;
 
-/// How the compressed messages of a request are compressed.
+/// How a request compresses its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     Identity,
     Gzip,
 }
 
-/// What [`Encoding`] knows, for clients that try something else.
+/// The supported values, for clients that try another.
 pub(super) const ACCEPTED_COMPRESSIONS: &str = "identity,gzip";
 
 impl Compression {
@@ -41,7 +41,7 @@ impl Compression {
         }
     }
 
-    /// May there be compressed messages?
+    /// Refuses compressed messages when the request names no compression.
     fn check(self) -> Result<(), Fault> {
         match self {
             Self::Gzip => Ok(()),
@@ -50,21 +50,28 @@ impl Compression {
     }
 }
 
-/// A message under way: [`close`] fills in its length.
-pub(super) fn open() -> Vec<u8> {
-    let mut out = Vec::with_capacity(1024);
-    out.resize(PREFIX_BYTES, 0);
-    out
+/// Makes room for the prefix of a message; [`close`] fills it in.
+pub(crate) fn open(out: &mut Vec<u8>) {
+    out.resize(out.len() + PREFIX_BYTES, 0);
 }
 
-/// Makes a frame of the message that begins, with its prefix, at `start`.
-pub(super) fn close(out: &mut [u8], start: usize) {
+/// Fills in the prefix at `start` of the message that ends here.
+pub(crate) fn close(out: &mut [u8], start: usize) {
     let length = u32::try_from(out.len() - start - PREFIX_BYTES).unwrap_or(u32::MAX);
     out[start] = 0;
     out[start + 1..start + PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
 }
 
-/// The message of a body that holds exactly one. The limit is also that of what a compressed one unpacks to.
+/// A frame around a whole message.
+pub(super) fn framed(message: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(PREFIX_BYTES + message.len());
+    open(&mut out);
+    out.extend_from_slice(message);
+    close(&mut out, 0);
+    out
+}
+
+/// The message of a body that holds exactly one. The limit also holds for its decompressed size.
 pub(super) async fn single_message(
     body: Bytes,
     encoding: Compression,
@@ -86,7 +93,7 @@ pub(super) async fn single_message(
         return Ok(message);
     }
     encoding.check()?;
-    // Unpacked twice: nothing is kept before there is room for it.
+    // Decompressed twice: first to measure, then into reserved memory.
     let worst = message.len().saturating_mul(MAX_EXPANSION);
     let length =
         large_bodies::run(worst, pin!(async { decompress(&message, limit, &mut std::io::sink()) })).await?;
@@ -98,7 +105,7 @@ pub(super) async fn single_message(
     .await
 }
 
-/// Takes the first message from the front of `buffer` once all of it is there; for messages that are small.
+/// Takes the first message from the front of `buffer` once it is complete. For small messages.
 pub(super) fn next_message(
     buffer: &mut BytesMut,
     encoding: Compression,
@@ -138,7 +145,7 @@ impl Prefix {
     }
 }
 
-/// Says how many bytes there were, at most `limit`.
+/// Returns the decompressed size, at most `limit`.
 fn decompress(message: &[u8], limit: usize, out: &mut impl Write) -> Result<usize, Fault> {
     let most = limit as u64 + 1;
     match std::io::copy(&mut GzDecoder::new(message).take(most), out) {
@@ -221,9 +228,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_closed_frame_is_read_again() {
-        let mut out = open();
-        out.extend_from_slice(b"hello");
-        close(&mut out, 0);
-        check(&out, Compression::Identity, Ok(b"hello")).await;
+        check(&super::framed(b"hello"), Compression::Identity, Ok(b"hello")).await;
     }
 }

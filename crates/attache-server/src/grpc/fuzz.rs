@@ -1,4 +1,4 @@
-//! Arbitrary bytes as frames, and as questions about what is spoken here.
+//! Arbitrary bytes as frames and as reflection requests.
 
 use attache_proto::reflection::{ServerReflectionRequest, ServerReflectionResponse};
 use bytes::{Bytes, BytesMut};
@@ -15,8 +15,8 @@ const LIMIT: usize = 1000;
 /// More than the longest of our own definitions.
 const MAX_DEFINITION: usize = 128 << 10;
 
-/// Wherever the bytes of frames are cut, the same messages come out of them, none is too large, and a body with exactly
-/// one message is that message.
+/// However the bytes are cut, the same messages come out, none is too large, and a body with exactly one message is that
+/// message.
 pub(crate) fn frames(bytes: &[u8]) {
     let limits = Limits { body_bytes: LIMIT, ..Limits::default() };
     for encoding in [Compression::Identity, Compression::Gzip] {
@@ -35,15 +35,13 @@ pub(crate) fn frames(bytes: &[u8]) {
         }
         for message in &whole {
             assert!(message.len() <= LIMIT);
-            let mut again = frame::open();
-            again.extend_from_slice(message);
-            frame::close(&mut again, 0);
+            let again = frame::framed(message);
             assert_eq!(wait(frame::single_message(again.into(), encoding, &limits)).as_ref(), Ok(message));
         }
     }
 }
 
-/// The messages, and how many bytes are left after the last one or what was wrong.
+/// The messages, then how many bytes are left or the fault.
 fn messages<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
     encoding: Compression,
@@ -64,7 +62,7 @@ fn messages<'a>(
     (found, Ok(left))
 }
 
-/// A question is answered, at the length of a definition at most.
+/// A request has a response, at most as long as a descriptor.
 pub(crate) fn question(bytes: &[u8]) {
     let Ok(question) = ServerReflectionRequest::decode(bytes) else { return };
     let answer = reflection::respond_to(question.clone());
@@ -74,7 +72,7 @@ pub(crate) fn question(bytes: &[u8]) {
     assert!(answer.message_response.is_some(), "every question has an answer");
 }
 
-/// What a head says about compression and deadlines.
+/// Headers for compression and deadline.
 pub(crate) fn head(headers: &HeaderMap) {
     if let Err(status) = Compression::of(headers) {
         assert!(status.message.len() <= 400, "{}", status.message);

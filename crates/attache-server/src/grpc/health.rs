@@ -1,4 +1,4 @@
-//! `grpc.health.v1`: is the server ready for calls?
+//! `grpc.health.v1`: whether the server is ready for calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,14 +33,14 @@ pub(super) async fn check(app: &App, head: &Parts, body: &mut RequestBody) -> Re
             let message = format!("there is no service {service:?} here");
             response::failure(&GrpcStatus { code: GrpcCode::NotFound, message, details: Vec::new() })
         }
-        Ok(_) => response::message(open_frame(current_status(app).await)),
+        Ok(_) => response::message(frame_of(current_status(app).await)),
     }
 }
 
-/// How often a watched server looks whether anything has changed.
+/// A watch checks the status this often.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Says how things are, whenever that changes, and once more when the server stops.
+/// Sends the status now, at every change, and when the server stops.
 pub(super) async fn watch(
     app: &Arc<App>,
     head: &Parts,
@@ -54,7 +54,7 @@ pub(super) async fn watch(
     };
     let status = if is_known(&service) { current_status(app).await } else { ServingStatus::ServiceUnknown };
     response::stream(watch_frames(app.clone(), status, deadline).map(move |frame| {
-        // Counted until the stream is dropped.
+        // Counts until the stream is dropped.
         let _counted = &open_call;
         frame
     }))
@@ -62,7 +62,7 @@ pub(super) async fn watch(
 
 enum WatchState {
     Send(ServingStatus),
-    /// This was told last.
+    /// The status sent last.
     Wait(ServingStatus),
     End(GrpcStatus),
     Closed,
@@ -78,14 +78,16 @@ fn watch_frames(
             watching = match next_change(&app, told, deadline).await {
                 Some(status) if app.stop.is_cancelled() => {
                     let end = WatchState::End(proto::status(Version::V1_0, &Fault::Unavailable));
-                    return Some((Frame::data(whole_frame(status)), (app, end)));
+                    return Some((Frame::data(frame_of(status).into()), (app, end)));
                 }
                 Some(status) => WatchState::Send(status),
                 None => WatchState::End(deadline::exceeded()),
             };
         }
         Some(match watching {
-            WatchState::Send(status) => (Frame::data(whole_frame(status)), (app, WatchState::Wait(status))),
+            WatchState::Send(status) => {
+                (Frame::data(frame_of(status).into()), (app, WatchState::Wait(status)))
+            }
             WatchState::End(status) => {
                 (Frame::trailers(response::trailers(&status)), (app, WatchState::Closed))
             }
@@ -94,7 +96,7 @@ fn watch_frames(
     })
 }
 
-/// How things are, once they are not as `told` any more or the server stops; nothing when the deadline comes first.
+/// The status once it differs from `told` or the server stops; none when the deadline comes first.
 async fn next_change(app: &App, told: ServingStatus, deadline: Deadline) -> Option<ServingStatus> {
     loop {
         let look_at = tokio::time::Instant::now() + CHECK_INTERVAL;
@@ -105,7 +107,7 @@ async fn next_change(app: &App, told: ServingStatus, deadline: Deadline) -> Opti
         if deadline == Some(wake_at) {
             return None;
         }
-        // A service that is not there does not come while the server runs.
+        // An unknown service stays unknown while the server runs.
         if told != ServingStatus::ServiceUnknown {
             let status = current_status(app).await;
             if status != told {
@@ -139,14 +141,6 @@ async fn current_status(app: &App) -> ServingStatus {
     }
 }
 
-fn open_frame(status: ServingStatus) -> Vec<u8> {
-    let mut out = frame::open();
-    out.extend_from_slice(&HealthCheckResponse { status: status.into() }.encode_to_vec());
-    out
-}
-
-fn whole_frame(status: ServingStatus) -> Bytes {
-    let mut out = open_frame(status);
-    frame::close(&mut out, 0);
-    out.into()
+fn frame_of(status: ServingStatus) -> Vec<u8> {
+    frame::framed(&HealthCheckResponse { status: status.into() }.encode_to_vec())
 }

@@ -1,4 +1,4 @@
-//! `grpc.reflection`: what does this server speak? A stream of questions, each with one answer.
+//! `grpc.reflection`: the services and messages of this server. A stream of requests, each with one response.
 //!
 //! The older `v1alpha` has the same messages under another name.
 
@@ -32,10 +32,10 @@ use crate::request_body::RequestBody;
 pub(super) const V1: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 pub(super) const V1_ALPHA: &str = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 
-/// A question is a name.
+/// A request holds one name.
 const MAX_REQUEST_BYTES: usize = 16 << 10;
 
-/// The services that there are, by their full names.
+/// The full names of all services.
 pub(super) fn services() -> impl Iterator<Item = &'static str> {
     DESCRIPTOR_INDEX.services.iter().map(String::as_str)
 }
@@ -86,7 +86,7 @@ fn responses(
     })
 }
 
-/// `None` when the client has no more questions.
+/// `None` when the client has no more requests.
 async fn next_request(asking: &mut RequestStream) -> Result<Option<ServerReflectionRequest>, GrpcStatus> {
     let refused = |fault: Fault| proto::status(Version::V1_0, &fault);
     loop {
@@ -146,10 +146,7 @@ pub(super) fn respond_to(question: ServerReflectionRequest) -> Bytes {
         original_request: Some(question),
         message_response: Some(response),
     };
-    let mut out = frame::open();
-    out.extend_from_slice(&response.encode_to_vec());
-    frame::close(&mut out, 0);
-    out.into()
+    frame::framed(&response.encode_to_vec()).into()
 }
 
 fn file(found: Option<&Bytes>, kind: &str, name: &str) -> MessageResponse {
@@ -170,18 +167,18 @@ fn error(code: GrpcCode, error_message: String) -> MessageResponse {
     MessageResponse::ErrorResponse(ErrorResponse { error_code: code as i32, error_message })
 }
 
-/// All that is defined, found by name.
+/// Descriptors by name.
 #[derive(Default)]
 struct DescriptorIndex {
     files: BTreeMap<String, Bytes>,
-    /// Symbols with the file that has them; methods are found through their service.
+    /// Symbols with their file; methods are found through their service.
     symbols: BTreeMap<String, String>,
     services: Vec<String>,
 }
 
 static DESCRIPTOR_INDEX: LazyLock<DescriptorIndex> = LazyLock::new(|| {
     let mut definitions = DescriptorIndex::default();
-    // What our own build has made can be read.
+    // Our own build made it, so it decodes.
     let set = FileDescriptorSet::decode(DESCRIPTORS).unwrap_or_default();
     for file in set.file {
         let (name, package) = (file.name().to_owned(), file.package().to_owned());
@@ -213,7 +210,7 @@ impl DescriptorIndex {
         self.symbols.insert(name, file.to_owned());
     }
 
-    /// The file that defines `symbol`, or what it is a part of: a method, a field, a value.
+    /// The file that defines `symbol`, or the parent of a method, field or value.
     fn file_of(&self, symbol: &str) -> Option<&str> {
         let symbol = symbol.trim_start_matches('.');
         let found = self.symbols.get(symbol).or_else(|| {

@@ -1,6 +1,4 @@
-//! Answers as gRPC wants them: HTTP 200 always, and how it went at the very end.
-
-use std::fmt::Write;
+//! Responses of gRPC: always HTTP 200, with the status in the trailers.
 
 use attache_wire::proto::{GrpcCode, GrpcStatus};
 use base64::Engine as _;
@@ -9,6 +7,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body::Frame;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::frame;
 use crate::http::{Body, Response};
@@ -18,9 +17,8 @@ const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 const DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
 const ACCEPTED: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 
-/// One message, begun with [`frame::open`].
-pub(super) fn message(mut out: Vec<u8>) -> Response {
-    frame::close(&mut out, 0);
+/// One frame, then success.
+pub(crate) fn message(mut out: Vec<u8>) -> Response {
     out.shrink_to_fit();
     response(Body::Answer(out.into(), Some(Box::new(success()))))
 }
@@ -30,8 +28,8 @@ pub(super) fn stream(frames: impl Stream<Item = Frame<Bytes>> + Send + 'static) 
     response(Body::Frames(Box::pin(frames)))
 }
 
-/// No message at all: what would come at the end comes at once.
-pub(super) fn failure(status: &GrpcStatus) -> Response {
+/// No message: the status comes in the headers.
+pub(crate) fn failure(status: &GrpcStatus) -> Response {
     let mut response = response(Body::from(Bytes::new()));
     write(status, response.headers_mut());
     if status.code == GrpcCode::Unimplemented {
@@ -70,17 +68,10 @@ fn write(status: &GrpcStatus, headers: &mut HeaderMap) {
     }
 }
 
-/// Everything but printable ASCII, and the percent sign itself, in percent form.
+/// Percent-encodes everything but printable ASCII, and the percent sign.
 fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            _ => drop(write!(encoded, "%{byte:02X}")),
-        }
-    }
-    encoded
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! A reading of a task in protobuf: one message for each event, then how it ended. Signs of life are HTTP/2's.
+//! The events of a task over gRPC: one message for each, then trailers with the status. HTTP/2 has heartbeats itself.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use attache_domain::{Fault, Seq};
-use attache_wire::{Version, proto};
+use attache_wire::{Encoder, Version, proto};
 use bytes::Bytes;
 use futures_util::Stream;
 use http::HeaderMap;
@@ -15,14 +15,12 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 use super::deadline::{self, Deadline};
 use super::{frame, response};
 use crate::app::App;
-use crate::encoder::Encoder;
-use crate::handler::StreamStart;
-use crate::task_stream::{Framer, TaskStream};
+use crate::task_stream::{Framer, StreamStart, TaskStream};
 
 pub(super) struct GrpcStream {
     version: Version,
-    reading: TaskStream<Version>,
-    /// What ends the stream early.
+    events: TaskStream,
+    /// Ends the stream early.
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     deadline: Option<Pin<Box<tokio::time::Sleep>>>,
     state: State,
@@ -30,21 +28,16 @@ pub(super) struct GrpcStream {
 
 enum State {
     Open,
-    /// Nothing but the end is still to be sent.
+    /// Only the trailers are still to be sent.
     Ending(HeaderMap),
     Over,
 }
 
 impl GrpcStream {
-    pub(super) fn new(
-        app: &Arc<App>,
-        speech: Encoder<Version>,
-        opened: StreamStart,
-        deadline: Deadline,
-    ) -> Self {
+    pub(super) fn new(app: &Arc<App>, encoder: Encoder, start: StreamStart, deadline: Deadline) -> Self {
         Self {
-            version: speech.encoding,
-            reading: TaskStream::new(app, speech, opened),
+            version: encoder.encoding.version(),
+            events: TaskStream::new(app, encoder, start),
             stop: Box::pin(app.stop.clone().cancelled_owned()),
             deadline: deadline.map(|at| Box::pin(tokio::time::sleep_until(at))),
             state: State::Open,
@@ -72,23 +65,23 @@ impl Stream for GrpcStream {
     type Item = Frame<Bytes>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
-        let events = self.get_mut();
+        let this = self.get_mut();
         let mut out = Vec::new();
         loop {
-            match std::mem::replace(&mut events.state, State::Over) {
-                State::Open => events.state = State::Open,
+            match std::mem::replace(&mut this.state, State::Over) {
+                State::Open => this.state = State::Open,
                 State::Ending(trailers) => return Poll::Ready(Some(Frame::trailers(trailers))),
                 State::Over => return Poll::Ready(None),
             }
-            match events.reading.poll(context, &GrpcFramer, &mut out) {
-                Poll::Ready(Ok(())) if events.reading.is_over() => {
-                    events.state = State::Ending(response::success());
+            match this.events.poll(context, &GrpcFramer, &mut out) {
+                Poll::Ready(Ok(())) if this.events.is_over() => {
+                    this.state = State::Ending(response::success());
                 }
                 Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(fault)) => events.state = State::Ending(events.failed(&fault)),
+                Poll::Ready(Err(fault)) => this.state = State::Ending(this.failed(&fault)),
                 Poll::Pending => {
-                    events.state = State::Ending(ready!(events.poll_early_end(context)));
-                    events.reading.close();
+                    this.state = State::Ending(ready!(this.poll_early_end(context)));
+                    this.events.close();
                 }
             }
             if !out.is_empty() {
@@ -107,7 +100,7 @@ impl Framer for GrpcFramer {
 
     fn open_unnumbered(&self, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        out.resize(start + frame::PREFIX_BYTES, 0);
+        frame::open(out);
         start
     }
 

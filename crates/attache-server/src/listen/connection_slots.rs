@@ -1,8 +1,8 @@
-//! How many connections there may be: of one address, of all together, and in reserve.
+//! Limits connections: per address, in total, and in a reserve.
 //!
-//! Beyond the limit of all, clients wait in the system's queue, but for a few places kept in reserve: connections there
-//! are served what is over at once, and answers to approvals. One that says nothing, or stays long, is ended as soon as
-//! another wants its place, so that held connections cannot keep health checks and approvals out.
+//! Beyond the total, clients wait in the system's queue, except for a few reserve slots: these serve short calls and
+//! answers to approvals. A silent or old reserve connection is closed as soon as another needs its slot, so that held
+//! connections cannot block health checks and approvals.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, Weak};
@@ -18,19 +18,19 @@ use crate::Limits;
 use crate::connection_origin::{Admission, ConnectionOrigin, Network};
 use crate::keyed_counts::{KeyedCount, KeyedCounts};
 
-/// The share of all connections that is kept in reserve, and how many that is at most.
+/// One in so many connections is reserve, up to a maximum.
 const RESERVE_SHARE: usize = 8;
 const MAX_RESERVE: usize = 64;
-/// How long a connection in reserve may say nothing, and how long it may stay, when another wants its place.
+/// A reserve connection may be silent, and may stay, this long while another needs its slot.
 const SILENCE_TIMEOUT: Duration = Duration::from_millis(100);
 const RESERVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often the reserve is looked through while all of it is taken.
+/// The full reserve is checked this often.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) struct ConnectionSlots {
     open: Arc<Semaphore>,
     reserve: Arc<Semaphore>,
-    /// For connections over the limit of their address, while they are told so.
+    /// For connections over the limit of their address, while they get their refusal.
     refusals: Arc<Semaphore>,
     per_address: usize,
     addresses: KeyedCounts<Network>,
@@ -39,20 +39,20 @@ pub(super) struct ConnectionSlots {
 
 struct ReservedConnection {
     since: Instant,
-    vigil: Weak<ConnectionWatch>,
+    watch: Weak<ConnectionWatch>,
     end: CancellationToken,
 }
 
-/// Room for the next connection, before it is known from where it comes.
+/// A slot for the next connection, before its address is known.
 pub(super) struct SlotPermit {
     permit: OwnedSemaphorePermit,
     in_reserve: bool,
 }
 
-/// A connection's place, until it is dropped.
+/// A connection's slot, until it is dropped.
 pub(super) struct ConnectionSlot {
     pub(super) origin: ConnectionOrigin,
-    /// Another connection wants the place.
+    /// Cancelled when another connection needs the slot.
     pub(super) end: CancellationToken,
     _permit: OwnedSemaphorePermit,
     _address: Option<KeyedCount<Network>>,
@@ -71,7 +71,7 @@ impl ConnectionSlots {
         }
     }
 
-    /// Waits until there is room for another connection.
+    /// Waits for a free slot.
     pub(super) async fn acquire(&self) -> SlotPermit {
         loop {
             let open = self.open.clone().acquire_owned();
@@ -85,17 +85,17 @@ impl ConnectionSlots {
                     continue;
                 }
             };
-            // Neither is ever closed.
+            // The semaphores are never closed.
             if let Ok(permit) = permit {
                 return SlotPermit { permit, in_reserve };
             }
         }
     }
 
-    /// The place of a connection from `address`; `None` when even refusing it in words is too much.
-    pub(super) fn assign(&self, room: SlotPermit, address: IpAddr) -> Option<ConnectionSlot> {
+    /// The slot of a connection from `address`; `None` when there is not even one for a refusal.
+    pub(super) fn assign(&self, permit: SlotPermit, address: IpAddr) -> Option<ConnectionSlot> {
         let network = Network::of(address);
-        let place = |admission, permit, counted| ConnectionSlot {
+        let slot = |admission, permit, counted| ConnectionSlot {
             origin: ConnectionOrigin { network, admission },
             end: CancellationToken::new(),
             _permit: permit,
@@ -107,39 +107,39 @@ impl ConnectionSlots {
                 Some(counted) => Some(counted),
                 None => {
                     let permit = self.refusals.clone().try_acquire_owned().ok()?;
-                    return Some(place(Admission::OverLimit, permit, None));
+                    return Some(slot(Admission::OverLimit, permit, None));
                 }
             },
         };
-        if !room.in_reserve {
-            return Some(place(Admission::Open, room.permit, counted));
+        if !permit.in_reserve {
+            return Some(slot(Admission::Open, permit.permit, counted));
         }
-        // A place may have become free while the connection was awaited.
+        // A slot may have become free while waiting for the connection.
         Some(match self.open.clone().try_acquire_owned() {
-            Ok(permit) => place(Admission::Open, permit, counted),
-            Err(_) => place(Admission::Reserve, room.permit, counted),
+            Ok(permit) => slot(Admission::Open, permit, counted),
+            Err(_) => slot(Admission::Reserve, permit.permit, counted),
         })
     }
 
-    /// To be told of each connection in reserve.
-    pub(super) fn watch(&self, place: &ConnectionSlot, vigil: &Arc<ConnectionWatch>) {
-        if place.origin.admission == Admission::Reserve {
-            let (vigil, end) = (Arc::downgrade(vigil), place.end.clone());
-            let entry = ReservedConnection { since: Instant::now(), vigil, end };
+    /// Registers a reserve connection for eviction.
+    pub(super) fn watch(&self, slot: &ConnectionSlot, watch: &Arc<ConnectionWatch>) {
+        if slot.origin.admission == Admission::Reserve {
+            let (watch, end) = (Arc::downgrade(watch), slot.end.clone());
+            let entry = ReservedConnection { since: Instant::now(), watch, end };
             let mut reserved = self.in_reserve.lock().ignore_poison();
-            reserved.retain(|reserved| reserved.vigil.strong_count() > 0);
+            reserved.retain(|reserved| reserved.watch.strong_count() > 0);
             reserved.push(entry);
         }
     }
 
-    /// Ends the connections in reserve that say nothing or have stayed long.
+    /// Closes the reserve connections that are silent or old.
     fn evict_from_reserve(&self) {
         let mut reserved = self.in_reserve.lock().ignore_poison();
-        reserved.retain(|reserved| reserved.vigil.strong_count() > 0);
+        reserved.retain(|reserved| reserved.watch.strong_count() > 0);
         let now = Instant::now();
         reserved.retain(|reserved| {
             let stayed = now.saturating_duration_since(reserved.since);
-            let silent = || reserved.vigil.upgrade().is_none_or(|vigil| !vigil.has_calls());
+            let silent = || reserved.watch.upgrade().is_none_or(|watch| !watch.has_calls());
             let over = stayed > RESERVE_TIMEOUT || stayed > SILENCE_TIMEOUT && silent();
             if over {
                 reserved.end.cancel();
@@ -161,59 +161,59 @@ mod tests {
         Limits { connections: 16, connections_per_address: 3, ..Limits::default() }
     }
 
-    async fn connect(places: &ConnectionSlots, address: &str) -> Option<ConnectionSlot> {
-        places.assign(places.acquire().await, address.parse().unwrap())
+    async fn connect(slots: &ConnectionSlots, address: &str) -> Option<ConnectionSlot> {
+        slots.assign(slots.acquire().await, address.parse().unwrap())
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_address_over_its_limit_is_told_so_and_takes_nothing_from_the_others() {
-        let places = ConnectionSlots::new(&limits());
+        let slots = ConnectionSlots::new(&limits());
         let mut held = Vec::new();
         for expected in [Admission::Open, Admission::Open, Admission::Open, Admission::OverLimit] {
-            let place = connect(&places, THERE).await.unwrap();
-            assert_eq!(place.origin.admission, expected);
-            held.push(place);
+            let slot = connect(&slots, THERE).await.unwrap();
+            assert_eq!(slot.origin.admission, expected);
+            held.push(slot);
         }
-        // There are as many refusals in words as places in reserve.
-        held.push(connect(&places, THERE).await.unwrap());
-        assert!(connect(&places, THERE).await.is_none());
-        assert_eq!(connect(&places, "192.0.2.2").await.unwrap().origin.admission, Admission::Open);
+        // There are as many slots for refusals as in the reserve.
+        held.push(connect(&slots, THERE).await.unwrap());
+        assert!(connect(&slots, THERE).await.is_none());
+        assert_eq!(connect(&slots, "192.0.2.2").await.unwrap().origin.admission, Admission::Open);
         held.remove(0);
-        assert_eq!(connect(&places, THERE).await.unwrap().origin.admission, Admission::Open);
+        assert_eq!(connect(&slots, THERE).await.unwrap().origin.admission, Admission::Open);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_reserve_is_used_last_and_given_to_whoever_says_something() {
         let limits = limits();
-        let places = ConnectionSlots::new(&limits);
+        let slots = ConnectionSlots::new(&limits);
         let mut held = Vec::new();
         for _ in 0..14 {
-            held.push(connect(&places, HERE).await.unwrap());
+            held.push(connect(&slots, HERE).await.unwrap());
         }
-        assert!(held.iter().all(|place| place.origin.admission == Admission::Open));
-        let silent = connect(&places, HERE).await.unwrap();
+        assert!(held.iter().all(|slot| slot.origin.admission == Admission::Open));
+        let silent = connect(&slots, HERE).await.unwrap();
         assert_eq!(silent.origin.admission, Admission::Reserve);
-        let (silent_vigil, busy_vigil) = (
+        let (silent_watch, busy_watch) = (
             ConnectionWatch::new(ConnectionTimeouts::of(&limits)),
             ConnectionWatch::new(ConnectionTimeouts::of(&limits)),
         );
-        places.watch(&silent, &silent_vigil);
-        let busy = connect(&places, HERE).await.unwrap();
-        places.watch(&busy, &busy_vigil);
-        let _call = busy_vigil.call();
-        // A third wants a place: the connection that says nothing loses its own, and the other keeps it for a while.
+        slots.watch(&silent, &silent_watch);
+        let busy = connect(&slots, HERE).await.unwrap();
+        slots.watch(&busy, &busy_watch);
+        let _call = busy_watch.call();
+        // A third one needs a slot: the silent connection loses its own, the other keeps it for a while.
         let ends = async {
             silent.end.cancelled().await;
             assert!(!busy.end.is_cancelled());
             drop(silent);
         };
-        let (third, ()) = tokio::join!(connect(&places, HERE), ends);
+        let (third, ()) = tokio::join!(connect(&slots, HERE), ends);
         assert_eq!(third.unwrap().origin.admission, Admission::Reserve);
-        // A place that becomes free while a connection is awaited is used rather than the reserve.
-        let room = places.acquire().await;
-        assert!(room.in_reserve);
+        // A slot that becomes free while waiting is used before the reserve.
+        let permit = slots.acquire().await;
+        assert!(permit.in_reserve);
         held.pop();
-        let place = places.assign(room, HERE.parse().unwrap()).unwrap();
-        assert_eq!(place.origin.admission, Admission::Open);
+        let slot = slots.assign(permit, HERE.parse().unwrap()).unwrap();
+        assert_eq!(slot.origin.admission, Admission::Open);
     }
 }

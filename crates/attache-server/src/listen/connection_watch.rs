@@ -1,8 +1,8 @@
-//! Watches one connection for clients that hold on to it without using it.
+//! Watches one connection for clients that hold it without using it.
 //!
-//! Three clocks: how long nobody has asked anything, how long bytes have been waiting to be taken by the other side, and
-//! how long a part of an answer has. Work of ours is never timed here: an answer that takes long, or a stream with
-//! nothing to say, may. Nothing is written per byte; the clocks are looked at when they could have run out.
+//! Three timeouts: no request, bytes that the client does not read, and a chunk of a response that it does not read. The
+//! server's own work is not timed: slow responses and silent streams are fine. Nothing is recorded per byte; the clocks
+//! are checked when one could have run out.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -14,19 +14,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Limits;
 
-/// What the connection is closed for.
+/// Why the connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CloseReason {
-    /// No call for too long, or none at all.
+    /// No call for too long.
     Idle,
-    /// What was sent is not taken.
+    /// The client does not read.
     Stalled,
 }
 
-/// How long a client may take for what.
+/// How long a client may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConnectionTimeouts {
-    /// From the connection's beginning to its first call.
+    /// From the accept to the first call.
     first_call: Duration,
     between_calls: Duration,
     taking: Duration,
@@ -41,39 +41,39 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// For connections that others wait for.
+    /// For connections whose slot others wait for.
     pub(super) fn shortened(self) -> Self {
         const BRIEF: Duration = Duration::from_secs(1);
         Self { first_call: self.first_call.min(2 * BRIEF), between_calls: BRIEF, ..self }
     }
 }
 
-/// Shared by a connection's socket, its calls and whoever watches it.
+/// Shared by a connection's socket, its calls and its task in `listen`.
 #[derive(Debug)]
 pub(super) struct ConnectionWatch {
     began: Instant,
     timeouts: ConnectionTimeouts,
     calls: AtomicUsize,
-    /// When the last call ended; never is before the first.
+    /// When the last call ended; never before the first.
     last_call: AtomicMoment,
-    /// Since when the socket takes no more bytes.
+    /// Since when the socket accepts no more bytes.
     socket: AtomicMoment,
-    /// Since when each answer waits to be taken. Those that are gone are swept out at the next look.
+    /// Since when each response waits for its client. Dropped ones are removed at the next check.
     answers: Mutex<Vec<Weak<AtomicMoment>>>,
-    /// When a part of any answer was taken last. A connection may be that of many clients behind a proxy: one that takes
-    /// nothing must not cost the others theirs, and holds no more than its part.
+    /// When the client last read a chunk of any response. Behind a proxy many clients share a connection: one that does not
+    /// read must not close it for the others, and holds no more than its chunk.
     taken: AtomicMoment,
-    /// The last request was answered before all of it had come.
+    /// The last request was answered before all of it had arrived.
     request_unread: AtomicBool,
-    /// The client has said something that is not, or not yet, a call.
+    /// The client has sent bytes that are not, or not yet, a call.
     heard: AtomicBool,
-    /// The client sent too many frames that ask for nothing.
+    /// The client sent too many control frames.
     flooded: AtomicBool,
-    /// The client takes a large answer slowly, and others need the room.
+    /// The client reads a large response slowly, and others need the budget.
     evicted: CancellationToken,
 }
 
-/// A moment in milliseconds since the connection's beginning, or never.
+/// A time in milliseconds since the accept, or never.
 #[derive(Debug, Default)]
 pub(super) struct AtomicMoment(AtomicU64);
 
@@ -93,10 +93,10 @@ impl AtomicMoment {
 }
 
 impl ConnectionWatch {
-    pub(super) fn new(patience: ConnectionTimeouts) -> Arc<Self> {
+    pub(super) fn new(timeouts: ConnectionTimeouts) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
-            timeouts: patience,
+            timeouts,
             calls: AtomicUsize::new(0),
             last_call: AtomicMoment::default(),
             socket: AtomicMoment::default(),
@@ -113,14 +113,14 @@ impl ConnectionWatch {
         self.calls.load(Ordering::Relaxed) > 0
     }
 
-    /// A call has come in; it is under way until what is returned is dropped.
+    /// Counts a call until the returned value is dropped.
     pub(super) fn call(self: &Arc<Self>) -> ActiveCall {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.heard.store(false, Ordering::Relaxed);
         ActiveCall { watch: self.clone(), waiting: None }
     }
 
-    /// The client is told that the connection ends, while it may still be sending.
+    /// The response says that the connection closes while the client may still be sending.
     pub(super) fn set_request_unread(&self) {
         self.request_unread.store(true, Ordering::Relaxed);
     }
@@ -131,7 +131,7 @@ impl ConnectionWatch {
         }
     }
 
-    /// Cancelled when the connection is to end at once.
+    /// Cancelled when the connection has to close at once.
     pub(super) fn evicted(&self) -> &CancellationToken {
         &self.evicted
     }
@@ -144,7 +144,7 @@ impl ConnectionWatch {
         self.flooded.load(Ordering::Relaxed)
     }
 
-    /// Whether the client may be in the middle of saying something that nobody waits for.
+    /// Whether the client may still be sending a body that is not read.
     pub(super) fn is_request_unread(&self) -> bool {
         self.request_unread.load(Ordering::Relaxed) || self.heard.load(Ordering::Relaxed)
     }
@@ -161,12 +161,12 @@ impl ConnectionWatch {
         }
     }
 
-    /// Returns when the client has taken too long for something.
+    /// Resolves when a timeout has run out.
     pub(super) async fn closed(&self) -> CloseReason {
         loop {
             match self.check() {
-                Ok(next_look) => tokio::select! {
-                    () = tokio::time::sleep(next_look) => {}
+                Ok(next_check) => tokio::select! {
+                    () = tokio::time::sleep(next_check) => {}
                     () = self.evicted.cancelled() => return CloseReason::Stalled,
                 },
                 Err(tired) => return tired,
@@ -174,14 +174,15 @@ impl ConnectionWatch {
         }
     }
 
-    /// How long nothing can run out that is known now, and nothing that begins now runs out much too late.
+    /// How long until the next check: no known timeout runs out before, and one that begins now is not noticed much too
+    /// late.
     fn check(&self) -> Result<Duration, CloseReason> {
         let now = self.began.elapsed();
         let taking = self.timeouts.taking;
-        let mut next_look = taking;
+        let mut next_check = taking;
         for since in self.socket.get().into_iter().chain(self.answers_wait()) {
             let waited = now.saturating_sub(since);
-            next_look = next_look
+            next_check = next_check
                 .min(taking.checked_sub(waited).filter(|rest| !rest.is_zero()).ok_or(CloseReason::Stalled)?);
         }
         if self.calls.load(Ordering::Relaxed) == 0 {
@@ -190,15 +191,15 @@ impl ConnectionWatch {
                 Some(since) => (since, self.timeouts.between_calls),
             };
             let quiet = now.saturating_sub(since);
-            next_look = next_look
+            next_check = next_check
                 .min(most.checked_sub(quiet).filter(|rest| !rest.is_zero()).ok_or(CloseReason::Idle)?);
         } else {
-            next_look = next_look.min(self.timeouts.between_calls);
+            next_check = next_check.min(self.timeouts.between_calls);
         }
-        Ok(next_look)
+        Ok(next_check)
     }
 
-    /// Since when answers wait and none is taken.
+    /// Since when responses wait and the client reads none of them.
     fn answers_wait(&self) -> Option<Duration> {
         let mut answers = self.answers.lock().ignore_poison();
         answers.retain(|answer| answer.strong_count() > 0);
@@ -207,21 +208,21 @@ impl ConnectionWatch {
     }
 }
 
-/// A call under way, to its answer's last byte.
+/// A running call, up to the last byte of its response.
 #[derive(Debug)]
 pub(super) struct ActiveCall {
     watch: Arc<ConnectionWatch>,
-    /// Only of answers that are given in several parts.
+    /// Only for responses of several chunks.
     waiting: Option<Arc<AtomicMoment>>,
 }
 
 impl ActiveCall {
-    /// A part of the answer was handed out and has to be taken before the next is asked for.
+    /// A chunk was handed out; the next is requested once the client has read it.
     pub(super) fn chunk_handed_out(&mut self) {
         let waiting = self.waiting.get_or_insert_with(|| {
             let waiting = Arc::new(AtomicMoment::default());
             let mut answers = self.watch.answers.lock().ignore_poison();
-            // A busy connection is looked at seldom; it must not gather those that are gone until then.
+            // A busy connection is checked seldom, so dropped entries are removed here too.
             if answers.len() == answers.capacity() {
                 answers.retain(|answer| answer.strong_count() > 0);
             }
@@ -231,7 +232,7 @@ impl ActiveCall {
         waiting.set(self.watch.began.elapsed());
     }
 
-    /// The next part was asked for, and it is on us.
+    /// The next chunk was requested, so the client has read the last one.
     pub(super) fn chunk_requested(&self) {
         if let Some(waiting) = &self.waiting
             && waiting.get().is_some()
@@ -255,7 +256,7 @@ impl Drop for ActiveCall {
 mod tests {
     use super::*;
 
-    fn vigil() -> Arc<ConnectionWatch> {
+    fn watch() -> Arc<ConnectionWatch> {
         ConnectionWatch::new(ConnectionTimeouts {
             first_call: Duration::from_secs(10),
             between_calls: Duration::from_secs(100),
@@ -263,54 +264,54 @@ mod tests {
         })
     }
 
-    async fn ends_after(vigil: &ConnectionWatch) -> (CloseReason, u64) {
+    async fn ends_after(watch: &ConnectionWatch) -> (CloseReason, u64) {
         let began = Instant::now();
-        (vigil.closed().await, began.elapsed().as_secs())
+        (watch.closed().await, began.elapsed().as_secs())
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_without_a_call_ends_early_and_one_that_had_some_later() {
-        assert_eq!(ends_after(&vigil()).await, (CloseReason::Idle, 10));
-        let vigil = vigil();
+        assert_eq!(ends_after(&watch()).await, (CloseReason::Idle, 10));
+        let watch = watch();
         tokio::time::advance(Duration::from_secs(5)).await;
-        drop(vigil.call());
-        assert_eq!(ends_after(&vigil).await, (CloseReason::Idle, 100));
+        drop(watch.call());
+        assert_eq!(ends_after(&watch).await, (CloseReason::Idle, 100));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_under_way_may_take_as_long_as_it_likes() {
-        let vigil = vigil();
-        let mut call = vigil.call();
+        let watch = watch();
+        let mut call = watch.call();
         call.chunk_handed_out();
         call.chunk_requested();
         let week = Duration::from_secs(7 * 24 * 3600);
-        assert!(tokio::time::timeout(week, vigil.closed()).await.is_err());
+        assert!(tokio::time::timeout(week, watch.closed()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn answers_that_nobody_takes_end_the_connection_unless_others_are_taken() {
-        let vigil = vigil();
-        let mut stuck = vigil.call();
+        let watch = watch();
+        let mut stuck = watch.call();
         stuck.chunk_handed_out();
-        let mut lively = vigil.call();
+        let mut lively = watch.call();
         for _ in 0..100 {
             lively.chunk_handed_out();
-            assert!(tokio::time::timeout(Duration::from_secs(1), vigil.closed()).await.is_err());
+            assert!(tokio::time::timeout(Duration::from_secs(1), watch.closed()).await.is_err());
             lively.chunk_requested();
         }
-        assert_eq!(ends_after(&vigil).await, (CloseReason::Stalled, 30));
+        assert_eq!(ends_after(&watch).await, (CloseReason::Stalled, 30));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_full_socket_ends_the_connection_unless_it_moves() {
-        let vigil = vigil();
-        let _call = vigil.call();
+        let watch = watch();
+        let _call = watch.call();
         for _ in 0..10 {
-            vigil.socket_is_full();
-            assert!(tokio::time::timeout(Duration::from_secs(20), vigil.closed()).await.is_err());
-            vigil.socket_takes_more();
+            watch.socket_is_full();
+            assert!(tokio::time::timeout(Duration::from_secs(20), watch.closed()).await.is_err());
+            watch.socket_takes_more();
         }
-        vigil.socket_is_full();
-        assert_eq!(ends_after(&vigil).await, (CloseReason::Stalled, 30));
+        watch.socket_is_full();
+        assert_eq!(ends_after(&watch).await, (CloseReason::Stalled, 30));
     }
 }

@@ -1,8 +1,8 @@
-//! Counts the HTTP/2 frames by which a client gives work and asks for nothing.
+//! Limits HTTP/2 control frames.
 //!
-//! Pings, settings, window updates, resets, continuations, priorities and crumbs of data cost the sender next to nothing.
-//! Who sends far more of them than the answers that they take can explain is cut off. Only frame heads are looked at, and
-//! only after HTTP/2's opening words; everything else about the protocol is hyper's.
+//! Pings, settings, window updates, resets, continuations, priorities and tiny data frames cost the sender almost nothing.
+//! A client that sends far more of them than its responses explain is disconnected. Only frame headers are parsed, and only
+//! after the HTTP/2 preface; the rest of the protocol is hyper's.
 
 pub(crate) mod fuzz;
 
@@ -10,26 +10,26 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What HTTP/2 begins with.
+/// The HTTP/2 preface.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEAD_BYTES: usize = 9;
 
-/// Frames that may come at once.
+/// Frames allowed at once.
 const MAX_BURST: u32 = 2000;
-/// Frames that may come for ever.
+/// Frames allowed continuously.
 const FRAMES_PER_SECOND: u32 = 200;
-/// Clients acknowledge what they are sent: one frame for so many bytes. More than an acknowledged ping has, so that a
-/// client never earns with one what it pays for another.
+/// Clients acknowledge received bytes, so each so many bytes allow one more frame. It is more than an acknowledged ping
+/// has, so that pings do not pay for themselves.
 const BYTES_PER_FRAME: usize = 32;
 
-/// Less data than this in a frame that is not the last is hardly worth its head.
+/// A data frame below this size, unless it is the last, counts as a control frame.
 const MIN_DATA_BYTES: usize = 16;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const END_STREAM: u8 = 1;
 
-/// The client sent too many frames that ask for nothing.
+/// The client sent too many control frames.
 #[derive(Debug, thiserror::Error)]
 #[error("too many HTTP/2 frames that ask for nothing")]
 pub(super) struct FrameFlood;
@@ -39,19 +39,19 @@ pub(super) struct FrameCounter {
     place: State,
     left: u32,
     refilled: Instant,
-    /// Not yet worth a frame.
+    /// Bytes sent that do not yet allow a frame.
     written: usize,
 }
 
 #[derive(Debug)]
 enum State {
-    /// So many bytes of the opening words were seen.
+    /// So many bytes of the preface were read.
     Preface(usize),
     Head {
         bytes: [u8; HEAD_BYTES],
         seen: usize,
     },
-    /// So many bytes until the next head.
+    /// So many bytes until the next frame header.
     Payload(usize),
     /// Another protocol.
     OtherProtocol,
@@ -62,12 +62,12 @@ impl FrameCounter {
         Self { place: State::Preface(0), left: MAX_BURST, refilled: Instant::now(), written: 0 }
     }
 
-    /// Whether it was seen that this is not HTTP/2.
+    /// The connection does not speak HTTP/2.
     pub(super) fn is_another_protocol(&self) -> bool {
         matches!(self.place, State::OtherProtocol)
     }
 
-    /// The client has been sent so many bytes.
+    /// Counts bytes sent to the client.
     pub(super) fn wrote(&mut self, bytes: usize) {
         if self.is_another_protocol() {
             return;
@@ -78,7 +78,7 @@ impl FrameCounter {
         self.left = self.left.saturating_add(earned).min(MAX_BURST);
     }
 
-    /// The client has sent these bytes.
+    /// Counts the frames in bytes from the client.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> Result<(), FrameFlood> {
         while !bytes.is_empty() {
             let taken = match &mut self.place {
@@ -124,7 +124,7 @@ impl FrameCounter {
         let length = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
         self.place = if length == 0 { State::next_head() } else { State::Payload(length) };
         let asks = match kind {
-            // How many streams there may be is limited elsewhere, and each of them ends once.
+            // Streams are limited elsewhere, and each of them ends once.
             HEADERS => true,
             DATA => length >= MIN_DATA_BYTES || flags & END_STREAM != 0,
             _ => false,

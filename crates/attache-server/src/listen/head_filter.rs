@@ -1,19 +1,19 @@
-//! Refuses heads of HTTP/1 requests in which a line ends in a bare line feed.
+//! Refuses HTTP/1 request heads with a bare line feed.
 //!
-//! hyper takes a line feed for the end of a line; other programs on the way may not, and then two of them read two
-//! different requests. hyper has no option for that. So the bytes are watched on their way to it, and a bare line feed is
-//! replaced by a byte that no head may have: hyper answers 400 and closes the connection. Where bodies end is followed to
-//! find the next head, and a length that is in doubt is refused alike.
+//! hyper accepts a line feed as the end of a line; a proxy may not, and then the two read different requests (request
+//! smuggling). hyper has no option for that. So this filter replaces a bare line feed by a byte that no head may contain,
+//! and hyper answers 400 and closes the connection. It tracks bodies to find the next head, and refuses an ambiguous
+//! length in the same way.
 
 pub(crate) mod fuzz;
 
-/// What no head may have.
+/// A byte that no head may contain.
 const NOT_ALLOWED: u8 = 0;
 
 /// The end of a head.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// As much of a line as matters: a header's name, and a length.
+/// As much of a line as is kept: a header's name and a length.
 const LINE_BYTES: usize = 48;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct HeadFilter {
     last: u8,
     line: Line,
     body: Body,
-    /// What hyper has yet to read after a refused line: it looks at a head only when it has all of it.
+    /// Bytes for hyper to read after a refused line: it parses a head only when it has all of it.
     ending: &'static [u8],
 }
 
@@ -32,12 +32,12 @@ enum State {
     Head,
     /// So many bytes until the next head.
     Body(u64),
-    /// In a line that tells the size of a chunk.
+    /// In the line with the size of a chunk.
     ChunkSize,
-    /// So many bytes until the next size, with the line end after the chunk.
+    /// So many bytes until the next size, including the line end after the chunk.
     Chunk(u64),
     Trailers,
-    /// Another protocol, or a request that is refused: no head follows.
+    /// Another protocol, or a refused request: no head follows.
     Over,
 }
 
@@ -53,7 +53,7 @@ enum Body {
 struct Line {
     bytes: [u8; LINE_BYTES],
     length: usize,
-    /// Blanks count: this tells an empty line from a blank one.
+    /// Including blanks, to tell an empty line from a blank one.
     is_empty: bool,
 }
 
@@ -62,7 +62,7 @@ impl HeadFilter {
         Self { place: State::Head, last: 0, line: Line::new(), body: Body::Length(0), ending: b"" }
     }
 
-    /// The client has sent these bytes; a bare line feed in a head does not stay one.
+    /// Filters bytes from the client: replaces bare line feeds in heads.
     pub(super) fn read(&mut self, bytes: &mut [u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -75,7 +75,7 @@ impl HeadFilter {
         }
     }
 
-    /// Up to `room` bytes that hyper has to read before anything else.
+    /// Up to `room` bytes that hyper reads before anything else.
     pub(super) fn take_ending(&mut self, room: usize) -> &'static [u8] {
         let (now, later) = self.ending.split_at(room.min(self.ending.len()));
         self.ending = later;
@@ -94,7 +94,7 @@ impl HeadFilter {
         taken
     }
 
-    /// Reads to the end of the line, or as far as it has come.
+    /// Reads to the end of the line, or of the bytes.
     fn read_line(&mut self, bytes: &mut [u8]) -> usize {
         let end = memchr::memchr(b'\n', bytes);
         let text = &bytes[..end.unwrap_or(bytes.len())];
@@ -113,7 +113,7 @@ impl HeadFilter {
         end + 1
     }
 
-    /// `None` for a line whose meaning is in doubt: it must not be left to hyper alone, which may read it differently.
+    /// `None` for an ambiguous line, which hyper may read differently.
     fn end_line(&mut self) -> Option<()> {
         match self.place {
             State::Head if self.line.is_empty => self.end_head(),
@@ -121,7 +121,7 @@ impl HeadFilter {
             State::ChunkSize => {
                 self.place = match self.line.chunk_size()? {
                     0 => State::Trailers,
-                    // With the line end that follows.
+                    // Including the line end that follows.
                     size => State::Chunk(size.saturating_add(2)),
                 };
             }
@@ -136,7 +136,7 @@ impl HeadFilter {
         self.body = Body::Length(0);
     }
 
-    /// Empty lines before a request count for nothing: then this changes nothing.
+    /// Empty lines before a request are skipped.
     fn end_head(&mut self) {
         let body = self.body;
         self.begin_head();
@@ -153,7 +153,7 @@ impl HeadFilter {
             self.body = Body::Chunked;
         } else if let Some(length) = line.strip_prefix(b"content-length:") {
             let length = number(length, 10).filter(|_| self.line.is_whole())?;
-            // hyper refuses both together, or lets the chunks count.
+            // hyper refuses both together, or uses the chunks.
             if self.body != Body::Chunked {
                 self.body = Body::Length(length);
             }
@@ -190,7 +190,7 @@ impl Line {
         self.length < LINE_BYTES
     }
 
-    /// What stands before an extension.
+    /// The size before an extension.
     fn chunk_size(&self) -> Option<u64> {
         let text = self.text();
         let end = memchr::memchr(b';', text);

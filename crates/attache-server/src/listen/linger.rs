@@ -1,8 +1,7 @@
-//! The end of a connection whose client is still sending.
+//! Closes a connection whose client is still sending.
 //!
-//! Closing a socket with bytes unread makes the system forget what the client was sent last and tell it of a broken
-//! network. So what still comes is read and thrown away, until the client has read its answer and stops; for a while,
-//! which is far shorter than a client may take for a body that is wanted.
+//! Closing a socket with unread bytes resets the connection, and the client may lose the response. So incoming bytes are
+//! discarded until the client stops or a timeout passes, which is far shorter than the one for a wanted body.
 
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -13,9 +12,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
-/// A client that sends nothing for so long has nothing more to send.
+/// A client that is silent for so long has nothing more to send.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
-/// What a client that goes on sending may take at most.
+/// Limits for a client that goes on sending.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_BYTES: usize = 64 << 20;
 
@@ -37,7 +36,7 @@ impl Linger {
         }
     }
 
-    /// Ready when the client is done, or has had its time.
+    /// Ready when the client is done, or at a limit.
     pub(super) fn poll(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
         loop {
             match poll_discard(stream, context) {
@@ -56,7 +55,7 @@ impl Linger {
     }
 }
 
-/// How many bytes were there and are gone; none when no more can come.
+/// Discards what is there; returns how many bytes, zero at the end.
 pub(super) fn poll_discard(stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<usize> {
     let mut scratch = [MaybeUninit::uninit(); CHUNK_BYTES];
     let mut buffer = ReadBuf::uninit(&mut scratch);

@@ -1,4 +1,4 @@
-//! An answer's body that knows whether its client takes it.
+//! A response body that reports whether its client reads it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,28 +10,28 @@ use http_body::{Body, Frame, SizeHint};
 use super::connection_watch::ActiveCall;
 use crate::response_budget::ResponseReservation;
 
-/// More is handed out in parts, so that what a client does not take stays with the answer, where it is noticed.
+/// Larger frames are handed out in chunks, so that unread bytes stay here, where they are noticed.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// `B` in parts; the call is under way until this is dropped.
+/// `B` in chunks; the call runs until this is dropped.
 pub(super) struct ResponseBody<B> {
     body: B,
-    /// What is still to be handed out of one frame of the body.
+    /// The rest of one frame of the body.
     rest: Bytes,
     call: ActiveCall,
     sharing: Multiplexing,
-    /// Room that a large answer holds; of a stream, only its beginning does.
+    /// The budget share of a large response; a stream has one for its first event only.
     share: Option<Arc<ResponseReservation>>,
-    /// How many bytes were handed out last.
+    /// The size of the last chunk.
     handed: usize,
 }
 
-/// Whether the connection carries other answers at the same time.
+/// Whether the connection carries other responses at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Multiplexing {
-    /// A client that takes nothing fills the socket, which is noticed there.
+    /// A client that does not read fills the socket, which is noticed there.
     Alone,
-    /// Each answer waits for itself while the socket is free: the last part has to be watched too.
+    /// Each response waits separately while the socket is free, so its last chunk is watched too.
     Shared,
 }
 
@@ -114,9 +114,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_long_answer_comes_whole_and_in_parts() {
-        let vigil = ConnectionWatch::new(ConnectionTimeouts::of(&Limits::default()));
+        let watch = ConnectionWatch::new(ConnectionTimeouts::of(&Limits::default()));
         let text: Bytes = (0..CHUNK_BYTES * 5 / 2).map(|place| place as u8).collect();
-        let mut answer = ResponseBody::new(Full::new(text.clone()), vigil.call(), Multiplexing::Alone, None);
+        let mut answer = ResponseBody::new(Full::new(text.clone()), watch.call(), Multiplexing::Alone, None);
         assert_eq!(answer.size_hint().exact(), Some(text.len() as u64));
         let first = answer.frame().await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(first.len(), CHUNK_BYTES);
@@ -128,25 +128,25 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_is_not_asked_for_again_is_noticed() {
         let limits = Limits { stall_timeout: Duration::from_secs(7), ..Limits::default() };
-        let vigil = ConnectionWatch::new(ConnectionTimeouts::of(&limits));
+        let watch = ConnectionWatch::new(ConnectionTimeouts::of(&limits));
         let mut answer = ResponseBody::new(
             Full::new(Bytes::from(vec![0; 2 * CHUNK_BYTES])),
-            vigil.call(),
+            watch.call(),
             Multiplexing::Alone,
             None,
         );
         answer.frame().await.unwrap().unwrap();
-        assert_eq!(vigil.closed().await, CloseReason::Stalled);
+        assert_eq!(watch.closed().await, CloseReason::Stalled);
         drop(answer);
-        assert_eq!(vigil.closed().await, CloseReason::Idle);
+        assert_eq!(watch.closed().await, CloseReason::Idle);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_last_part_of_an_answer_among_others_is_watched_until_it_is_sent() {
-        let vigil = ConnectionWatch::new(ConnectionTimeouts::of(&Limits::default()));
+        let watch = ConnectionWatch::new(ConnectionTimeouts::of(&Limits::default()));
         let small = Full::new(Bytes::from_static(b"small"));
-        let mut answer = ResponseBody::new(small, vigil.call(), Multiplexing::Shared, None);
+        let mut answer = ResponseBody::new(small, watch.call(), Multiplexing::Shared, None);
         answer.frame().await.unwrap().unwrap();
-        assert_eq!(vigil.closed().await, CloseReason::Stalled);
+        assert_eq!(watch.closed().await, CloseReason::Stalled);
     }
 }

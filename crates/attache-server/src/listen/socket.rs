@@ -1,4 +1,4 @@
-//! A client's socket, as seen by whoever watches the connection.
+//! A client's socket that reports to the connection's watch.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,47 +13,47 @@ use super::frame_counter::FrameCounter;
 use super::head_filter::HeadFilter;
 use super::linger::{Linger, poll_discard};
 
-/// Passes every byte on; tells the vigil when the client takes none, breaks off floods, and closes gently.
+/// Passes every byte on, reports a client that does not read, breaks off floods, and lingers on close.
 pub(super) struct Socket {
     stream: TcpStream,
     frames: FrameCounter,
     heads: HeadFilter,
-    vigil: Arc<ConnectionWatch>,
+    watch: Arc<ConnectionWatch>,
     closing: CloseState,
 }
 
 enum CloseState {
     NotYet,
-    /// The client knows that nothing more comes, and still sends.
+    /// Our side is shut down, and the client may still send.
     Lingers(Linger),
     Done,
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, vigil: Arc<ConnectionWatch>) -> Self {
+    pub(super) fn new(stream: TcpStream, watch: Arc<ConnectionWatch>) -> Self {
         Self {
             stream,
             frames: FrameCounter::new(),
             heads: HeadFilter::new(),
-            vigil,
+            watch,
             closing: CloseState::NotYet,
         }
     }
 
-    /// Whether the client is known, or can be seen, to go on sending.
+    /// Whether the client goes on sending.
     fn has_unread_bytes(&mut self, context: &mut Context<'_>) -> bool {
         self.frames.is_another_protocol()
             && match poll_discard(&mut self.stream, context) {
                 Poll::Ready(length) => length > 0,
-                Poll::Pending => self.vigil.is_request_unread(),
+                Poll::Pending => self.watch.is_request_unread(),
             }
     }
 
     fn record_write(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
-            Poll::Pending => self.vigil.socket_is_full(),
+            Poll::Pending => self.watch.socket_is_full(),
             Poll::Ready(written) => {
-                self.vigil.socket_takes_more();
+                self.watch.socket_takes_more();
                 self.frames.wrote(*written.as_ref().unwrap_or(&0));
             }
         }
@@ -77,12 +77,12 @@ impl AsyncRead for Socket {
         ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
         let read = &mut buffer.filled_mut()[before..];
         if !read.is_empty() {
-            this.vigil.socket_gave_bytes();
+            this.watch.socket_gave_bytes();
         }
         this.heads.read(read);
         Poll::Ready(this.frames.read(read).map_err(|flooded| {
             // The HTTP/2 library passes the error on as text only.
-            this.vigil.set_flooded();
+            this.watch.set_flooded();
             io::Error::other(flooded)
         }))
     }

@@ -1,7 +1,7 @@
 //! Asks the kernel whose socket is at the other end, by the diagnosis of sockets (`sock_diag(7)`).
 //!
-//! One exact question per call, which the kernel answers before `send` returns, so nothing here waits. Whatever cannot be
-//! told for sure is an error.
+//! One exact query per call, which the kernel answers before `send` returns, so nothing here waits. An ambiguous answer is
+//! an error.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -1,10 +1,10 @@
-//! Addresses that callers give, and what they are told about them.
+//! Webhook addresses, and the errors that callers see about them.
 
 use std::net::IpAddr;
 
 use attache_net::{NetError, Url};
 
-/// A place to post to, or what is wrong with it.
+/// Parses a webhook URL, or says what is wrong with it.
 pub(super) fn read(text: &str) -> Result<Url, String> {
     let Ok(url) = Url::parse(text) else {
         return Err("is not a URL such as https://example.com/hook".into());
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Over TLS, or on this machine.
+/// Only over TLS, or to this machine.
 pub(super) fn may_receive_secrets(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
@@ -29,7 +29,7 @@ pub(super) fn may_receive_secrets(url: &Url) -> bool {
     url.scheme() == "https" || host == "localhost" || loopback
 }
 
-/// Why a place may not be told. What a name was found to be is nobody's business.
+/// Why an address is refused. Does not reveal what a name resolves to.
 pub(super) fn refused(url: &Url, error: &NetError) -> String {
     let host = url.host_str().unwrap_or_default();
     let is_address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok();
@@ -42,7 +42,7 @@ pub(super) fn refused(url: &Url, error: &NetError) -> String {
     )
 }
 
-/// The trouble with a try, for the owner of the configuration.
+/// The error of an attempt, for the owner of the configuration.
 pub(super) fn describe_error(error: &NetError) -> String {
     match error {
         NetError::Address { what } if what.contains("not public") => {

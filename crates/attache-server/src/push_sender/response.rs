@@ -1,4 +1,4 @@
-//! What a receiver's answer means.
+//! Reads the response of a webhook.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use attache_net::HttpResponse;
 use attache_session::DeliveryResult;
 use jiff::Timestamp;
 
-/// So much of an answer is read, for so long, so that the connection can be used again.
+/// At most this much of a response is read, for this long, so that the connection can be reused.
 const MAX_BYTES: usize = 64 << 10;
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 

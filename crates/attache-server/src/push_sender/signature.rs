@@ -1,4 +1,4 @@
-//! Shows that a notification came from here, and when.
+//! Signs notifications with HMAC-SHA256 and a timestamp.
 
 use attache_net::Secret;
 use hmac::{Hmac, KeyInit, Mac};
@@ -11,7 +11,7 @@ pub(super) struct Signer(Hmac<Sha256>);
 
 impl Signer {
     pub(super) fn new(key: &Secret) -> Self {
-        // Keys of any length are taken.
+        // HMAC takes keys of any length.
         let keyed = Hmac::new_from_slice(key.expose().as_bytes());
         Self(keyed.unwrap_or_else(|_| Hmac::new(&Default::default())))
     }

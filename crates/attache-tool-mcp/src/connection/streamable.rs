@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use attache_net::HttpResponse;
+use attache_net::sse::SseEvent;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use http::{HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -15,7 +16,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::Sse;
 
 use super::MAX_MESSAGE_BYTES;
-use super::event_reader::{Event, EventReader};
+use super::event_reader::EventReader;
 use super::http_channel::{HttpChannel, HttpError, media_type};
 
 pub(super) fn transport(web: HttpChannel) -> StreamableHttpClientTransport<HttpChannel> {
@@ -127,8 +128,8 @@ fn events_of(answer: HttpResponse) -> EventStream {
     stream::unfold(EventReader::of(answer), next).boxed()
 }
 
-fn sse(event: Event) -> Sse {
-    let Event { name, data, id, retry } = event;
+fn sse(event: SseEvent) -> Sse {
+    let SseEvent { name, data, id, retry, comment: _ } = event;
     Sse { event: name, data, id, retry }
 }
 

@@ -1,4 +1,4 @@
-//! What a person can answer, and what comes of it.
+//! The answers to an approval request, and their outcome.
 
 use regex::Regex;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::{PolicyDecision, PolicyMode, PolicyRule, PolicyTier, SHELL_TOOL, gran
 use crate::ruling::{CallFacts, grantable};
 use crate::{Access, Effect, Preview};
 
-/// An answer to "may it run?".
+/// An answer to an approval request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ApprovalChoice {
     ProceedOnce,
@@ -30,7 +30,7 @@ impl ApprovalChoice {
         Self::Cancel,
     ];
 
-    /// How clients call it.
+    /// The id that clients send.
     pub fn id(self) -> &'static str {
         match self {
             Self::ProceedOnce => "proceed_once",
@@ -48,29 +48,29 @@ impl ApprovalChoice {
     }
 }
 
-/// What an answer means.
+/// The outcome of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChoiceOutcome {
-    /// The call runs, and that is all.
+    /// The call runs.
     Run,
     /// The call runs, and the session goes on in this mode.
     Switch(PolicyMode),
-    /// The call runs, and these rules hold for the rest of the session. There are none when nothing narrow enough can be
-    /// said: then the same call is asked about again.
+    /// The call runs, and these rules hold for the rest of the session. Empty when no narrow enough rule exists: then the
+    /// same call needs approval again.
     Remember(Vec<PolicyRule>),
-    /// Like the two above, and these rules are kept for later sessions.
+    /// Like the two above, and these rules are saved for later sessions.
     Save { rules: Vec<PolicyRule>, switch: Option<PolicyMode> },
-    /// The proposal is changed by hand and asked about again.
+    /// The person edits the proposal, and it needs approval again.
     Modify,
-    /// This call and those that wait behind it do not run.
+    /// This call and those queued behind it do not run.
     Cancel,
 }
 
-/// What is offered. `permanent` is whether answers may be kept for later sessions. An answer for longer is there only
-/// where it would allow something that can be said in words.
-pub fn choices(judged: &CallFacts<'_>, permanent: bool) -> Vec<ApprovalChoice> {
+/// The offered answers. `permanent` allows those that are saved for later sessions. An "always" answer is offered only when
+/// it would add a rule that can be described.
+pub fn choices(call: &CallFacts<'_>, permanent: bool) -> Vec<ApprovalChoice> {
     let save = permanent.then_some(ApprovalChoice::ProceedAlwaysAndSave);
-    let (always, last): (&[ApprovalChoice], &[ApprovalChoice]) = match judged.proposal.shown {
+    let (always, last): (&[ApprovalChoice], &[ApprovalChoice]) = match call.proposal.shown {
         Preview::Edit { .. } => (&[ApprovalChoice::ProceedAlways], &[ApprovalChoice::ModifyWithEditor]),
         Preview::Exec { .. } | Preview::Info { .. } | Preview::Plain { .. } => {
             (&[ApprovalChoice::ProceedAlways], &[])
@@ -80,7 +80,7 @@ pub fn choices(judged: &CallFacts<'_>, permanent: bool) -> Vec<ApprovalChoice> {
         }
         Preview::Questions { .. } => return vec![ApprovalChoice::ProceedOnce, ApprovalChoice::Cancel],
     };
-    let longer = always.iter().copied().chain(save).filter(|choice| grants(*choice, judged).is_some());
+    let longer = always.iter().copied().chain(save).filter(|choice| grants(*choice, call).is_some());
     let mut choices = vec![ApprovalChoice::ProceedOnce];
     choices.extend(longer);
     choices.extend(last);
@@ -88,25 +88,25 @@ pub fn choices(judged: &CallFacts<'_>, permanent: bool) -> Vec<ApprovalChoice> {
     choices
 }
 
-/// What comes of `choice` as the answer to `judged`.
-pub fn rules_for(choice: ApprovalChoice, judged: &CallFacts<'_>) -> ChoiceOutcome {
-    let edits = matches!(judged.proposal.shown, Preview::Edit { .. });
-    let questions = matches!(judged.proposal.shown, Preview::Questions { .. });
+/// The outcome of `choice` for the call.
+pub fn rules_for(choice: ApprovalChoice, call: &CallFacts<'_>) -> ChoiceOutcome {
+    let edits = matches!(call.proposal.shown, Preview::Edit { .. });
+    let questions = matches!(call.proposal.shown, Preview::Questions { .. });
     match choice {
         ApprovalChoice::Cancel => ChoiceOutcome::Cancel,
         ApprovalChoice::ModifyWithEditor => ChoiceOutcome::Modify,
         ApprovalChoice::ProceedOnce => ChoiceOutcome::Run,
         _ if questions => ChoiceOutcome::Run,
         ApprovalChoice::ProceedAlwaysAndSave => {
-            let rules = placed(rules(choice, judged), choice, PolicyTier::User);
-            ChoiceOutcome::Save { rules, switch: edits.then_some(PolicyMode::AutoEdit.max(judged.mode)) }
+            let rules = placed(rules(choice, call), choice, PolicyTier::User);
+            ChoiceOutcome::Save { rules, switch: edits.then_some(PolicyMode::AutoEdit.max(call.mode)) }
         }
-        _ if edits => ChoiceOutcome::Switch(PolicyMode::AutoEdit.max(judged.mode)),
-        _ => ChoiceOutcome::Remember(placed(rules(choice, judged), choice, PolicyTier::Workspace)),
+        _ if edits => ChoiceOutcome::Switch(PolicyMode::AutoEdit.max(call.mode)),
+        _ => ChoiceOutcome::Remember(placed(rules(choice, call), choice, PolicyTier::Workspace)),
     }
 }
 
-/// Answers are stronger than nearly all rules of their tier.
+/// Above nearly all rules of the tier.
 const PRIORITY: u16 = 950;
 
 fn placed(rules: Vec<PolicyRule>, choice: ApprovalChoice, tier: PolicyTier) -> Vec<PolicyRule> {
@@ -115,30 +115,30 @@ fn placed(rules: Vec<PolicyRule>, choice: ApprovalChoice, tier: PolicyTier) -> V
     rules.into_iter().map(place).collect()
 }
 
-pub(super) fn rules(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Vec<PolicyRule> {
+pub(super) fn rules(choice: ApprovalChoice, call: &CallFacts<'_>) -> Vec<PolicyRule> {
     // An answer holds where at least as much is allowed as where it was given.
     let rule = PolicyRule {
-        modes: judged.mode.and_freer(),
-        subagent: judged.subagent.map(str::to_owned),
-        workspace: judged.roots.first().cloned(),
+        modes: call.mode.and_freer(),
+        subagent: call.subagent.map(str::to_owned),
+        workspace: call.roots.first().cloned(),
         ..PolicyRule::new(PolicyDecision::Allow, PolicyTier::Workspace, "")
     };
     let tools = |name: String| vec![name];
-    match &judged.proposal.shown {
-        Preview::Exec { .. } => commands(judged, &rule),
+    match &call.proposal.shown {
+        Preview::Exec { .. } => commands(call, &rule),
         Preview::Mcp { server, .. } => {
             let all = choice == ApprovalChoice::ProceedAlwaysServer;
-            let name = if all { format!("mcp_{server}_*") } else { judged.tool.to_owned() };
+            let name = if all { format!("mcp_{server}_*") } else { call.tool.to_owned() };
             vec![PolicyRule { tools: tools(name), server: Some(server.clone()), ..rule }]
         }
-        _ if SENSITIVE.contains(&judged.tool) => narrowed(judged).map_or_else(Vec::new, |arguments| {
-            vec![PolicyRule { tools: tools(judged.tool.to_owned()), arguments: Some(arguments), ..rule }]
+        _ if SENSITIVE.contains(&call.tool) => narrowed(call).map_or_else(Vec::new, |arguments| {
+            vec![PolicyRule { tools: tools(call.tool.to_owned()), arguments: Some(arguments), ..rule }]
         }),
-        _ => vec![PolicyRule { tools: tools(judged.tool.to_owned()), ..rule }],
+        _ => vec![PolicyRule { tools: tools(call.tool.to_owned()), ..rule }],
     }
 }
 
-/// Tools that are never allowed for everything at once.
+/// Tools that are never allowed without narrowing.
 const SENSITIVE: &[&str] = &[
     "glob",
     "grep_search",
@@ -150,12 +150,12 @@ const SENSITIVE: &[&str] = &[
     "write_file",
 ];
 
-/// One rule for each form of a command, at the level that was shown. None when the line can only be allowed once.
-fn commands(judged: &CallFacts<'_>, rule: &PolicyRule) -> Vec<PolicyRule> {
+/// One rule for each form of a command, at the level that was shown. Empty when the line can only be allowed once.
+fn commands(call: &CallFacts<'_>, rule: &PolicyRule) -> Vec<PolicyRule> {
     let mut rules: Vec<PolicyRule> = Vec::new();
-    for effect in &judged.proposal.effects {
+    for effect in &call.proposal.effects {
         let Effect::Run { command, directory, access } = effect else { continue };
-        let Some(shapes) = grantable(judged, command, directory, access) else { return Vec::new() };
+        let Some(shapes) = grantable(call, command, directory, access) else { return Vec::new() };
         let access = Access { gap: None, ..access.clone() };
         for shape in shapes {
             let (tools, access) = (vec![SHELL_TOOL.to_owned()], Some(access.clone()));
@@ -169,8 +169,8 @@ fn commands(judged: &CallFacts<'_>, rule: &PolicyRule) -> Vec<PolicyRule> {
 }
 
 /// Matches calls that name the same path or pattern.
-fn narrowed(judged: &CallFacts<'_>) -> Option<Regex> {
-    let input = &judged.proposal.input;
+fn narrowed(call: &CallFacts<'_>) -> Option<Regex> {
+    let input = &call.proposal.input;
     // In the order in which rules see them.
     let keys = ["dir_path", "file_path", "pattern"].into_iter().filter(|key| input.contains_key(*key));
     let pairs: Option<Vec<String>> = keys

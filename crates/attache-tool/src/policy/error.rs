@@ -1,4 +1,4 @@
-//! What is wrong with a file of rules.
+//! The error of a rule file.
 
 /// Names the file, the line and the key, and says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

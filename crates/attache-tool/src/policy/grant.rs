@@ -1,4 +1,4 @@
-//! What "always" would allow, in words.
+//! Describes what an "always" answer allows.
 
 use super::choice::rules;
 use super::{ApprovalChoice, CommandShape};
@@ -6,8 +6,8 @@ use crate::protected::protected_edit;
 use crate::ruling::CallFacts;
 use crate::{Access, AccessLevel, Preview};
 
-/// What the answer would allow beyond this call, in a sentence. None when it allows nothing more.
-pub fn grants(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Option<String> {
+/// One sentence about what the answer allows beyond this call. None when it allows nothing more.
+pub fn grants(choice: ApprovalChoice, call: &CallFacts<'_>) -> Option<String> {
     let until = match choice {
         ApprovalChoice::ProceedOnce | ApprovalChoice::ModifyWithEditor | ApprovalChoice::Cancel => {
             return None;
@@ -15,24 +15,24 @@ pub fn grants(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Option<String> 
         ApprovalChoice::ProceedAlwaysAndSave => "also in later conversations",
         _ => "until this conversation ends",
     };
-    let what = match &judged.proposal.shown {
+    let what = match &call.proposal.shown {
         Preview::Questions { .. } => return None,
-        Preview::Edit { .. } if protected_edit(judged.proposal, judged.roots).is_some() => return None,
+        Preview::Edit { .. } if protected_edit(call.proposal, call.roots).is_some() => return None,
         // The path is kept for good; the mode ends with the conversation.
         Preview::Edit { .. } if choice == ApprovalChoice::ProceedAlwaysAndSave => {
             format!("{EDITS}, until this conversation ends, and make edits of this file")
         }
         Preview::Edit { .. } => EDITS.to_owned(),
-        Preview::Exec { .. } => commands(choice, judged)?,
+        Preview::Exec { .. } => commands(choice, call)?,
         Preview::Mcp { server, .. } if choice == ApprovalChoice::ProceedAlwaysServer => {
             format!("use every tool of the server {server}, with any arguments")
         }
         Preview::Mcp { server, tool, .. } => format!("use {tool} of the server {server}, with any arguments"),
         Preview::Info { .. } | Preview::Plain { .. } => {
-            let rules = rules(choice, judged);
+            let rules = rules(choice, call);
             let narrow = rules.first()?.arguments.is_some();
             let arguments = if narrow { "for the same path" } else { "with any arguments" };
-            format!("use {} {arguments}", judged.tool)
+            format!("use {} {arguments}", call.tool)
         }
     };
     Some(format!("Always: {what}, {until}."))
@@ -40,8 +40,8 @@ pub fn grants(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Option<String> 
 
 const EDITS: &str = "make edits of files in this workspace, except protected ones";
 
-fn commands(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Option<String> {
-    let rules = rules(choice, judged);
+fn commands(choice: ApprovalChoice, call: &CallFacts<'_>) -> Option<String> {
+    let rules = rules(choice, call);
     let shapes: Vec<String> =
         rules.iter().filter_map(|rule| rule.shape.as_ref()).map(CommandShape::to_string).collect();
     let access = rules.first()?.access.as_ref()?;

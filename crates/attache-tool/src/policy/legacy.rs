@@ -1,12 +1,11 @@
-//! The short spelling of rules that settings and flags use: `read_file`, `run_shell_command(git status)`.
+//! The short form of rules in settings and flags: `read_file`, `run_shell_command(git status)`.
 
 use super::{PolicyDecision, PolicyRule, PolicyTier, SHELL_TOOL};
 
-/// What was once the name of the tool that runs commands.
+/// An older name of the shell tool.
 const OLD_SHELL: &str = "ShellTool";
 
-/// A rule from its short spelling. None when it is not one: brackets that do not close, or that hold nothing, or that
-/// belong to a tool which runs no commands.
+/// Parses the short form. None when the brackets are unclosed or empty, or follow a tool that runs no commands.
 pub fn legacy_rule(
     spelling: &str,
     decision: PolicyDecision,

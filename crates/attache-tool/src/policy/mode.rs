@@ -1,4 +1,4 @@
-//! How much a person wants to be asked.
+//! The approval modes.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 pub enum PolicyMode {
     /// Nothing is changed.
     Plan,
-    /// What changes something is asked about.
+    /// Changes need approval.
     #[default]
     Default,
     /// Files of the workspace may be changed.
     AutoEdit,
-    /// Files of the workspace may be changed, and commands run confined; what needs more is asked about.
+    /// Files of the workspace may be changed, and commands run confined; more needs approval.
     Confined,
     /// Nothing is asked.
     Yolo,
@@ -32,7 +32,7 @@ impl PolicyMode {
         }
     }
 
-    /// Files of rules spell one of them in two ways.
+    /// Rule files have two names for one of them.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "autoEdit" => Some(Self::AutoEdit),
@@ -40,7 +40,7 @@ impl PolicyMode {
         }
     }
 
-    /// This one and all that ask less.
+    /// This mode and all that ask less.
     pub fn and_freer(self) -> Vec<Self> {
         Self::ALL.into_iter().filter(|mode| *mode >= self).collect()
     }

@@ -1,4 +1,4 @@
-//! Rules from the text of a TOML file.
+//! Parses rules from TOML.
 
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
@@ -11,14 +11,14 @@ use super::{
     CommandPattern, CommandShape, PolicyDecision, PolicyError, PolicyMode, PolicyRule, PolicyTier, SHELL_TOOL,
 };
 
-/// A pattern that would need more than this is not one that somebody wrote for this purpose.
+/// Compiled patterns that need more memory are refused.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, commandShape, decision, priority, \
                     modes, interactive, allowRedirection, denyMessage, toolAnnotations, subagent, access, network, \
                     writes, workspace";
 
-/// Reads `[[rule]]` tables. `file` is how errors call the text; all rules are of `tier`.
+/// Parses `[[rule]]` tables. Errors name `file`; all rules get `tier`.
 pub fn read(file: &str, text: &str, tier: PolicyTier) -> Result<Vec<PolicyRule>, PolicyError> {
     let reader = Reader { file, text, tier };
     let document = DeTable::parse(text)
@@ -114,7 +114,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What no single field shows.
+    /// Checks that concern several fields.
     fn check(&self, rule: &mut PolicyRule, at: usize) -> Result<(), PolicyError> {
         let commands = !rule.prefixes.is_empty() || rule.command.is_some() || rule.shape.is_some();
         if commands && rule.tools.is_empty() {

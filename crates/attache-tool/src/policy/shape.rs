@@ -1,8 +1,8 @@
-//! The form of commands that an answer allows for longer: narrow enough to be said in a sentence.
+//! The form of commands that an "always" answer allows, narrow enough for one sentence.
 
 use std::fmt;
 
-/// Which commands a rule is about.
+/// Which commands a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandShape {
     /// Exactly these words.
@@ -15,24 +15,24 @@ pub enum CommandShape {
 pub struct CommandPattern {
     /// The program and its subcommand, as they are written.
     pub words: Vec<String>,
-    /// All options, as they are written: sorted, each once. No other may be there, and none may be missing.
+    /// All options as written, sorted, each once. A command must have exactly these.
     pub options: Vec<String>,
-    /// Arguments that mean more than a name, such as addresses: only these, and where no others may be, all of these.
+    /// Arguments that mean more than a name, such as addresses: only these are allowed; all of them where no others are.
     pub fixed: Vec<String>,
-    /// Whether there may be other arguments, as long as they stay inside the workspace.
+    /// Whether other arguments are allowed, as long as they stay inside the workspace.
     pub inside: bool,
 }
 
-/// A longer line stands above the question anyway.
+/// The question itself shows the whole line.
 const MAX_SHOWN: usize = 200;
 
-/// The word as a shell would need it, on one line.
+/// The word quoted for a shell, on one line.
 fn in_quotes(word: &str) -> String {
     let word = word.replace('\n', "\\n").replace('\t', "\\t");
     if word.is_empty() || word.contains(char::is_whitespace) { format!("'{word}'") } else { word }
 }
 
-/// For people: what is allowed, without a verb.
+/// What is allowed, as a noun phrase for people.
 impl fmt::Display for CommandShape {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let like = match self {

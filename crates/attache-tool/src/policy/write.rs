@@ -1,11 +1,11 @@
-//! Rules as the text of a TOML file, to be read again by [`read`](super::read).
+//! Writes rules as TOML, for [`read`](super::read).
 
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
 use super::{CommandShape, PolicyRule};
 
-/// Every rule as a `[[rule]]` table. Tier and source are those of the file it is saved in, so they are left out.
+/// Every rule as a `[[rule]]` table, without tier and source, which follow from the file.
 pub fn to_toml(rules: &[PolicyRule]) -> String {
     let tables: Vec<Toml> = rules.iter().map(|rule| Toml::Table(table(rule))).collect();
     let mut document = Table::new();
@@ -76,7 +76,7 @@ fn shaped(shape: &CommandShape) -> Table {
     table
 }
 
-/// One alone needs no brackets.
+/// A single text needs no brackets.
 fn list(texts: &[String]) -> Option<Toml> {
     match texts {
         [] => None,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Whether an edit changes the scripts, or may: what cannot be read could hold any.
+/// Whether an edit changes the scripts. Text that is no valid JSON counts as a change.
 pub(super) fn scripts_differ(original: Option<&str>, new: &str) -> bool {
     let scripts = |text: &str| {
         let document: Value = serde_json::from_str(text).ok()?;

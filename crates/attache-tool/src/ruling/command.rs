@@ -1,7 +1,7 @@
-//! Judges a command line piece by piece, and says how far it may reach.
+//! Judges a command line segment by segment, and decides its access.
 //!
-//! What runs unasked runs confined: known commands at level look, what a rule or the mode allows at level work. A line
-//! that asks for more than that is shown to a person together with what it asks for.
+//! Commands without approval run confined: known safe ones at level look, those that a rule or the mode allows at level
+//! work. A line that requests more needs approval, and the question shows the requested access.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::policy::{CommandShape, Policy, PolicyDecision, PolicyMode, PolicyRule
 use crate::shell::{self, ParsedCommand, Segment, SegmentRole};
 use crate::{Access, AccessLevel};
 
-/// A command line, where it would run, and the access that it asks for.
+/// A command line, its directory, and the requested access.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub(super) text: &'a str,
@@ -23,7 +23,7 @@ pub(super) struct Line<'a> {
     pub(super) wanted: &'a Access,
 }
 
-/// The most careful of what is said about each piece.
+/// The most careful ruling of all segments.
 pub(super) fn rule(policy: &Policy, call: &CallFacts<'_>, mode: PolicyMode, line: Line<'_>) -> Ruling {
     let parsed = shell::parse(line.text);
     let directories = safe::directories(&parsed.segments, line.directory);
@@ -47,7 +47,7 @@ fn place<'a>(
     CommandLocation { directory, directories, roots: call.roots, files: call.files, moves }
 }
 
-/// What "always" would allow of the line. None when it can only be allowed once.
+/// The forms that an "always" answer would allow. None when the line can only be allowed once.
 pub(crate) fn grantable(
     call: &CallFacts<'_>,
     line: &str,
@@ -98,7 +98,7 @@ impl Judge<'_> {
                     let why = format!("rule {} may be about {:?}", rule.source, segment.text());
                     suspected.get_or_insert_with(|| Ruling::new(PolicyDecision::Ask, why));
                 }
-                // What a wrapper starts is judged by itself; here only its own name can be held against it.
+                // The wrapped command is judged as its own segment; for the wrapper only rules about its name count.
                 RuleMatch::Yes
                     if segment.role == SegmentRole::Wrapper && rule.decision == PolicyDecision::Allow => {}
                 RuleMatch::Yes if segment.role == SegmentRole::Wrapper && !rule.is_about_commands() => {}
@@ -138,25 +138,24 @@ impl Judge<'_> {
         }
     }
 
-    /// Why a command that is known to change nothing may do more here.
+    /// Why a known safe command may do more here.
     fn doubt(&self, segment: &Segment) -> Option<String> {
         named_files::leading_out(segment, self.place)
             .or_else(|| named_files::configured_program(segment, self.place))
     }
 
-    /// Everything runs, as it would by hand.
+    /// Everything runs unconfined.
     fn yolo(&self) -> Ruling {
         Ruling::new(PolicyDecision::Allow, "mode yolo").at(Access::open())
     }
 
-    /// The confinement decides, not the command.
+    /// Everything runs within the confinement.
     fn confined(&self) -> Ruling {
         let ruling = Ruling::new(PolicyDecision::Allow, "mode confined").at(Access::new(AccessLevel::Work));
         self.unless_more_is_wanted(ruling)
     }
 
-    /// What a rule grants: level work without network where it says nothing. No rule opens everything in a folder that
-    /// is not trusted.
+    /// The access of a rule; by default level work without network. In an untrusted folder no rule grants level open.
     fn granted(&self, rule: &PolicyRule) -> Ruling {
         if self.mode == PolicyMode::Yolo {
             return Ruling::by(rule).at(Access::open());
@@ -169,7 +168,7 @@ impl Judge<'_> {
         self.unless_more_is_wanted(Ruling::by(rule).at(access))
     }
 
-    /// What is allowed is asked about when the call asks for more than is granted with it.
+    /// Needs approval when the call requests more access than granted.
     fn unless_more_is_wanted(&self, ruling: Ruling) -> Ruling {
         let plain = Access::new(AccessLevel::Work);
         let granted = ruling.access.clone().unwrap_or_else(|| plain.clone());
@@ -180,7 +179,7 @@ impl Judge<'_> {
         Ruling::new(PolicyDecision::Ask, "it asks for more than may run unasked")
     }
 
-    /// What is allowed is still asked about when it does more than its name says.
+    /// An allowed command still needs approval when it does more than its name says.
     fn allowed(&self, segment: &Segment, ruling: Ruling, redirection: bool) -> Ruling {
         if self.mode == PolicyMode::Yolo || ruling.decision != PolicyDecision::Allow {
             return ruling;
@@ -200,7 +199,7 @@ impl Judge<'_> {
         }
         let writes = segment.redirections.iter().any(|redirection| redirection.write);
         if writes && !redirection {
-            // In `auto_edit` files of the workspace may be written anyway.
+            // `auto_edit` allows writes inside the workspace.
             let outside = self.written_outside(segment);
             if self.mode != PolicyMode::AutoEdit || outside.is_some() {
                 let why = || format!("{} writes a file through a redirection", segment.text());
@@ -216,8 +215,8 @@ impl Judge<'_> {
         if writes { ruling.and(self.confined()) } else { ruling }
     }
 
-    /// The protected file that it would write, and that it was not granted. Where the mode and no rule lets it run, also
-    /// one that it writes without naming it.
+    /// A protected file that the command would write without a grant. When only the mode allows the command, also one that
+    /// it writes without naming it.
     fn protected(&self, segment: &Segment, ruling: &Ruling) -> Option<String> {
         let granted = ruling.access.as_ref().map_or(&[][..], |access| &access.writes);
         let writes = match (self.mode, granted) {
@@ -228,7 +227,7 @@ impl Judge<'_> {
         Some(format!("it would write {}, which is protected", path.display()))
     }
 
-    /// What is asked about shows the protected files that it is known to write, and gets them.
+    /// Adds the protected files that the command is known to write to the access in question.
     fn with_suggested_writes(&self, mut ruling: Ruling, segments: &[Segment]) -> Ruling {
         let access = ruling.access.as_mut().filter(|access| access.level == AccessLevel::Work);
         if let (PolicyDecision::Ask, Some(access)) = (ruling.decision, access) {
@@ -242,7 +241,7 @@ impl Judge<'_> {
         ruling
     }
 
-    /// Why a redirection may write outside the workspace. Where the line is confined, only what is seen to do so counts.
+    /// Why a redirection may write outside the workspace. In a confined line only visible targets count.
     fn written_outside(&self, segment: &Segment) -> Option<String> {
         let mut targets = segment.redirections.iter().filter(|redirection| redirection.write);
         targets.find_map(|redirection| {
@@ -260,7 +259,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Either nothing is there, or nothing could be read: then only rules about the tool itself can be applied.
+    /// The line is empty or cannot be parsed: only rules about the tool itself apply.
     fn nothing_found(&self) -> Ruling {
         let rule = self.policy.rules().iter().find(|rule| matching::whole(rule, self.call, self.mode));
         match rule {
@@ -273,8 +272,7 @@ impl Judge<'_> {
         }
     }
 
-    /// In yolo it runs, and in confined it runs confined, unless a rule is about certain commands: one of them may be in
-    /// there.
+    /// Runs in yolo, and confined in `confined`, unless a rule is about certain commands, which the line may contain.
     fn unsure(&self) -> Ruling {
         let ruled = |careful: &[PolicyDecision]| {
             self.policy
@@ -289,7 +287,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Nothing runs unasked that cannot be confined; what is asked about gets what it asks for, with what is missing said.
+    /// Needs approval when the access cannot be enforced; the question names what is missing.
     fn enforceable(&self, ruling: Ruling) -> Ruling {
         let confinement = self.call.confinement;
         let level = ruling.access.as_ref().map_or(AccessLevel::Look, |access| access.level);

@@ -1,9 +1,9 @@
-//! Commands that a person sees before they run, even where a rule allows the program.
+//! Commands that need approval even where a rule allows the program.
 
 use super::git;
 use crate::shell::{Segment, ShellWord};
 
-/// Why the command is one of them.
+/// Why the command needs approval.
 pub(super) fn dangerous(segment: &Segment) -> Option<&'static str> {
     let base = segment.base()?;
     let any =
@@ -26,7 +26,7 @@ pub(super) fn dangerous(segment: &Segment) -> Option<&'static str> {
     found.then_some(why)
 }
 
-/// In whatever place and however the flags are grouped.
+/// In any position and grouping of flags.
 fn removes_all(flag: &str) -> bool {
     ['r', 'R', 'f'].into_iter().any(|letter| is_short(flag, letter))
         || (flag.len() > 3 && ("--recursive".starts_with(flag) || "--force".starts_with(flag)))

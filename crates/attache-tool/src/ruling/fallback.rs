@@ -1,47 +1,20 @@
-//! What happens when no rule says otherwise.
+//! The default decisions, when no rule matches.
 
 use super::inside::inside_path;
 use super::{CallFacts, Ruling};
 use crate::Effect;
 use crate::policy::{PolicyDecision, PolicyMode};
 
-/// Agents that only look, so they may be used while planning.
-const LOOKING_AGENTS: &[&str] = &["codebase_investigator", "cli_help"];
-
-/// By the tool where it is a special one, else by each of its effects.
+/// By each of the call's effects. A web search is always allowed.
 pub(super) fn fallback(call: &CallFacts<'_>, mode: PolicyMode) -> Ruling {
-    if let Some(ruling) = special(call, mode) {
-        return ruling;
+    if call.tool == "google_web_search" {
+        let why = format!("default for {} in mode {}", call.tool, mode.name());
+        return Ruling::new(PolicyDecision::Allow, why);
     }
     let effects = call.proposal.effects.iter().map(|effect| by_effect(effect, call, mode));
     effects
         .reduce(Ruling::and)
         .unwrap_or_else(|| Ruling::new(PolicyDecision::Allow, "default: it changes nothing"))
-}
-
-fn special(call: &CallFacts<'_>, mode: PolicyMode) -> Option<Ruling> {
-    let agent = call.proposal.input.get("agent_name").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let remote = call.proposal.effects.iter().any(|effect| matches!(effect, Effect::Fetch { .. }));
-    let decision = match (call.tool, mode) {
-        ("google_web_search", _) => PolicyDecision::Allow,
-        ("enter_plan_mode" | "exit_plan_mode", PolicyMode::Yolo) => PolicyDecision::Deny,
-        ("enter_plan_mode", _) if !call.interactive => PolicyDecision::Allow,
-        ("enter_plan_mode" | "exit_plan_mode", _) => PolicyDecision::Ask,
-        (_, PolicyMode::Yolo) => return None,
-        ("activate_skill", _) => PolicyDecision::Ask,
-        ("invoke_agent", PolicyMode::Plan) if !LOOKING_AGENTS.contains(&agent) => PolicyDecision::Deny,
-        ("invoke_agent", _) if remote => PolicyDecision::Ask,
-        ("invoke_agent", _) => PolicyDecision::Allow,
-        (tool, PolicyMode::Plan) if tool.starts_with("discovered_tool_") => PolicyDecision::Deny,
-        (tool, _) if tool.starts_with("discovered_tool_") => PolicyDecision::Ask,
-        _ => return None,
-    };
-    let why = format!("default for {} in mode {}", call.tool, mode.name());
-    Some(if decision == PolicyDecision::Deny {
-        Ruling::deny(why, not_in(mode))
-    } else {
-        Ruling::new(decision, why)
-    })
 }
 
 fn by_effect(effect: &Effect, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling {
@@ -64,7 +37,7 @@ fn by_effect(effect: &Effect, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling 
         Effect::Fetch { .. } => (
             "fetching",
             match mode {
-                // Being free to edit says nothing about the network.
+                // Permission to edit says nothing about the network.
                 PolicyMode::Plan | PolicyMode::Default | PolicyMode::AutoEdit | PolicyMode::Confined => {
                     PolicyDecision::Ask
                 }
@@ -82,7 +55,7 @@ fn by_effect(effect: &Effect, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling 
             },
         ),
         Effect::AskPerson => ("asking a person", PolicyDecision::Ask),
-        // Judged piece by piece, elsewhere.
+        // `command` judges it.
         Effect::Run { .. } => ("running", PolicyDecision::Allow),
     };
     let why = format!("default for {what} in mode {}", mode.name());
@@ -93,7 +66,7 @@ fn by_effect(effect: &Effect, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling 
     }
 }
 
-/// Whether all that is written is a plan, while planning.
+/// Whether the call writes only plans, in plan mode.
 pub(super) fn writes_plan(call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     mode == PolicyMode::Plan
         && call.proposal.effects.iter().all(|effect| match effect {

@@ -1,12 +1,11 @@
-//! The seam to the file system: what a ruling has to know about the files that a command names.
+//! The seam to the file system for rulings about commands.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Looks at files when a call is judged. The confinement holds what changes afterwards.
+/// Looks up files when a call is judged. Later changes are up to the confinement.
 pub trait FileLookup: fmt::Debug + Send + Sync + 'static {
-    /// Where an absolute path leads when all links are followed; the part that does not exist is kept as it is. None when
-    /// that cannot be told.
+    /// Resolves all links of an absolute path and keeps the part that does not exist. None on an error.
     fn resolve(&self, path: &Path) -> Option<PathBuf>;
 
     /// Whether the ignore rules of the workspace hide the file.
@@ -16,7 +15,7 @@ pub trait FileLookup: fmt::Debug + Send + Sync + 'static {
     fn read(&self, path: &Path) -> Option<String>;
 }
 
-/// Looks at nothing: no path is a link, no file is ignored, and there is no repository. For tests.
+/// Finds nothing: no links, no ignored files, no repository. For tests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoFileLookup;
 

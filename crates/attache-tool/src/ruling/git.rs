@@ -1,4 +1,4 @@
-//! Which uses of git only look, and which do more than they seem to. Options are read as git reads them.
+//! Which uses of git only read, and which do more than they seem to. Parses options as git does.
 
 mod arguments;
 mod repository;
@@ -9,7 +9,7 @@ use crate::shell::{Segment, ShellWord};
 
 pub(super) use repository::{common_directory, configured_program};
 
-/// Options before the subcommand that only change how things are shown or found.
+/// Options before the subcommand that only affect output or paths.
 const GLOBAL: &[&str] = &[
     "-p",
     "--paginate",
@@ -37,26 +37,26 @@ const STEERING: &[&str] = &[
     "--attr-source",
     "--list-cmds",
 ];
-/// Alone, they only tell something.
+/// Alone, they only print something.
 const TELLING: &[&str] = &["-v", "--version", "--exec-path", "--html-path", "--man-path", "--info-path"];
 
-/// What git is told before its subcommand.
+/// The options before the subcommand.
 #[derive(Default)]
 struct Globals<'a> {
     folders: Vec<&'a str>,
-    /// It would be another git than the plain one.
+    /// An option changes what git runs or which repository it uses.
     steered: bool,
 }
 
-/// A use of git that only looks.
+/// A use of git that only reads.
 pub(super) struct GitRead<'a> {
-    /// Where it goes before it looks, one after the other.
+    /// The folders of `-C`, in order.
     pub(super) folders: Vec<&'a str>,
     /// The arguments that can be paths.
     pub(super) paths: Vec<&'a str>,
 }
 
-/// None when it does more than look, or when that cannot be told.
+/// None when it does more than read, or when that is unknown.
 pub(super) fn parse_read<'a>(words: &[&'a str]) -> Option<GitRead<'a>> {
     if let [word] = words
         && TELLING.contains(word)
@@ -75,14 +75,14 @@ pub(super) fn parse_read<'a>(words: &[&'a str]) -> Option<GitRead<'a>> {
     Some(GitRead { folders: globals.folders, paths: all })
 }
 
-/// The folders where git goes, and the subcommand with its words. None when that cannot be told.
+/// The folders of `-C`, and the subcommand with its words. None when an option is unknown.
 pub(super) fn subcommand<'a, 'w>(words: &'w [&'a str]) -> Option<(Vec<&'a str>, &'w [&'a str])> {
     let known: Vec<Option<&str>> = words.iter().copied().map(Some).collect();
     let (globals, at) = globals(&known)?;
     Some((globals.folders, words.get(at..)?))
 }
 
-/// What is said before the subcommand, and the place of the subcommand. None when an option is not known.
+/// The options before the subcommand, and its index. None when an option is unknown.
 fn globals<'a>(words: &[Option<&'a str>]) -> Option<(Globals<'a>, usize)> {
     let mut globals = Globals::default();
     let mut at = 0;
@@ -112,7 +112,7 @@ fn globals<'a>(words: &[Option<&'a str>]) -> Option<(Globals<'a>, usize)> {
     Some((globals, at))
 }
 
-/// Subcommands whose work is to run something else, or to throw work away.
+/// Subcommands that run other programs or discard work.
 const RUNNERS: &[&str] = &[
     "citool",
     "clean",
@@ -132,7 +132,7 @@ const RUNNERS: &[&str] = &[
     "web--browse",
 ];
 
-/// Options that run something or write elsewhere, whatever the subcommand.
+/// Options of any subcommand that run a program or write elsewhere.
 const RUNNING: &[&str] = &[
     "--config-env",
     "--exec",
@@ -146,7 +146,7 @@ const RUNNING: &[&str] = &[
     "--upload-pack",
 ];
 
-/// Whether it sets something for this one time, runs something else, or throws work away. What is not known could do so.
+/// Whether it overrides settings, runs another program, or discards work. Unknown words count as dangerous.
 pub(super) fn is_dangerous(segment: &Segment) -> bool {
     let words: Vec<Option<&str>> = segment.words.iter().skip(1).map(ShellWord::text).collect();
     if let [Some(word)] = words[..]
@@ -193,7 +193,7 @@ fn does_more(subcommand: &str, words: &[&str]) -> bool {
         }
 }
 
-/// Settings decide what git runs, so whatever may change one counts.
+/// Settings decide what git runs, so only plain reads are safe.
 fn only_reads(words: &[&str]) -> bool {
     const READING: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"];
     const WRITING: &[&str] = &[
@@ -211,7 +211,7 @@ fn only_reads(words: &[&str]) -> bool {
     reads && !words.iter().any(|word| WRITING.contains(word))
 }
 
-/// Whether git would take the word for one of these options: it completes beginnings.
+/// Whether git would complete the word to one of these options.
 fn is_beginning(word: &str, names: &[&str]) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     // An option of its own.

@@ -1,4 +1,4 @@
-//! Whether a path is in the workspace, told from its spelling alone.
+//! Whether a path is inside the workspace, by its text alone.
 
 use std::path::{Component, Path, PathBuf};
 

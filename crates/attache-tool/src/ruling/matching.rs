@@ -1,4 +1,4 @@
-//! Whether a rule is about a call, or about a piece of a command.
+//! Whether a rule matches a call, or one segment of a command.
 
 use serde_json::{Map, Value};
 
@@ -7,11 +7,11 @@ use super::{CallFacts, shape};
 use crate::policy::{PolicyDecision, PolicyMode, PolicyRule};
 use crate::shell::{Segment, ShellWord};
 
-/// How well a rule fits a piece of a command.
+/// Whether a rule matches a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RuleMatch {
     No,
-    /// It would, if what is not known yet were so.
+    /// Depends on words that are known only at run time.
     Perhaps,
     Yes,
 }
@@ -25,7 +25,7 @@ pub(super) fn whole(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -
         && rule.arguments.as_ref().is_none_or(|pattern| pattern.is_match(&sorted_json(&call.proposal.input)))
 }
 
-/// Whether `rule` decides about one command of the call. What forbids is read widely, what allows narrowly.
+/// Whether `rule` decides about one segment. Denying rules match broadly, allowing ones narrowly.
 pub(super) fn segment(
     rule: &PolicyRule,
     call: &CallFacts<'_>,
@@ -54,7 +54,7 @@ pub(super) fn segment(
     }
 }
 
-/// All that does not depend on the command.
+/// All conditions except the command.
 fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     let tool = rule.tools.is_empty() || rule.tools.iter().any(|pattern| stands_for(pattern, call.tool));
     let server =
@@ -66,8 +66,7 @@ fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     here && tool && server && subagent && annotated && interactive && counts_in(rule, mode)
 }
 
-/// The two outer modes are stronger than rules that do not name them: planning changes nothing, and in yolo nobody wants
-/// to be asked.
+/// Plan and yolo override rules that do not name them: plan changes nothing, and yolo asks nothing.
 fn counts_in(rule: &PolicyRule, mode: PolicyMode) -> bool {
     match (mode, rule.decision) {
         (PolicyMode::Plan, PolicyDecision::Allow | PolicyDecision::Ask)
@@ -89,7 +88,7 @@ fn prefix(rule: &PolicyRule, segment: &Segment, allows: bool) -> RuleMatch {
     }
 }
 
-/// Word by word, so that `git` is no beginning of `gitk`.
+/// Word by word, so that `git` does not match `gitk`.
 fn starts_with(segment: &Segment, prefix: &str, allows: bool) -> RuleMatch {
     let mut fit = RuleMatch::Yes;
     let mut wanted = prefix.split_whitespace().peekable();
@@ -99,7 +98,7 @@ fn starts_with(segment: &Segment, prefix: &str, allows: bool) -> RuleMatch {
     for (place, wanted) in wanted.enumerate() {
         fit = match segment.words.get(place) {
             Some(ShellWord::Text(text)) if text == wanted => fit,
-            // A program is forbidden wherever it lies; it is allowed only as it is spelled.
+            // A denied program matches with any path; an allowed one only as written.
             Some(ShellWord::Text(_)) if place == 0 && !allows && segment.base() == Some(wanted) => fit,
             Some(ShellWord::Pattern(_) | ShellWord::Unknown) if !allows => RuleMatch::Perhaps,
             _ => return RuleMatch::No,
@@ -140,7 +139,7 @@ fn arguments(rule: &PolicyRule, call: &CallFacts<'_>, segment: &Segment, allows:
     }
 }
 
-/// Whether the pattern, in which `*` is any text, stands for the name.
+/// Whether the pattern, in which `*` is any text, matches the name.
 fn stands_for(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -154,7 +153,7 @@ fn stands_for(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The same text for the same arguments, in whatever order they came.
+/// The arguments as JSON with sorted keys.
 fn sorted_json(input: &Map<String, Value>) -> String {
     fn sorted(value: &Value) -> Value {
         match value {

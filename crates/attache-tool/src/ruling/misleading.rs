@@ -1,7 +1,6 @@
-//! Text that does not look like what it is.
+//! Text with invisible or reordering characters.
 
-/// Whether the text holds characters that are not seen, or that change how others are shown. Line breaks and tabs are
-/// seen.
+/// Whether the text has characters that are invisible or change the display of others. Line breaks and tabs are fine.
 pub(super) fn is_misleading(text: &str) -> bool {
     text.chars().any(|letter| match letter {
         '\n' | '\t' => false,

@@ -1,7 +1,6 @@
-//! What a command that only reads really touches: links are followed, and ignore rules and the settings of the
-//! repository are looked at.
+//! The files that a reading command really touches: follows links, and checks ignore rules and the repository's settings.
 //!
-//! Patterns such as `*` are not followed: what they match is held by the confinement.
+//! Globs such as `*` are not expanded; the confinement limits what they match.
 
 use std::path::Path;
 
@@ -10,12 +9,12 @@ use super::inside::inside_path;
 use super::safe::{CommandLocation, WORDS};
 use crate::shell::{Segment, ShellWord};
 
-/// Programs that show what is in the files they are given.
+/// Programs that print the given files.
 const READERS: &[&str] = &[
     "base64", "cat", "cut", "egrep", "fgrep", "grep", "head", "nl", "paste", "rev", "rg", "sed", "tac",
     "tail", "uniq", "wc",
 ];
-/// Their first argument is no file.
+/// Their first argument is a pattern.
 const SEARCHERS: &[&str] = &["egrep", "fgrep", "grep", "rg"];
 
 /// The argument of a known command that leads out of the workspace over a link.
@@ -26,12 +25,12 @@ pub(super) fn leading_out(segment: &Segment, place: CommandLocation<'_>) -> Opti
     names.into_iter().find(out).map(|name| format!("{name} is a link that leads out of the workspace"))
 }
 
-/// Whether the place where the path leads is inside.
+/// Whether the resolved path is inside.
 pub(super) fn is_inside_resolved(path: &Path, place: CommandLocation<'_>) -> bool {
     place.files.resolve(path).is_some_and(|path| inside_path(&path, place.roots))
 }
 
-/// The file that ignore rules hide from the other tools, and that the command would show.
+/// A file that ignore rules hide from the other tools and the command would print.
 pub(super) fn ignored(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
     let base = segment.base().filter(|base| READERS.contains(base))?;
     let skipped = usize::from(SEARCHERS.contains(&base) && !gives_pattern(segment));
@@ -44,7 +43,7 @@ pub(super) fn ignored(segment: &Segment, place: CommandLocation<'_>) -> Option<S
     found.map(|name| format!("ignore rules hide {name} from the agent"))
 }
 
-/// The setting of the repository that would start a program.
+/// A setting of the repository that would start a program.
 pub(super) fn configured_program(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
     if segment.base() != Some("git") {
         return None;
@@ -59,7 +58,7 @@ pub(super) fn configured_program(segment: &Segment, place: CommandLocation<'_>) 
     found.map(|setting| format!("the repository's settings name a program that git would start ({setting})"))
 }
 
-/// Words that can name files, after some that do not: operands, what is joined to options, and what is read from.
+/// Words that can name files: operands after `skipped`, values joined to options, and redirected input.
 fn named(segment: &Segment, skipped: usize) -> Vec<&str> {
     let words = segment.words.iter().skip(1).filter_map(ShellWord::text);
     let (options, operands): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
@@ -73,7 +72,7 @@ fn named(segment: &Segment, skipped: usize) -> Vec<&str> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Whether what is searched for stands behind an option, so that every argument is a file.
+/// Whether an option gives the pattern, so that every argument is a file.
 fn gives_pattern(segment: &Segment) -> bool {
     let options = segment.words.iter().filter_map(ShellWord::text).filter(|word| word.starts_with('-'));
     let mut options = options.map(|option| option.trim_start_matches('-'));

@@ -1,4 +1,4 @@
-//! Commands that are known to change nothing and to look at nothing outside the workspace.
+//! Commands that are known to change nothing and to read nothing outside the workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use super::inside::inside;
 use super::{FileLookup, git};
 use crate::shell::{Segment, ShellWord};
 
-/// Their arguments are no paths, and none of their flags does more.
+/// Their arguments are not paths, and none of their flags does more.
 pub(super) const WORDS: &[&str] =
     &["[", "echo", "expr", "false", "id", "numfmt", "pwd", "seq", "tr", "true", "uname", "which", "whoami"];
-/// They read the files they are given, and none of their flags does more.
+/// They read the given files, and none of their flags does more.
 const FILES: &[&str] = &[
     "cat", "cut", "egrep", "fgrep", "grep", "head", "ls", "nl", "paste", "rev", "stat", "tac", "tail", "wc",
 ];
-/// Where the system keeps its programs.
+/// Folders of system programs.
 const SYSTEM: &[&str] = &["/bin/", "/usr/bin/"];
 
 /// Where a command runs.
@@ -22,16 +22,16 @@ const SYSTEM: &[&str] = &["/bin/", "/usr/bin/"];
 pub(super) struct CommandLocation<'a> {
     /// Where the line starts.
     pub(super) directory: &'a Path,
-    /// Where the command may be when the line goes to other folders; the first is where it starts.
+    /// Where the command may run when the line changes folders; the first is the start.
     pub(super) directories: &'a [PathBuf],
     pub(super) roots: &'a [PathBuf],
     pub(super) files: &'a dyn FileLookup,
-    /// Whether the line goes to other folders, so that `..` leads who knows where.
+    /// Whether the line changes folders, so that `..` is ambiguous.
     pub(super) moves: bool,
 }
 
 impl CommandLocation<'_> {
-    /// All that a name can mean.
+    /// All paths that a name can mean.
     pub(super) fn paths(&self, name: &str) -> impl Iterator<Item = PathBuf> {
         self.directories.iter().map(move |directory| directory.join(name))
     }
@@ -53,14 +53,14 @@ pub(super) fn directories(segments: &[Segment], start: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Whether the command is one of them. Where its output goes is not looked at, where its input comes from is.
+/// Whether the command is one of them. Checks redirected input, not output.
 pub(super) fn known_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
     let reads = segment.redirections.iter().filter(|redirection| !redirection.write);
     reads.into_iter().all(|redirection| is_inside(&redirection.target, place)) && is_safe(segment, place)
 }
 
 fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
-    // Assignments alone change nothing that outlives the line.
+    // Assignments alone last no longer than the line.
     let Some(program) = segment.words.first() else { return true };
     let Some(program) = program.text() else { return false };
     let program = SYSTEM.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
@@ -78,7 +78,7 @@ fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
     if FILES.contains(&program) {
         return files_are_inside(arguments, place);
     }
-    // A pattern can stand for a file whose name is a flag.
+    // A glob can match a file whose name is a flag.
     let steady = arguments
         .iter()
         .all(|word| !matches!(word, ShellWord::Pattern(text) if text.starts_with(['*', '?', '['])));
@@ -112,7 +112,7 @@ fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
         }
 }
 
-/// Whether the option makes the program follow every link that it meets: nobody can tell where to.
+/// Whether the option makes the program follow every link.
 fn follows_links(program: &str, option: &str) -> bool {
     let long = |names: &[&str]| names.iter().any(|name| option.len() > 4 && name.starts_with(option));
     match program {
@@ -124,7 +124,7 @@ fn follows_links(program: &str, option: &str) -> bool {
     }
 }
 
-/// Where git goes, and all that it is given there, is inside.
+/// Git's folders and arguments are all inside.
 fn git_looks_inside(names: &[&str], place: CommandLocation<'_>) -> bool {
     let Some(look) = git::parse_read(names) else { return false };
     let mut directory = place.directory.to_path_buf();
@@ -159,7 +159,7 @@ fn is_inside(word: &ShellWord, place: CommandLocation<'_>) -> bool {
     }
 }
 
-/// The second name is where it would write.
+/// The second name is the output file.
 fn uniq_writes_nothing(names: &[&str]) -> bool {
     const FLAGS: &[&str] = &["-c", "-d", "-u", "-i", "-D", "-z"];
     names.iter().all(|name| !name.starts_with('-') || FLAGS.contains(name))

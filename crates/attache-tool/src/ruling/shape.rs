@@ -40,7 +40,7 @@ const PLAIN: &[&str] = &[
     "vitest",
 ];
 
-/// Subcommands that do their work on files and names of the workspace.
+/// Subcommands that work on files and names of the workspace.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("git", &["add", "apply", "commit", "mv", "rm"]),
     (
@@ -70,7 +70,7 @@ const DEEPER: &[(&str, &[&str])] = &[
     ("yarn", &["run"]),
     ("bun", &["run"]),
 ];
-/// Subcommands that speak with others, or that can throw work away: the same options and the same arguments.
+/// Subcommands that use the network or can discard work: same options and same arguments only.
 const FIXED: &[(&str, &[&str])] = &[(
     "git",
     &[
@@ -90,7 +90,7 @@ const FIXED: &[(&str, &[&str])] = &[(
     ],
 )];
 
-/// The form to allow. None when nothing narrow enough can be said: a path outside, or a word that is not known.
+/// The form to allow. None when no form is narrow enough: a path outside, or an unknown word.
 pub(super) fn shape_of(segment: &Segment, place: CommandLocation<'_>) -> Option<CommandShape> {
     let program = segment.program().filter(|program| !program.is_empty())?;
     if !segment.assignments.is_empty() || !reads_inside(segment, place) {
@@ -122,8 +122,8 @@ pub(super) fn shape_of(segment: &Segment, place: CommandLocation<'_>) -> Option<
     Some(CommandShape::Like(CommandPattern { words, options: sorted(options), fixed: special, inside }))
 }
 
-/// How many words name the program and what it does, and whether other arguments may follow. None: the line alone can be
-/// allowed, for the program can start any other.
+/// How many words name the program and subcommand, and whether other arguments may follow. None: only the exact line can be
+/// allowed, because the program can start any other.
 fn subcommand(program: &str, arguments: &[ShellWord]) -> Option<(usize, bool)> {
     if PLAIN.contains(&program) {
         return Some((1, true));
@@ -143,7 +143,7 @@ fn subcommand(program: &str, arguments: &[ShellWord]) -> Option<(usize, bool)> {
     listed(SUBCOMMANDS).then_some((2, true))
 }
 
-/// Whether the command has the form. Where its output goes is not looked at.
+/// Whether the command has the form. Output redirections are not checked.
 pub(super) fn fits(shape: &CommandShape, segment: &Segment, place: CommandLocation<'_>) -> bool {
     if !segment.assignments.is_empty() || !reads_inside(segment, place) {
         return false;

@@ -1,4 +1,4 @@
-//! Protected files that a command is known to write, so that an approval can name them.
+//! The protected files that a command is known to write, so that an approval can name them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const WRITERS: &[&str] = &[
     "unlink",
 ];
 
-/// Protected files that the command is seen to write: its redirections, and the arguments of programs that write.
+/// Protected files that the command visibly writes: redirections, and arguments of writing programs.
 pub(super) fn visible_writes(segment: &Segment, place: CommandLocation<'_>) -> Vec<PathBuf> {
     let redirections = segment.redirections.iter().filter(|redirection| redirection.write);
     let targets = redirections.filter_map(|redirection| redirection.target.text());
@@ -26,7 +26,7 @@ pub(super) fn visible_writes(segment: &Segment, place: CommandLocation<'_>) -> V
     unique(resolved.filter(|path| is_protected_in(place.roots, path)))
 }
 
-/// Those, and the files that well-known commands write without naming them.
+/// The same, and files that well-known commands write without naming them.
 pub(super) fn suggested_writes(segment: &Segment, place: CommandLocation<'_>) -> Vec<PathBuf> {
     let mut writes = visible_writes(segment, place);
     let directory = place.directories.last().map_or(place.directory, PathBuf::as_path);

@@ -140,25 +140,12 @@ fn every_effect_has_a_default_in_every_mode() {
 }
 
 #[test]
-fn some_tools_have_defaults_of_their_own() {
-    let fetch = || vec![Effect::Fetch { url: "https://example.org".into() }];
-    for (tool, effects, input, expected) in [
-        ("google_web_search", fetch(), json!({}), [Allow, Allow, Allow, Allow, Allow]),
-        ("activate_skill", vec![], json!({}), [Ask, Ask, Ask, Ask, Allow]),
-        ("enter_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Ask, Deny]),
-        ("exit_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Ask, Deny]),
-        ("discovered_tool_x", vec![], json!({}), [Deny, Ask, Ask, Ask, Allow]),
-        ("invoke_agent", vec![], json!({"agent_name": "mine"}), [Deny, Allow, Allow, Allow, Allow]),
-        ("invoke_agent", vec![], json!({"agent_name": "cli_help"}), [Allow, Allow, Allow, Allow, Allow]),
-        ("invoke_agent", fetch(), json!({"agent_name": "far"}), [Deny, Ask, Ask, Ask, Allow]),
-    ] {
-        for (mode, expected) in PolicyMode::ALL.into_iter().zip(expected) {
-            let call = Call { input: input.clone(), ..Call::new(tool, effects.clone()).mode(mode) };
-            assert_eq!(call.judge(&Policy::default()).decision, expected, "{tool} {input} in {mode:?}");
-        }
+fn a_web_search_is_allowed_in_every_mode() {
+    for mode in PolicyMode::ALL {
+        let fetch = Effect::Fetch { url: "https://example.org".into() };
+        let call = Call::new("google_web_search", [fetch]).mode(mode);
+        assert_eq!(call.judge(&Policy::default()).decision, Allow, "{mode:?}");
     }
-    let alone = Call { interactive: false, ..Call::new("enter_plan_mode", []) };
-    assert_eq!(alone.judge(&Policy::default()).decision, Allow);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Whether the grammar and the lexer mean the same by a line.
+//! Whether the grammar and the lexer agree on a line.
 
 use tree_sitter::{Node, Tree};
 
 use super::scan::Class;
 
-/// Whether every token of the grammar is what the lexer says it is, and nothing was left out.
+/// Whether every token of the grammar has the lexer's class, and the tokens cover the line.
 pub(super) fn agree(tree: &Tree, line: &str, classes: &[Class]) -> bool {
     let mut covered = 0;
     let mut cursor = tree.walk();

@@ -1,8 +1,8 @@
-//! What a program gets for a word, once the quotes are gone.
+//! Removes the quotes of a word.
 
 use super::ShellWord;
 
-/// Takes the quotes off one word of a line.
+/// The value of one word of a line.
 pub(super) fn decode(raw: &str) -> ShellWord {
     let mut decoder = Decoder { rest: raw, text: String::new(), pattern: false };
     if raw.starts_with('~') || braces_expand(raw) {
@@ -27,7 +27,7 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// None when something is known only when it runs.
+    /// None when a part is known only at run time.
     fn word(&mut self) -> Option<()> {
         while let Some(letter) = self.next() {
             match letter {
@@ -110,7 +110,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// Nothing for NUL, which would end the word early, and for bytes that are no letters.
+    /// None for NUL, which would end the word early, and for invalid code points.
     fn digits(&mut self, radix: u32, most: usize, first: u32) -> Option<char> {
         let mut value = first;
         for _ in 0..most {

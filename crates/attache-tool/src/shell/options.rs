@@ -2,7 +2,7 @@
 
 use super::ShellWord;
 
-/// The options of a wrapper that are known not to change what it starts.
+/// The options of a wrapper that do not change what it starts.
 pub(super) struct Options {
     pub(super) plain: &'static [&'static str],
     /// Followed by a value, as the next word or in the same one.
@@ -10,7 +10,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// The place of the first word that is no option; none when an option is not known.
+    /// The index of the first operand; none when an option is unknown.
     pub(super) fn skip(&self, words: &[ShellWord]) -> Option<usize> {
         let mut at = 0;
         while let Some(word) = words.get(at) {

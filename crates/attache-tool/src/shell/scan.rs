@@ -1,8 +1,8 @@
-//! A lexer that knows where words, quotes and operators are in a line of bash, and nothing else.
+//! A lexer for words, quotes and operators of a bash line.
 //!
-//! It is the second opinion on the grammar's reading, so it is strict: on anything it does not know exactly, it gives up.
+//! It checks the grammar's result, so it is strict: it gives up on anything that it does not know exactly.
 
-/// What a byte of the line is.
+/// The class of a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Blank,
@@ -12,7 +12,7 @@ pub(super) enum Class {
     /// One of `;&|()<>`, unquoted.
     Operator,
     Text,
-    /// A backslash and what it protects.
+    /// A backslash and the escaped byte.
     Escape,
     Single,
     Double,
@@ -24,7 +24,7 @@ pub(super) enum Class {
     Heredoc,
 }
 
-/// The class of every byte; none when there is something that this lexer does not know.
+/// The class of every byte; none when the line has something unknown.
 pub(super) fn scan(line: &str) -> Option<Vec<Class>> {
     let mut scanner = Scanner {
         bytes: line.as_bytes(),
@@ -36,7 +36,7 @@ pub(super) fn scan(line: &str) -> Option<Vec<Class>> {
     (scanner.pending.is_empty() && scanner.classes.len() == line.len()).then_some(scanner.classes)
 }
 
-/// Substitutions in substitutions; more is not written by anybody.
+/// Nesting of substitutions.
 const MAX_DEPTH: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ struct Pending {
 
 struct Scanner<'a> {
     bytes: &'a [u8],
-    /// Of all bytes so far: its length is the place.
+    /// Of all bytes so far; its length is the position.
     classes: Vec<Class>,
     /// Here-documents whose text begins after the next newline.
     pending: Vec<Pending>,
@@ -215,7 +215,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Only sums of numbers: a name could hold text that is evaluated once more.
+    /// Only numbers: the value of a name would be evaluated again.
     fn arithmetic(&mut self) -> Option<()> {
         let sum = |byte: &u8| byte.is_ascii_digit() || b" +-*/%".contains(byte);
         let length = self.rest()[3..].iter().take_while(|byte| sum(byte)).count();

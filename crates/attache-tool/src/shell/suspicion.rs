@@ -1,8 +1,8 @@
-//! Commands that can start something which cannot be read off them.
+//! Commands that can start more than their words show.
 
 use super::{Segment, ShellWord};
 
-/// Change what later words mean, run text from elsewhere, or start others in ways that are not looked through.
+/// Change the meaning of later words, run text from elsewhere, or start other programs in ways that are not expanded.
 const OPAQUE: &[&str] = &[
     ".",
     "alias",
@@ -50,13 +50,13 @@ const OPAQUE: &[&str] = &[
     "watch",
 ];
 
-/// Evaluate the text of an argument once more when it looks like an element of an array.
+/// Evaluate an argument again when it looks like an array element.
 const EVALUATING: &[&str] = &[
     "[", "declare", "export", "getopts", "let", "local", "printf", "read", "readonly", "test", "typeset",
     "unset", "wait",
 ];
 
-/// Variables that say what a shell or a program starts.
+/// Variables that decide what a shell or program starts.
 const STEERING: &[&str] =
     &["ENV", "IFS", "PATH", "CDPATH", "SHELL", "SHELLOPTS", "PROMPT_COMMAND", "VISUAL", "BROWSER"];
 const STEERING_STARTS: &[&str] = &[
@@ -66,7 +66,7 @@ const STEERING_STARTS: &[&str] = &[
 const STEERING_ENDS: &[&str] =
     &["PAGER", "EDITOR", "OPTS", "OPTIONS", "FLAGS", "COMMAND", "ASKPASS", "_PATH", "_PROXY"];
 
-/// Where the grammar took a brace for a program, a shell finds a group of commands, or several words.
+/// Where the grammar sees a brace as a program, a shell sees a group or several words.
 fn groups(program: &str) -> bool {
     program.contains(['{', '}'])
 }

@@ -1,4 +1,4 @@
-//! From the grammar's tree to simple commands.
+//! Finds the simple commands in the grammar's tree.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -8,12 +8,12 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::decode::decode;
 use super::{Assignment, Redirection, Segment, ShellWord};
 
-/// How often the parser may report before it is stopped; ordinary lines need a few reports.
+/// The parser is stopped after this many progress reports; ordinary lines need a few.
 const MAX_REPORTS: usize = 600;
-/// How deep the tree is followed: far deeper than people nest.
+/// The depth to which the tree is followed.
 const MAX_DEPTH: usize = 120;
 
-/// Words that the shell itself understands: as the name of a program they show a misreading.
+/// Reserved words of the shell: as the name of a program they show a misreading.
 const RESERVED: &[&str] = &[
     "!", "{", "}", "[[", "]]", "((", "if", "then", "elif", "else", "fi", "for", "select", "while", "until",
     "do", "done", "case", "esac", "in", "function", "coproc",
@@ -38,8 +38,8 @@ pub(super) fn tree(line: &str) -> Option<Tree> {
     parser.parse_with_options(&mut input, None, Some(ParseOptions::new().progress_callback(&mut progress)))
 }
 
-/// The line with a plain letter for every byte of the others. The grammar's scanner looks letters up in a table that ends
-/// long before they do, and reads whatever lies beyond it; to the shell they are parts of words like any other.
+/// The line with an ASCII letter for every non-ASCII byte. The grammar's scanner reads beyond the end of a table for these;
+/// to the shell they are ordinary parts of words.
 fn in_ascii(line: &str) -> Cow<'_, [u8]> {
     if line.is_ascii() {
         return Cow::Borrowed(line.as_bytes());
@@ -111,7 +111,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// `$(< file)` starts nothing and reads the file.
+    /// `$(< file)` only reads the file.
     fn reading_substitution(&mut self, node: Node<'_>, depth: usize) {
         for redirect in children(node).into_iter().filter(|child| child.kind() == "file_redirect") {
             let mut segment = Segment::default();
@@ -154,7 +154,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Comparing numbers, and asking whether a variable is set, evaluates what stands there.
+    /// Numeric comparisons and `-v` evaluate their operands.
     fn test(&mut self, node: Node<'_>, depth: usize) {
         const EVALUATES: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
         let text = self.text(node);
@@ -203,7 +203,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// After the delimiter the line goes on: with words, with redirections, or with the next command.
+    /// After the delimiter the line continues with words, redirections or the next command.
     fn heredoc(&mut self, node: Node<'_>, segment: &mut Segment, depth: usize) -> Vec<ShellWord> {
         let mut words = Vec::new();
         let mut cursor = node.walk();
@@ -233,7 +233,7 @@ impl<'a> Walker<'a> {
         words
     }
 
-    /// Notes where it goes. The grammar takes words after the target for further targets: they are returned.
+    /// Records the target. The grammar takes later words for further targets; they are returned.
     fn redirection(&mut self, node: Node<'_>, segment: &mut Segment) -> Vec<ShellWord> {
         let mut operator = "";
         let mut targets = Vec::new();

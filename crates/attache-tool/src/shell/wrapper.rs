@@ -1,10 +1,10 @@
-//! Looks through commands whose work is to start another one.
+//! Expands commands that start another command.
 
 use super::options::Options;
 use super::suspicion::suspicious;
 use super::{Assignment, MAX_NESTING, ParsedCommand, Segment, SegmentRole, ShellWord, nested};
 
-/// Adds `segment` and all that it starts.
+/// Adds `segment` and every command that it starts.
 pub(super) fn expand(mut segment: Segment, depth: usize, parsed: &mut ParsedCommand) {
     parsed.sure &= !suspicious(&segment);
     let look = if depth > MAX_NESTING { WrapperAnalysis::unclear() } else { analyze(&segment) };
@@ -60,7 +60,7 @@ impl WrapperAnalysis {
         Self { role: SegmentRole::Program, started: vec![], sure: true }
     }
 
-    /// Starts something, and what it is cannot be told.
+    /// Starts an unknown command.
     fn unclear() -> Self {
         Self { sure: false, ..Self::program() }
     }
@@ -69,7 +69,7 @@ impl WrapperAnalysis {
         Self { role: SegmentRole::Wrapper, started: vec![started], sure: true }
     }
 
-    /// Starts something, and is no small thing itself.
+    /// Starts commands and does work itself.
     fn beside(started: Vec<StartedCommand>) -> Self {
         Self { role: SegmentRole::Program, started, sure: true }
     }
@@ -156,7 +156,7 @@ fn plain(options: &Options, words: &[ShellWord]) -> WrapperAnalysis {
     }
 }
 
-/// The first word is how long.
+/// The first word is the duration.
 fn timed(words: &[ShellWord]) -> WrapperAnalysis {
     let duration = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.');
     match words {
@@ -185,7 +185,7 @@ fn with_environment(words: &[ShellWord], role: SegmentRole) -> WrapperAnalysis {
     WrapperAnalysis::program()
 }
 
-/// Words are added to the command, and with `-I` put in its middle: none of them is known.
+/// xargs appends words, or with `-I` inserts them: none of them is known.
 fn xargs(words: &[ShellWord]) -> WrapperAnalysis {
     let Some(rest) = skipped(&XARGS, words) else { return WrapperAnalysis::unclear() };
     let options = &words[..words.len() - rest.len()];
@@ -207,7 +207,7 @@ fn xargs(words: &[ShellWord]) -> WrapperAnalysis {
     WrapperAnalysis::wrapper(StartedCommand::Words { words: inner, assignments: vec![] })
 }
 
-/// With `-c` the text is read; a file that holds commands is like any program; commands from elsewhere are unknown.
+/// With `-c` the text is parsed; a script file is a program; commands from stdin are unknown.
 fn shell(words: &[ShellWord]) -> WrapperAnalysis {
     let mut commands = false;
     let mut rest = words.iter();
@@ -264,7 +264,7 @@ fn trap(words: &[ShellWord]) -> WrapperAnalysis {
     }
 }
 
-/// Every `-exec … ;` and its kin.
+/// Every `-exec … ;` and the like.
 fn find(words: &[ShellWord]) -> WrapperAnalysis {
     let mut started = Vec::new();
     let mut rest = words;

@@ -1,4 +1,4 @@
-//! The members of a 1.0 card. Required ones are always there, empty optional ones never.
+//! The members of a 1.0 card. Required ones are always written, empty optional ones never.
 
 use attache_domain::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, Binding, Capabilities,
@@ -90,7 +90,7 @@ fn texts(texts: &[String]) -> Vec<Value> {
     list(texts, |text| text.as_str().into())
 }
 
-/// An object that is being put together.
+/// Builds a JSON object.
 #[derive(Default)]
 pub(super) struct Object(pub(super) Map<String, Value>);
 

@@ -59,7 +59,7 @@ pub(super) fn flat_scheme(scheme: &SecurityScheme) -> Map<String, Value> {
         }
         SecuritySchemeKind::OAuth2 { flow, metadata_url } => {
             let (name, members) = oauth_flow(flow);
-            // An object without flows is legal; an unknown flow might not be.
+            // An object without flows is legal; one with an unknown flow may not be.
             let is_known = !matches!(flow, OAuthFlow::DeviceCode { .. });
             object.set("flows", if is_known { json!({ name: members.0 }) } else { json!({}) });
             object.set_some("oauth2MetadataUrl", metadata_url.as_deref());
@@ -83,8 +83,8 @@ pub(super) fn requirement(requirement: &SecurityRequirement) -> Value {
     json!({ "schemes": schemes.0 })
 }
 
-/// The 0.3 form of alternatives. Those that need the device flow, which 0.3 does not know, are left
-/// out, unless that would look as if nothing were required.
+/// The 0.3 form of alternatives. Omits those that need the device flow, which 0.3 does not have, unless that would
+/// leave no requirement.
 pub(super) fn flat_requirements(card: &AgentCard, requirements: &[SecurityRequirement]) -> Value {
     let usable: Vec<_> = requirements.iter().filter(|requirement| is_usable(card, requirement)).collect();
     let shown = if usable.is_empty() { requirements.iter().collect() } else { usable };
@@ -105,7 +105,7 @@ fn api_key_location(location: ApiKeyLocation) -> &'static str {
     }
 }
 
-/// The name of a flow, and the members that both versions give it.
+/// The name of a flow, and its members in both versions.
 fn oauth_flow(flow: &OAuthFlow) -> (&'static str, Object) {
     match flow {
         OAuthFlow::AuthorizationCode { authorization_url, token_url, refresh_url, scopes, .. } => {

@@ -1,11 +1,10 @@
-//! Base64 in any usual form to the one form it is kept in.
+//! Normalizes base64 to the stored form.
 //!
-//! Nothing is decoded: the letters are checked and rewritten where they stand.
+//! Checks and rewrites the characters in place without decoding.
 
 use attache_domain::Base64;
 
-/// Takes the standard and the URL-safe alphabet, with or without padding. The problem, if any, is
-/// told for the caller's eyes.
+/// Accepts the standard and the URL-safe alphabet, with or without padding. The error text is for the caller.
 pub(super) fn normalise(text: String) -> Result<Base64, String> {
     let mut bytes = text.into_bytes();
     let length = bytes.iter().rposition(|&byte| byte != b'=').map_or(0, |last| last + 1);
@@ -30,7 +29,7 @@ pub(super) fn normalise(text: String) -> Result<Base64, String> {
     String::from_utf8(bytes).map(Base64).map_err(|error| error.to_string())
 }
 
-/// The last letter of an odd group holds bits that belong to no byte; strict readers want them zero.
+/// The last character of an incomplete group holds unused bits; strict readers want them to be zero.
 fn clear_unused_bits(bytes: &mut [u8]) {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let unused = match bytes.len() % 4 {

@@ -1,4 +1,4 @@
-//! Walking a JSON value: where we are, what was wrong so far, and taking members out by type.
+//! Reads JSON values by type and collects violations with their paths.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::PartKinds;
 use crate::Dialect;
 use crate::devtool::Profile;
 
-/// Where in the request a value stands: a chain on the stack, spelled out only when something is wrong.
+/// The path of a value in a request: a chain on the stack, formatted only for violations.
 #[derive(Clone, Copy)]
 pub(crate) enum FieldPath<'a> {
     Root,
@@ -38,20 +38,36 @@ impl fmt::Display for FieldPath<'_> {
     }
 }
 
-/// One pass over a request. Whoever finds something wrong says so here and goes on with `None`.
+/// Decodes one request. A reader records a violation here and returns `None`.
 pub(crate) struct Decoder {
     dialect: Dialect,
     part_kinds: PartKinds,
+    lenient: bool,
     violations: Vec<Violation>,
     profile: Option<Profile>,
 }
 
-/// More than this many things wrong are not listed: the answer stays small whatever the request was.
+/// Further violations are not listed, so the response stays small.
 const MAX_VIOLATIONS: usize = 16;
 
 impl Decoder {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, part_kinds: PartKinds::Required, violations: Vec::new(), profile: None }
+        Self {
+            dialect,
+            part_kinds: PartKinds::Required,
+            lenient: false,
+            violations: Vec::new(),
+            profile: None,
+        }
+    }
+
+    /// For responses: an agent may leave out what a client has to send.
+    pub(crate) fn lenient(dialect: Dialect) -> Self {
+        Self { part_kinds: PartKinds::Inferred, lenient: true, ..Self::new(dialect) }
+    }
+
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.lenient
     }
 
     pub(crate) fn with_part_kinds(self, part_kinds: PartKinds) -> Self {
@@ -66,7 +82,7 @@ impl Decoder {
         self.dialect
     }
 
-    /// In whose words the request speaks, if it gives a sign of that.
+    /// The profile that the request shows, if any.
     pub(crate) fn profile(&self) -> Option<Profile> {
         self.profile
     }
@@ -75,7 +91,7 @@ impl Decoder {
         self.profile = profile.or(self.profile);
     }
 
-    /// What was read, unless anything was wrong with it.
+    /// Returns the result, or all violations.
     pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Fault> {
         match read {
             Some(read) if self.violations.is_empty() => Ok(read),
@@ -83,7 +99,7 @@ impl Decoder {
         }
     }
 
-    /// Notes what is wrong at `place`. Returns `None`, so that a reader can end with it.
+    /// Records a violation at `place`. Returns `None`, so that a reader can return it.
     pub(crate) fn refuse<T>(&mut self, place: FieldPath<'_>, description: impl Into<String>) -> Option<T> {
         if self.violations.len() < MAX_VIOLATIONS {
             self.violations.push(Violation { field: place.to_string(), description: description.into() });
@@ -102,9 +118,9 @@ impl Decoder {
         }
     }
 
-    /// An id that a client made up: kept, compared and shown, so it is short and has no character that is not shown.
+    /// An id chosen by a client. It is stored, compared and displayed, so it must be short and printable.
     pub(crate) fn id(&mut self, text: String, place: FieldPath<'_>) -> Option<String> {
-        match invalid_id_reason(&text) {
+        match invalid_id_reason(&text).filter(|_| !self.lenient) {
             None => Some(text),
             Some(problem) => self.refuse(place, problem),
         }
@@ -141,13 +157,13 @@ impl Decoder {
     }
 }
 
-/// The integer that a number in floating form stands for, kept at the ends of the range.
+/// The integer value of a whole floating-point number, clamped to the range.
 fn whole(number: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "a fraction was ruled out and `as` saturates")]
     (number.fract() == 0.0).then_some(number as i64)
 }
 
-/// The members of one object, taken out one by one.
+/// The members of one object; readers take them out.
 pub(crate) struct Members<'p> {
     map: Map<String, Value>,
     place: FieldPath<'p>,
@@ -167,17 +183,21 @@ impl<'p> Members<'p> {
         self.map.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// The member, where `null` is as good as absent.
-    /// A member that nobody has taken.
+    pub(crate) fn into_map(self) -> Map<String, Value> {
+        self.map
+    }
+
+    /// The first member that was not taken.
     pub(crate) fn first_name(&self) -> Option<&str> {
         self.map.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str())
     }
 
+    /// Takes a member out; `null` counts as absent.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.map.remove(name).filter(|value| !value.is_null())
     }
 
-    /// The member, where `null` is a value like any other.
+    /// Takes a member out, including `null`.
     pub(crate) fn take_even_null(&mut self, name: &str) -> Option<Value> {
         self.map.remove(name)
     }
@@ -187,7 +207,7 @@ impl<'p> Members<'p> {
         reading.text(value, self.place.member(name))
     }
 
-    /// An empty string is as good as absent.
+    /// An empty string counts as absent.
     pub(crate) fn nonempty_text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
         self.text(reading, name).filter(|text| !text.is_empty())
     }
@@ -203,7 +223,7 @@ impl<'p> Members<'p> {
         Some(text)
     }
 
-    /// An id; an empty one is as good as absent.
+    /// An id; an empty one counts as absent.
     pub(crate) fn id(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
         let text = self.nonempty_text(reading, name)?;
         reading.id(text, self.place.member(name))
@@ -266,10 +286,10 @@ impl<'p> Members<'p> {
     }
 }
 
-/// More than any client's ids have: those of the SDKs are UUIDs.
+/// Far longer than any client's ids: the SDKs use UUIDs.
 pub(crate) const MAX_ID_BYTES: usize = 1024;
 
-/// What is wrong with an id that a client made up.
+/// Why an id chosen by a client is invalid.
 pub(crate) fn invalid_id_reason(id: &str) -> Option<String> {
     if id.len() > MAX_ID_BYTES {
         return Some(format!("must have at most {MAX_ID_BYTES} bytes, but has {}", id.len()));
@@ -306,7 +326,7 @@ pub(crate) fn to_camel_case(name: &str) -> String {
     camel
 }
 
-/// What a value is, for telling the caller.
+/// The name of a value's type, for violations.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -318,7 +338,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// The beginning of `text`: what a caller sent is quoted back, but not at any length.
+/// The beginning of `text`, to quote a caller's input at bounded length.
 pub(crate) fn excerpt(text: &str) -> String {
     const MAX_CHARS: usize = 40;
     match text.char_indices().nth(MAX_CHARS) {

@@ -20,14 +20,16 @@ pub(super) fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Li
     })
 }
 
-/// Unspecified is any state, as if it were absent.
+/// Unspecified means any state.
 fn read_state(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskState> {
     let value = members.take("status")?;
     let here = members.place();
     let (state, found) = match &value {
         Value::String(name) if name == "TASK_STATE_UNSPECIFIED" => return None,
         Value::Number(number) if number.as_i64() == Some(0) => return None,
-        Value::String(name) => (state_named(reading, name), format!("{:?}", excerpt(name))),
+        Value::String(name) => {
+            (enum_names::state_named(reading.dialect(), name), format!("{:?}", excerpt(name)))
+        }
         Value::Number(number) => {
             (number.as_i64().and_then(enum_names::state_from_number), excerpt(&number.to_string()))
         }
@@ -38,10 +40,6 @@ fn read_state(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskSt
         reading.refuse::<()>(here.member("status"), format!("must be one of {names}, not {found}"));
     }
     state
-}
-
-fn state_named(reading: &Decoder, name: &str) -> Option<TaskState> {
-    TaskState::ALL.into_iter().find(|state| enum_names::state_name(reading.dialect(), *state) == name)
 }
 
 fn read_time(reading: &mut Decoder, members: &mut Members<'_>, name: &str) -> Option<Timestamp> {

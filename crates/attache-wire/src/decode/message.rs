@@ -1,4 +1,4 @@
-//! A message from a client.
+//! Decodes messages.
 
 use attache_domain::{ContextId, Message, MessageAnswers, MessageId, Part, Role, TaskId};
 use serde_json::Value;
@@ -29,15 +29,25 @@ pub(super) fn read_member(
 fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<(Message, MessageAnswers)> {
     check_kind(reading, &mut members);
     let here = members.place();
+    let message = read_members(reading, members)?;
+    read_extension_content(reading, message, here, "taskId")
+}
+
+/// Reads the message itself, without the extension's content. A lenient decoder accepts a message without parts and
+/// with an unknown role.
+pub(crate) fn read_members(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
     let id = members.required_id(reading, "messageId");
     let context = members.id(reading, "contextId");
     let task = members.id(reading, "taskId");
-    let role = read_role(reading, &mut members);
+    let role = match reading.is_lenient() {
+        true => Some(read_any_role(reading, &mut members)),
+        false => read_role(reading, &mut members),
+    };
     let parts = read_parts(reading, &mut members);
     let metadata = members.object(reading, "metadata");
     let extensions = members.texts(reading, "extensions");
     let reference_tasks = members.ids(reading, "referenceTaskIds");
-    let message = Message {
+    Some(Message {
         id: MessageId::from(id?),
         role: role?,
         parts: parts?,
@@ -48,11 +58,10 @@ fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<(Message, Mes
         reference_tasks: reference_tasks.into_iter().map(TaskId::from).collect(),
         extensions,
         metadata,
-    };
-    read_extension_content(reading, message, here, "taskId")
+    })
 }
 
-/// Reads what a message says in the extension's words. `task` is what the dialect calls the task's id.
+/// Reads the extension's content of a message. `task` is the dialect's name for the task's id.
 pub(crate) fn read_extension_content(
     reading: &mut Decoder,
     mut message: Message,
@@ -61,7 +70,7 @@ pub(crate) fn read_extension_content(
 ) -> Option<(Message, MessageAnswers)> {
     let (answers, profile) = incoming::read(reading, &mut message, here);
     reading.set_profile(profile);
-    // With a context, the session looks for the task that asks.
+    // With a context, the session finds the task that asks.
     let is_lost = message.task.is_none() && message.context.is_none();
     if is_lost && answers.has_data() {
         return reading
@@ -70,7 +79,7 @@ pub(crate) fn read_extension_content(
     Some((message, answers))
 }
 
-/// 0.3 says what an object is. Its own examples leave that out, so only a wrong word is refused.
+/// 0.3 objects name their kind. Its own examples leave that out, so only a wrong kind is refused.
 fn check_kind(reading: &mut Decoder, members: &mut Members<'_>) {
     if reading.dialect() == Dialect::V1_0 {
         return;
@@ -105,6 +114,16 @@ fn read_role(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
     }
 }
 
+/// An agent's message with an unknown role counts as the agent's.
+fn read_any_role(reading: &Decoder, members: &mut Members<'_>) -> Role {
+    let role = match members.take("role") {
+        Some(Value::String(name)) => role_named(reading.dialect(), &name),
+        Some(Value::Number(number)) if number.as_i64() == Some(1) => Some(Role::User),
+        _ => None,
+    };
+    role.unwrap_or(Role::Agent)
+}
+
 fn role_named(dialect: Dialect, name: &str) -> Option<Role> {
     let speaks = |spoken: Dialect, role: Role| enum_names::role_name(spoken, role) == name;
     [Role::User, Role::Agent].into_iter().find(|role| {
@@ -121,9 +140,12 @@ fn read_parts(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Pa
         Dialect::V0_3Rest => "content",
     };
     let place = here.member(name);
-    let Some(value) = members.take(name) else { return reading.refuse(place, "is required") };
-    let items = reading.array(value, place)?;
-    if items.is_empty() {
+    let items = match members.take(name) {
+        Some(value) => reading.array(value, place)?,
+        None if reading.is_lenient() => Vec::new(),
+        None => return reading.refuse(place, "is required"),
+    };
+    if items.is_empty() && !reading.is_lenient() {
         return reading.refuse(place, "must hold at least one part");
     }
     read_items(reading, items, place)

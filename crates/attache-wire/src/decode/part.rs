@@ -1,4 +1,4 @@
-//! A part of a message from a client.
+//! Decodes parts of messages and artifacts.
 
 use attache_domain::{Metadata, Part, PartContent};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::{PartKinds, base64};
 use crate::Dialect;
 use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
 
-pub(super) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<Part> {
+pub(crate) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<Part> {
     let members = reading.members(value, place)?;
     match reading.dialect() {
         Dialect::V1_0 => read_v1_0(reading, members),
@@ -19,7 +19,7 @@ pub(super) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) ->
 fn read_v1_0(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let (text, raw, url) = (members.take("text"), members.take("raw"), members.take("url"));
-    // Null is data like any other, unless something else is clearly meant.
+    // `null` is valid data, unless the part has other content.
     let alone = text.is_none() && raw.is_none() && url.is_none();
     let data = members.take_even_null("data").filter(|data| alone || !data.is_null());
     let candidates = &mut [("text", text), ("raw", raw), ("url", url), ("data", data)];
@@ -67,7 +67,7 @@ fn read_v0_3(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     }
 }
 
-/// The kind a part says it is, if it says so. The outer `None` is a kind nobody knows.
+/// The kind that a part names, if any. The outer `None` is an unknown kind.
 fn read_kind(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Option<&'static str>> {
     let here = members.place();
     let Some(value) = members.take("kind") else { return Some(None) };
@@ -83,7 +83,7 @@ fn read_kind(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Option<
 
 fn read_file(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
-    // Under /v1 the JSON Schema names are understood too.
+    // Under /v1 the JSON Schema names are accepted too.
     let names: &[&'static str] = match reading.dialect() {
         Dialect::V0_3Rest => &["fileWithBytes", "fileWithUri", "bytes", "uri"],
         Dialect::V1_0 | Dialect::V0_3Rpc => &["bytes", "uri"],
@@ -117,7 +117,7 @@ fn read_data(
     }
 }
 
-/// Undoes what a value went through that is no object and had to pass through 0.3.
+/// Unwraps a value that 0.3 had to carry in an object.
 pub(crate) fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Value, Option<Metadata>) {
     let flag = metadata.as_ref().and_then(|metadata| metadata.get(WRAPPED_DATA_FLAG));
     if flag != Some(&Value::Bool(true)) || data.len() != 1 {
@@ -145,7 +145,7 @@ fn read_url(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option
     Some(PartContent::Url(url))
 }
 
-/// The only one of `candidates` that is there.
+/// The only candidate that is present.
 fn exactly_one(
     reading: &mut Decoder,
     members: &Members<'_>,

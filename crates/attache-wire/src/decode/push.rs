@@ -1,6 +1,6 @@
 //! The parameters of push configuration calls, and the configuration that a send may carry.
 //!
-//! What `id` means changed: in 0.3 it is the task, in 1.0 the configuration. Whether an address may be told is not
+//! The meaning of `id` changed: in 0.3 it is the task, in 1.0 the configuration. Whether an address is allowed is not
 //! decided here.
 
 use attache_domain::{
@@ -11,7 +11,7 @@ use attache_domain::{
 use super::decoder::{Decoder, Members};
 use crate::{Dialect, Version};
 
-/// What stands between a task's id and a configuration's in a resource name.
+/// Separates a task's id from a configuration's in a resource name.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
 pub(super) fn read_create(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
@@ -30,7 +30,7 @@ pub(super) fn read_create(reading: &mut Decoder, mut members: Members<'_>) -> Op
     }
 }
 
-/// The task whose configurations are meant, and one of them where the dialect's call names one.
+/// The task, and the configuration if the request names one.
 pub(super) fn read_get(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     let task = task(reading, &mut members);
     // 1.0 has no way to mean "the only one".
@@ -63,7 +63,7 @@ pub(super) fn read_delete(reading: &mut Decoder, mut members: Members<'_>) -> Op
     Some(PushConfigOperation::Delete { task: task?, config: config?.into() })
 }
 
-/// The wish in a send's configuration; the task it names, if any, does not count.
+/// The push configuration in a send; ignores the task it may name.
 pub(super) fn read_inline(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Box<NewPushConfig>> {
     let names: &[&str] = match reading.dialect() {
         Dialect::V1_0 => &["taskPushNotificationConfig"],
@@ -90,7 +90,7 @@ fn create(reading: &Decoder, task: String, config: PushConfig) -> Option<PushCon
     Some(PushConfigOperation::Create { task: task.into(), wish: push_request(reading, config) })
 }
 
-/// A receiver is told in the words of the version that asked.
+/// A receiver gets notifications of the version that asked for them.
 fn push_request(reading: &Decoder, config: PushConfig) -> NewPushConfig {
     let shape = match reading.dialect().version() {
         Version::V0_3 => PushShape::WholeTask,

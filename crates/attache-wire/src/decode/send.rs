@@ -30,8 +30,8 @@ fn read_configuration(reading: &mut Decoder, parent: &mut Members<'_>) -> SendCo
     }
 }
 
-/// 0.3 asks the other way round. Its protobuf form cannot tell false from absent, so once there is a
-/// configuration, not asking to wait means not waiting.
+/// 0.3 has the inverse flag. Its protobuf form cannot tell false from absent, so an absent flag in a configuration
+/// means false.
 fn return_immediately(reading: &mut Decoder, members: &mut Members<'_>) -> bool {
     match reading.dialect() {
         Dialect::V1_0 => members.boolean(reading, "returnImmediately").unwrap_or(false),

@@ -1,4 +1,4 @@
-//! What people are told about a call, in words; the same in every dialect.
+//! Texts about a call for people, the same in every dialect.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,16 +9,16 @@ use attache_domain::{
 };
 use serde_json::{Map, Value};
 
-/// Bytes of a description: it is a headline, the input says the rest.
+/// A description is a headline; the input has the details.
 const MAX_DESCRIPTION_BYTES: usize = 1_000;
 
 const LOST_CALL_PREFIX: &str =
     "The server stopped while this was running, and it is not known whether it took effect: ";
 
-/// Added to what people read first about a call that hides something.
+/// Warns about a call with hidden characters.
 const HIDDEN_CHARACTERS_WARNING: &str = r" (has hidden characters; they are written out as \u{…})";
 
-/// What the call is about, as far as that is known.
+/// Describes the call as far as it is known.
 pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
     let described: Cow<'_, str> = match preview(record)? {
         Preview::Edit { path, .. } => visible_line(&path.to_string_lossy()).into_owned().into(),
@@ -42,14 +42,14 @@ pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What the call is given, as the tool understood it. While somebody is asked about it, the texts are written out as the
-/// question shows them; what an edit writes stays what it is, because editors show and change it.
+/// The call's input as the tool understood it. While the call waits for an answer, hidden characters are escaped,
+/// except in the content of an edit, which editors show and change.
 pub(super) fn call_input(record: &CallRecord) -> Cow<'_, Map<String, Value>> {
     let proposed = record.proposal.as_ref().map(|proposal| &proposal.input);
     displayed_input(record, proposed.unwrap_or(&record.call.input))
 }
 
-/// `input`, which belongs to `record`, as people are shown it.
+/// `input` of `record` as people see it.
 pub(super) fn displayed_input<'a>(
     record: &CallRecord,
     input: &'a Map<String, Value>,
@@ -62,7 +62,7 @@ pub(super) fn displayed_input<'a>(
     Cow::Owned(input.iter().map(member).collect())
 }
 
-/// What stands behind the title of a question about `record`.
+/// Follows the title of a question about `record`.
 pub(super) fn hidden_characters_warning(record: &CallRecord) -> &'static str {
     if has_hidden_characters(record) { HIDDEN_CHARACTERS_WARNING } else { "" }
 }
@@ -71,11 +71,11 @@ fn has_hidden_characters(record: &CallRecord) -> bool {
     record.proposal.as_ref().is_some_and(|proposal| proposal.has_hidden_characters())
 }
 
-/// What came of a call that succeeded.
+/// The result of a successful call.
 pub(super) fn success_text(record: &CallRecord) -> Cow<'_, str> {
     let shown = record.live.trim_end();
     let text: Cow<'_, str> = match (shown, record.summary.as_str()) {
-        // What it has shown is what it is about, and takes the place of what was live.
+        // A command's output is its result, and replaces the live output.
         (shown, summary) if is_command(record) && !shown.is_empty() => format!("{shown}\n\n{summary}").into(),
         (_, "") => output_text(record),
         (_, summary) => summary.into(),
@@ -83,7 +83,7 @@ pub(super) fn success_text(record: &CallRecord) -> Cow<'_, str> {
     truncate_text(text, MAX_LIVE_BYTES)
 }
 
-/// Why a call that is over has not succeeded; never empty.
+/// Why a call did not succeed; never empty.
 pub(super) fn failure_text(record: &CallRecord) -> Cow<'_, str> {
     let refused = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Refuse);
     let fallback = match (&record.outcome, refused) {
@@ -99,7 +99,7 @@ pub(super) fn failure_text(record: &CallRecord) -> Cow<'_, str> {
     if told.trim().is_empty() { fallback.into() } else { truncate_text(told, MAX_LIVE_BYTES) }
 }
 
-/// One question a line, each with the answers it suggests.
+/// One question per line, each with its suggested answers.
 pub(super) fn questions_text(questions: &Value) -> String {
     let mut text = String::new();
     for question in questions.as_array().into_iter().flatten() {
@@ -116,7 +116,7 @@ pub(super) fn questions_text(questions: &Value) -> String {
     terminal_safe(&text).into_owned()
 }
 
-/// How far the command of the call could reach, for people.
+/// Describes the access of the call's command.
 pub(crate) fn access_text(record: &CallRecord) -> Option<String> {
     let access = record.proposal.as_ref()?.access()?;
     Some(visible_line(&access.describe()).into_owned())
@@ -126,7 +126,7 @@ pub(super) fn preview(record: &CallRecord) -> Option<&Preview> {
     record.proposal.as_ref().map(|proposal| &proposal.shown)
 }
 
-/// A member that is text, or nothing.
+/// A text member, or an empty text.
 pub(super) fn text_member<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
@@ -140,7 +140,7 @@ fn is_command(record: &CallRecord) -> bool {
     matches!(preview(record), Some(Preview::Exec { .. }))
 }
 
-/// What the model is told, as far as it is text.
+/// The text that the model sees.
 fn output_text(record: &CallRecord) -> Cow<'_, str> {
     let contents = record.result.iter().flat_map(|result| &result.output);
     let words = contents.map(|content| match content {

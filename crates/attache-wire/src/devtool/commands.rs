@@ -11,7 +11,7 @@ use crate::decode::decoder::{Decoder, Members, kind_of};
 use crate::encode::text::write_value;
 use crate::{Dialect, Version};
 
-/// The command methods, under the RFC's names and under those that the other method of each pair suggests.
+/// The command methods, under the RFC's names and under the names that match the other method's form.
 pub fn method(name: &str) -> Option<OperationKind> {
     match name {
         "commands/get" | "command/get" | "commands/list" => Some(OperationKind::Commands),
@@ -20,7 +20,7 @@ pub fn method(name: &str) -> Option<OperationKind> {
     }
 }
 
-/// How far an execution was when it was answered about.
+/// The state of an execution in its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecutionStatus {
     Started,
@@ -40,7 +40,7 @@ impl ExecutionStatus {
     }
 }
 
-/// The answer to `commands/get`.
+/// The response to `commands/get`.
 pub fn write_list(commands: &[CommandSpec], out: &mut Vec<u8>) {
     let commands: Vec<Value> = commands.iter().map(command).collect();
     write_value(&json!({ "commands": commands }), out);
@@ -62,7 +62,7 @@ fn command(spec: &CommandSpec) -> Value {
     })
 }
 
-/// The answer to `command/execute`; `task` is empty when nothing was started.
+/// The response to `command/execute`; `task` is empty when nothing was started.
 pub fn write_execution(task: &str, status: ExecutionStatus, message: &str, out: &mut Vec<u8>) {
     write_value(&json!({ "execution_id": task, "status": status.as_str(), "message": message }), out);
 }
@@ -83,8 +83,8 @@ pub(crate) fn read_list(reading: &mut Decoder, mut members: Members<'_>) -> List
     ListCommands { context, task, settings: wishes }
 }
 
-/// Reads the parameters of `command/execute`. Beside the RFC's, a client may say in which conversation or task, under
-/// which message id, and with which settings in `metadata`.
+/// Reads the parameters of `command/execute`. Besides the RFC's, a client may name a conversation or task, a message
+/// id, and settings in `metadata`.
 pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
     let here = members.place();
     let path = read_path(reading, &mut members);
@@ -107,7 +107,7 @@ pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> O
         command: Some(Box::new(command)),
     };
     let (_, profile) = incoming::read(reading, &mut message, here);
-    // Whoever gives commands knows the extension.
+    // A client that sends commands knows the extension.
     reading.set_profile(profile.or(Some(Profile::Developer)));
     let configuration = SendConfiguration::default();
     Some(SendMessage {
@@ -137,7 +137,7 @@ fn read_path(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Str
     (words.len() == count).then_some(words)
 }
 
-/// One text, as the RFC has it; a list of words is understood too.
+/// One text, as in the RFC; a list of words is accepted too.
 fn read_arguments(reading: &mut Decoder, members: &mut Members<'_>) -> Option<String> {
     let here = members.place();
     match members.take("args")? {

@@ -15,10 +15,10 @@ use crate::encode::write_message_item;
 
 pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
-        // The call that goes on now says so itself.
+        // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
         DevtoolEvent::Call { moved: CallChange::Answered, .. } => false,
-        // Every edit is told with its call.
+        // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
@@ -30,7 +30,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::State { state, message, closes, usage, why } => {
             let event = StatusEvent {
                 state: *state,
-                // The calls say what is asked.
+                // The calls hold the question.
                 message: message.filter(|_| *why != StateReason::ApprovalAsked).cloned(),
                 closes: *closes,
                 usage: *usage,
@@ -99,11 +99,11 @@ pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
     view.cast.asked().map(|call| data_part(tool_call::encode(call))).collect()
 }
 
-/// What the metadata of an event says.
+/// The metadata of an event.
 struct EventMetadata {
     name: &'static str,
     error: Option<String>,
-    /// The message whose text does not count any more.
+    /// The message whose text is void.
     withdrawn: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl EventMetadata {
     }
 }
 
-/// While a turn is under way, everything is said in the state `working`.
+/// During a turn, every event has the state `working`.
 fn write_working_event(
     dialect: Dialect,
     occasion: &DevtoolFrame<'_>,

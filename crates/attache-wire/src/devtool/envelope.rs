@@ -1,4 +1,4 @@
-//! The event around a happening: A2A's own, the same for every profile.
+//! The A2A event around a development event, the same for every profile.
 
 use attache_domain::{
     Artifact, CallChange, CallRecord, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus,
@@ -10,7 +10,7 @@ use super::DevtoolFrame;
 use crate::Dialect;
 use crate::encode::{event, write_item};
 
-/// A status update under way.
+/// A status update to be written.
 pub(super) struct StatusEvent<'a> {
     pub(super) state: TaskState,
     pub(super) message: Option<Message>,
@@ -42,7 +42,7 @@ impl StatusEvent<'_> {
     }
 }
 
-/// A message of the agent that this event carries.
+/// The agent's message in this event.
 pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Part>) -> Message {
     Message {
         id: MessageId::from([id, "-", occasion.task.as_str()].concat()),
@@ -58,21 +58,21 @@ pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Pa
     }
 }
 
-/// The name of a message about a call.
+/// The id of a message about a call.
 pub(super) fn call_message_id(occasion: &DevtoolFrame<'_>, call: &CallRecord, moved: CallChange) -> String {
     match moved {
-        // Several calls are shown again at one place of the log.
+        // One log event can show several calls again.
         CallChange::StillAsked => format!("asked-{}-{}", occasion.seq, call.shown_id().0),
         _ => format!("call-{}", occasion.seq),
     }
 }
 
-/// The name of what is said in one breath; `ago` counts back from the present one.
+/// The message id of the current stretch of text; `ago` counts back to earlier ones.
 pub(super) fn text_message_id(occasion: &DevtoolFrame<'_>, ago: u32) -> String {
     format!("say-{}", occasion.cast.breath.saturating_sub(ago))
 }
 
-/// A turn that stopped without an answer says why; that the person said no is no error.
+/// The error of a turn that stopped without an answer. A declined call is no error.
 pub(super) fn error_text(state: TaskState, message: &Message) -> Option<String> {
     let is_error = match stop_reason(message) {
         Some(reason) => reason != "declined",
@@ -81,12 +81,12 @@ pub(super) fn error_text(state: TaskState, message: &Message) -> Option<String> 
     is_error.then(|| message.text())
 }
 
-/// Why a turn stopped without an answer, in a word for programs.
+/// Why a turn stopped without an answer, as a word for programs.
 pub(super) fn stop_reason(message: &Message) -> Option<&str> {
     message.metadata.as_ref()?.get("reason").and_then(Value::as_str)
 }
 
-/// The message whose text does not count any more: what was said in the breath before.
+/// The message whose text is void: the stretch before the current one.
 pub(super) fn withdrawn_message_id(occasion: &DevtoolFrame<'_>) -> String {
     format!("{}-{}", text_message_id(occasion, 1), occasion.task)
 }

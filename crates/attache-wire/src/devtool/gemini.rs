@@ -1,6 +1,6 @@
-//! The dialect of Gemini CLI's server: metadata under `coderAgent`, a call in the words of its scheduler.
+//! The dialect of Gemini CLI's server: metadata under `coderAgent`, calls in the form of its scheduler.
 //!
-//! What its clients rely on is kept, what it got wrong is not; docs/extension/gemini.md lists both.
+//! Keeps what its clients rely on and corrects its mistakes; docs/extension/gemini.md lists both.
 
 mod confirmation;
 mod file_diff;
@@ -27,11 +27,11 @@ use crate::encode::write_message_item;
 
 pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
-        // The call that goes on now says so itself.
+        // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
-        // That it will not run is said when it is over; that it is to hold something else, when it is asked about again.
+        // A refused call is shown when it is over; a changed one, when it asks again.
         DevtoolEvent::Call { call, moved: CallChange::Answered } => call.phase == CallPhase::Allowed,
-        // Every edit is told with its call.
+        // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
@@ -97,7 +97,7 @@ pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
     view.cast.asked().map(|call| data_part(tool_call::encode(call, &prompt_id))).collect()
 }
 
-/// What is said with a state, where that is not clear without words.
+/// The message of a state that needs an explanation.
 fn status_message(
     occasion: &DevtoolFrame<'_>,
     state: TaskState,
@@ -105,9 +105,9 @@ fn status_message(
     why: StateReason,
 ) -> Option<Message> {
     match (state, said) {
-        // The calls say what is asked.
+        // The calls hold the question.
         _ if why == StateReason::ApprovalAsked => None,
-        // So they do when somebody said no.
+        // So do declined calls.
         (_, Some(said)) if stop_reason(said) == Some("declined") => None,
         (TaskState::Canceled, None) => {
             let parts = vec![Part::text("The task was canceled.")];
@@ -117,19 +117,19 @@ fn status_message(
     }
 }
 
-/// The metadata of something that the model says, with the provider's id of its answer.
+/// The metadata of model output, with the provider's id of the response.
 fn model_metadata<'a>(kind: &'static str, occasion: &DevtoolFrame<'a>) -> EventMetadata<'a> {
     EventMetadata { trace: occasion.cast.response.as_deref(), ..EventMetadata::of(kind) }
 }
 
-/// What the metadata of an event says.
+/// The metadata of an event.
 struct EventMetadata<'a> {
     kind: &'static str,
     error: Option<String>,
     usage: Option<&'a Usage>,
-    /// The provider's id of the model's answer.
+    /// The provider's id of the model's response.
     trace: Option<&'a str>,
-    /// The message whose text does not count any more.
+    /// The message whose text is void.
     withdrawn: Option<String>,
 }
 
@@ -163,7 +163,7 @@ impl EventMetadata<'_> {
     }
 }
 
-/// While a turn is under way, everything is said in the state `working`.
+/// During a turn, every event has the state `working`.
 fn write_working_event(
     dialect: Dialect,
     occasion: &DevtoolFrame<'_>,
@@ -188,7 +188,7 @@ fn write_event(
     event.write(dialect, occasion, |out| metadata.write(model, out), out);
 }
 
-/// What the task has cost, as Gemini counts: what is generated without the thoughts, and those beside it.
+/// Token usage as Gemini counts it: output without thoughts, and thoughts separately.
 fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
     let Usage { input, cached, output, thoughts } = *usage;
     let members: [(&[u8], u64); 5] = [
@@ -205,7 +205,7 @@ fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Which prompt of which task a call serves; prompts are counted from zero.
+/// Identifies the prompt that a call serves; prompts are counted from zero.
 fn prompt_id(task: &TaskId, turn: &Turn) -> String {
     format!("{task}########{}", turn.number.saturating_sub(1))
 }

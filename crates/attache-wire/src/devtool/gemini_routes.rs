@@ -1,4 +1,4 @@
-//! The routes of Gemini CLI's server beside A2A: what tasks are made of, and commands.
+//! The routes of Gemini CLI's server besides A2A: task metadata and commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::decode::decoder::{Decoder, FieldPath};
 use crate::encode::text::write_value;
 use crate::{Dialect, enum_names};
 
-/// What a task works with, as far as it is shown.
+/// The model and tools of a task, for display.
 #[derive(Debug, Clone, Default)]
 pub struct TaskResources {
     pub model: String,
@@ -23,14 +23,14 @@ pub struct TaskResources {
     pub tools: Vec<ToolDescription>,
 }
 
-/// A tool as models are told about it.
+/// A tool as models see it.
 #[derive(Debug, Clone, Default)]
 pub struct ToolDescription {
     pub name: String,
     pub description: String,
     /// JSON Schema of its input.
     pub parameters: Value,
-    /// The MCP server that has it, and what that calls it.
+    /// The MCP server of the tool, and its name there.
     pub origin: Option<(String, String)>,
 }
 
@@ -51,8 +51,8 @@ pub fn task_metadata(view: &TaskView, equipment: &TaskResources) -> Value {
     })
 }
 
-/// What clients of these routes call the tools of MCP servers, by the names that models know: of two with the same name
-/// the first has it alone.
+/// The names of MCP tools for clients of these routes, by the names that models use. Of two equal names, the second
+/// is qualified.
 fn mcp_tool_names(tools: &[ToolDescription]) -> BTreeMap<&str, String> {
     let mut taken = BTreeSet::new();
     let mut names = BTreeMap::new();
@@ -67,7 +67,7 @@ fn mcp_tool_names(tools: &[ToolDescription]) -> BTreeMap<&str, String> {
     names
 }
 
-/// The answer to `GET /listCommands`: sub-commands carry their whole path as name.
+/// The response to `GET /listCommands`: the name of a sub-command is its whole path.
 pub fn command_list(commands: &[CommandSpec]) -> Value {
     json!({ "commands": commands.iter().map(|spec| command(spec, "")).collect::<Vec<_>>() })
 }
@@ -90,7 +90,7 @@ fn command(spec: &CommandSpec, before: &str) -> Value {
     })
 }
 
-/// Reads `POST /tasks`: the conversation and the settings of a task that is to come.
+/// Reads `POST /tasks`: the conversation and the settings of a future task.
 pub fn read_create(body: Value) -> Result<(Option<ContextId>, Option<Box<RequestedSettings>>), Fault> {
     let mut reading = Decoder::new(Dialect::V0_3Rpc);
     let read = read_members(&mut reading, body);
@@ -113,7 +113,7 @@ fn read_members(
     Some((context, wishes))
 }
 
-/// Reads `POST /executeCommand`; in its own words what is wrong with it.
+/// Reads `POST /executeCommand`. The error text is the route's own.
 pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
     let named = body["command"].as_str().map(str::trim).filter(|command| !command.is_empty());
     let Some(named) = named else {
@@ -154,7 +154,7 @@ pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
     })
 }
 
-/// What came of a command: its words, or what it gives to programs where that is what clients of this route know.
+/// The result of a command: its text, or its data for commands whose data the clients of this route expect.
 pub fn execution_result(command: &CommandCall, view: &TaskView) -> Value {
     let name = command.path.join(" ");
     let data = view.artifacts.iter().find(|artifact| artifact.is_result());
@@ -171,7 +171,7 @@ pub fn execution_result(command: &CommandCall, view: &TaskView) -> Value {
         |kind: &str, content: String| json!({ "type": "message", "messageType": kind, "content": content });
     let data = match (name.as_str(), data) {
         ("list-extensions", Some(data)) => data,
-        // Its clients read the list out of the text.
+        // Clients parse the list from the text.
         ("restore list", Some(data)) => message("info", data["checkpoints"].to_string()),
         ("restore", _) => message("error", said()),
         _ => said().into(),

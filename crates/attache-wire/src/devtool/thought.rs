@@ -1,4 +1,4 @@
-//! A thought has a subject and a description; models write the first in bold before the second.
+//! Splits a thought into subject and description; models write the subject in bold first.
 
 use attache_domain::Part;
 use serde_json::json;
@@ -11,7 +11,7 @@ pub(crate) fn part(text: &str) -> Part {
     data_part(json!({ "subject": subject, "description": description }))
 }
 
-/// Subject and description of `text`; no subject when there is none in bold.
+/// The subject and description of `text`; the subject is empty if nothing is bold.
 pub(crate) fn split(text: &str) -> (&str, String) {
     let Some((before, rest)) = text.split_once("**") else { return ("", text.trim().to_owned()) };
     let Some((subject, after)) = rest.split_once("**") else { return ("", text.trim().to_owned()) };

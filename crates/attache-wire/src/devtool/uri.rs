@@ -1,4 +1,4 @@
-//! The name of the extension, and which versions of it are spoken.
+//! The extension's URI, and the versions that are supported.
 
 /// The extension as the agent card lists it.
 pub const URI: &str =
@@ -7,14 +7,14 @@ pub const URI: &str =
 const URI_PREFIX: &str = "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v";
 const URI_SUFFIX: &str = "/spec.md";
 
-/// Is `uri` the extension in a version that is understood here? By semantic versioning: the major number must be ours, and
-/// as long as that is zero, a minor number that is given must be ours too. Versions are `0`, `0.0` or `0.0.1`.
+/// Whether `uri` is the extension in a supported version. By semantic versioning: the major number must be ours, and
+/// while that is zero, so must a minor number. Versions are `0`, `0.0` or `0.0.1`.
 pub fn is_devtool_uri(uri: &str) -> bool {
     let Some(version) = uri.trim().strip_prefix(URI_PREFIX).and_then(|rest| rest.strip_suffix(URI_SUFFIX))
     else {
         return false;
     };
-    // What comes after the numbers names a build or a preview of them.
+    // A build or a preview name may follow the numbers.
     let numbers = version.split(['-', '+']).next().unwrap_or_default();
     let is_number =
         |text: &str| !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit());

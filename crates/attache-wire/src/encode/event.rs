@@ -48,7 +48,7 @@ pub(crate) fn write_status_open(
     });
 }
 
-/// The member that says what the task has cost, in tokens.
+/// The member with the task's token usage.
 pub(crate) fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
     let Usage { input, cached, output, thoughts } = *usage;
     let members: [(&[u8], u64); 4] = [
@@ -89,7 +89,7 @@ pub(crate) fn write_artifact_update(
     out.push(b'}');
 }
 
-pub(super) fn write_artifact(dialect: Dialect, artifact: &Artifact, out: &mut Vec<u8>) {
+pub(crate) fn write_artifact(dialect: Dialect, artifact: &Artifact, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"artifactId\":");
     write_text(artifact.id.as_str(), out);
     write_optional_text(b",\"name\":", artifact.name.as_deref(), out);
@@ -101,7 +101,7 @@ pub(super) fn write_artifact(dialect: Dialect, artifact: &Artifact, out: &mut Ve
     out.push(b'}');
 }
 
-fn write_ids(open: &[u8], task: &TaskId, context: &ContextId, out: &mut Vec<u8>) {
+pub(crate) fn write_ids(open: &[u8], task: &TaskId, context: &ContextId, out: &mut Vec<u8>) {
     out.extend_from_slice(open);
     write_text(task.as_str(), out);
     out.extend_from_slice(b",\"contextId\":");

@@ -6,7 +6,7 @@ use super::part;
 use super::text::{write_array, write_metadata, write_text, write_texts};
 use crate::{Dialect, enum_names};
 
-pub(super) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
+pub(crate) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
     out.extend_from_slice(match dialect {
         Dialect::V0_3Rpc => b"{\"kind\":\"message\",\"messageId\":",
         Dialect::V1_0 | Dialect::V0_3Rest => b"{\"messageId\":",
@@ -29,7 +29,7 @@ pub(super) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
     write_array(&message.parts, out, |part, out| part::write(dialect, part, out));
     write_metadata(message.metadata.as_ref(), out);
     write_texts(b",\"extensions\":", &message.extensions, out);
-    // The 0.3 definitions behind REST have no place for references.
+    // The 0.3 definitions behind REST have no field for references.
     if !message.reference_tasks.is_empty() && dialect != Dialect::V0_3Rest {
         out.extend_from_slice(b",\"referenceTaskIds\":");
         write_array(&message.reference_tasks, out, |task, out| write_text(task.as_str(), out));

@@ -1,8 +1,7 @@
 //! A part of a message or artifact.
 //!
-//! 0.3 has no place for the media type and file name of text and data, and its data must be an
-//! object: other values travel as `{"value": …}` under a flag in the part's metadata, by which both
-//! SDKs recognise them.
+//! 0.3 has no members for the media type and file name of text and data, and its data must be an object: other values
+//! travel as `{"value": …}` with a flag in the part's metadata, which both SDKs recognise.
 
 use attache_domain::{Base64, Metadata, Part, PartContent};
 use serde_json::Value;
@@ -39,7 +38,7 @@ fn write_v1_0(part: &Part, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// What the two forms of 0.3 write before the content of each kind of part, and after data.
+/// The text before each kind of content, and after data, in the two forms of 0.3.
 struct V0_3PartNames {
     text: &'static [u8],
     bytes: &'static [u8],

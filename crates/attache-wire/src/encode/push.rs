@@ -1,4 +1,4 @@
-//! Push configurations, for their owner: what is secret in them is shown.
+//! Push configurations for their owner, with their secrets.
 
 use attache_domain::{PushAuthentication, PushConfig, PushConfigPage, StoredPushConfig};
 
@@ -28,7 +28,7 @@ pub(super) fn write(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>
     out.push(b'}');
 }
 
-/// 0.3 on JSON-RPC has nothing around the list.
+/// 0.3 on JSON-RPC has a bare list.
 pub(super) fn write_page(dialect: Dialect, page: &PushConfigPage, out: &mut Vec<u8>) {
     let configs = |out: &mut Vec<u8>| write_array(&page.configs, out, |kept, out| write(dialect, kept, out));
     if dialect == Dialect::V0_3Rpc {
@@ -49,7 +49,7 @@ fn write_nested(config: &PushConfig, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-fn write_members(version: Version, config: &PushConfig, out: &mut Vec<u8>) {
+pub(crate) fn write_members(version: Version, config: &PushConfig, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"id\":");
     write_text(config.id.as_str(), out);
     out.extend_from_slice(b",\"url\":");

@@ -28,7 +28,7 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
     out.push(b'}');
 }
 
-/// The status of a task that waits for answers, with the calls they are about; none where there is nothing to add.
+/// The status of a task that waits for answers, with the calls in question; `None` if there is nothing to add.
 pub(crate) fn status_with_pending_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
     if profile == Profile::Plain || view.status.state != TaskState::InputRequired {
         return None;

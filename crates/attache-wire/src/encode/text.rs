@@ -7,8 +7,8 @@ use attache_domain::{Metadata, Timestamp};
 use jiff::fmt::temporal::DateTimePrinter;
 use serde_json::Value;
 
-/// Writes `text` as a JSON string. Stretches with nothing to escape are most of every text; they are
-/// recognised a chunk at a time, by code that the compiler makes of wide instructions.
+/// Writes `text` as a JSON string. Most text needs no escape; the loop checks a chunk at a time, so that the compiler
+/// can vectorise it.
 pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
     const CHUNK: usize = 64;
     let bytes = text.as_bytes();
@@ -32,7 +32,7 @@ pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Looks at all of them whatever it finds: a loop without a way out is what can be made wide.
+/// Checks all bytes: a loop without an early exit can be vectorised.
 fn any_needs_escape(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |found, &byte| found | needs_escape(byte))
 }

@@ -1,4 +1,4 @@
-//! Arbitrary JSON as what clients of the development-tool extension say.
+//! Arbitrary JSON from clients of the development-tool extension.
 
 use attache_domain::{Message, Part, PartContent};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::{DEPTH, sent, written};
 use crate::devtool::{Profile, URI, gemini_routes, incoming};
 use crate::{Dialect, json};
 
-/// Settings in the words of either dialect or in our own, and answers about calls.
+/// Settings in either dialect or in our own form, and answers about calls.
 pub(super) fn said(text: &[u8]) {
     let Ok(value) = json::parse(text, DEPTH) else { return };
     for (key, profile) in
@@ -31,7 +31,7 @@ fn settings_alone(value: &Value) {
     assert_eq!(alone.ok(), said);
 }
 
-/// What is wished for is still wished for when the message is written and read again.
+/// Requested settings survive encoding and decoding.
 fn settings(dialect: Dialect, key: &str, profile: Option<Profile>, value: &Value) {
     let params = json!({ "message": {
         "messageId": "m", "role": role(dialect), parts(dialect): [{ "kind": "text", "text": "hello" }], "metadata": { key: value },

@@ -17,10 +17,10 @@ use crate::encode::{IncludeArtifacts, TaskShape};
 use crate::replay::{self, ReplayMark};
 use crate::{Dialect, Version, proto};
 
-/// Clients of gRPC take no more than this in headers, with what others put there.
+/// Clients of gRPC accept no more than this in headers, including those of others.
 const MAX_HEADER_BYTES: usize = 7 << 10;
 
-/// The one message of a request, as every operation of both versions.
+/// The message of a request, as every operation of both versions.
 pub(super) fn request(message: &[u8]) {
     for path in ["/a2a.v1.A2AService/SendMessage", "/lf.a2a.v1.A2AService/SendMessage"] {
         let _ = proto::check_decoded_size(path, message, WEIGHT);
@@ -43,11 +43,11 @@ pub(super) fn request(message: &[u8]) {
     }
 }
 
-/// What can be read and is written again is read as the same, in every spelling.
+/// A decoded message that is encoded decodes to the same, in every encoding.
 fn check_message(message: &Message) {
     for version in Version::ALL {
         let once = written(version, message);
-        // What one version lets pass the other may refuse; but what it takes, it keeps.
+        // The other version may refuse the message, but must not change it.
         let Some(again) = sent(version, &once) else { continue };
         assert_eq!(written(version, &again), once, "in {version:?}");
     }
@@ -64,7 +64,7 @@ fn written(version: Version, message: &Message) -> Vec<u8> {
     out
 }
 
-/// Reads the message of an item as one that was sent.
+/// Decodes the message of an item like a sent one.
 fn sent(version: Version, item: &[u8]) -> Option<Message> {
     let request = match version {
         Version::V0_3 => {
@@ -88,7 +88,7 @@ fn sent(version: Version, item: &[u8]) -> Option<Message> {
     }
 }
 
-/// The task that a message opens can be shown, and marked with its place in the log.
+/// The task that a message opens can be encoded, with a replay mark.
 fn check_task(message: &Message) {
     let view = opened(message);
     let shape =
@@ -129,12 +129,12 @@ fn opened(message: &Message) -> TaskView {
     TaskView::open(&event).expect("a task begins with its opening")
 }
 
-/// An error fits into the headers that it travels in.
+/// An error fits into headers.
 fn check_status(version: Version, fault: &Fault) {
     let status = proto::status(version, fault);
     let details = rpc::Status::decode(&*status.details).expect("details are a status");
     assert_eq!(details.message, status.message);
-    // In percent form and in base64.
+    // Percent-encoded and in base64.
     let length = 3 * status.message.len() + status.details.len().div_ceil(3) * 4;
     assert!(length <= MAX_HEADER_BYTES, "{length} bytes: {fault}");
 }

@@ -1,20 +1,20 @@
-//! What a body would take in memory once it is read, told from its bytes.
+//! Estimates from its bytes how much memory a body takes once it is decoded.
 //!
-//! A value takes as much room as it needs for the largest of its kind, whatever it says: a list of tiny objects takes a
-//! hundred times its text. So a body that is within its limit can still be too heavy, and this is found before anything is
-//! built. It is an estimate that errs upwards; bodies so short that they cannot be too heavy are not even looked at.
+//! A list of tiny objects takes a hundred times its text in memory, so a body within the size limit can still be too
+//! large. The check runs before anything is allocated. The estimate errs upwards; bodies that are too short to exceed
+//! the limit are not scanned.
 
 use attache_domain::Fault;
 
 use super::end_of_string;
 
-/// The room for the first members of an object, and for the first items of an array.
+/// Memory for the first members of an object, and for the first items of an array.
 const OBJECT_BYTES: usize = 640;
 const ARRAY_BYTES: usize = 128;
-/// One more of them, as both make room in advance for more.
+/// Memory for each further item; both grow in advance.
 const ITEM_BYTES: usize = 96;
 
-/// No JSON weighs more than so many times its length: `{"":{"":{"":0}}}` comes close.
+/// Decoded JSON takes at most so many times its length: `{"":{"":{"":0}}}` comes close.
 const MAX_GROWTH: usize = 160;
 
 /// Refuses a body that would take more than `limit` bytes of memory.
@@ -33,7 +33,7 @@ pub(crate) fn decoded_size_fault(limit: usize) -> Fault {
     Fault::InvalidRequest { what }
 }
 
-/// Says nothing about whether it is JSON at all: the parser does. Beyond the limit it is not weighed any further.
+/// Stops counting at the limit. Whether the body is JSON at all is left to the parser.
 fn decoded_size_up_to(body: &[u8], limit: usize) -> usize {
     let mut weight = body.len();
     let mut at = 0;

@@ -1,6 +1,6 @@
-//! A JSON value whose objects have every key once.
+//! Reads JSON and refuses objects that repeat a key.
 //!
-//! As fast as reading a plain `Value`: the map that is filled tells whether the key was there.
+//! As fast as reading a plain `Value`: the insertion into the map tells whether the key was there.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl<'de> Deserialize<'de> for UniqueKeys {
 
 struct ValueVisitor;
 
-/// More room than this is made only as items come.
+/// Larger arrays grow as their items arrive.
 const MAX_PREALLOCATED_ITEMS: usize = 1024;
 
 impl<'de> Visitor<'de> for ValueVisitor {

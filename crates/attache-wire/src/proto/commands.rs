@@ -1,6 +1,6 @@
 //! The commands of the development-tool extension in protobuf.
 //!
-//! They are given seldom, so they are read and written by way of JSON: what is right and wrong about them is known there.
+//! Commands are rare, so they go through JSON, where their rules are implemented.
 
 use attache_domain::{CommandSpec, Fault, OperationKind};
 use bytes::Bytes;
@@ -12,10 +12,10 @@ use super::transcode::{message_descriptor, transcode};
 use crate::devtool::commands::{self, ExecutionStatus};
 use crate::{DecodedOperation, Version};
 
-/// What the paths of its methods begin with.
+/// The prefix of its method paths.
 pub(super) const SERVICE: &str = "/development_tool.v0.DevelopmentToolService/";
 
-/// Reads the request for a list of commands, or for the execution of one.
+/// Decodes a request to list commands or to execute one.
 pub(super) fn decode(
     version: Version,
     kind: OperationKind,
@@ -37,14 +37,14 @@ fn read(name: &str, message: Bytes) -> Result<Value, Fault> {
     serde_json::to_value(message).map_err(|error| unreadable(error.to_string()))
 }
 
-/// The answer to `GetAllSlashCommands`.
+/// The response to `GetAllSlashCommands`.
 pub fn write_commands(specs: &[CommandSpec], out: &mut Vec<u8>) -> Result<(), String> {
     let mut json = Vec::new();
     commands::write_list(specs, &mut json);
     write("development_tool.v0.GetAllSlashCommandsResponse", &json, out)
 }
 
-/// The answer to `ExecuteSlashCommand`; `task` is empty when nothing was started.
+/// The response to `ExecuteSlashCommand`; `task` is empty when nothing was started.
 pub fn write_execution(
     task: &str,
     status: ExecutionStatus,

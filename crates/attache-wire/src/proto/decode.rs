@@ -1,7 +1,7 @@
-//! Protobuf messages to operations.
+//! Decodes protobuf messages into operations.
 //!
-//! Strings and bytes are moved out of the generated messages. Unlike JSON, protobuf cannot say that a text is
-//! missing rather than empty, so an empty one counts as missing.
+//! Moves strings and bytes out of the generated messages. Protobuf cannot tell a missing text from an empty one, so
+//! an empty one counts as missing.
 
 use attache_domain::{
     Base64, ContextId, Fault, Message, MessageAnswers, MessageId, OperationKind, Part, Role, TaskId,
@@ -20,7 +20,7 @@ use crate::{DecodedOperation, Version};
 mod v0_3;
 mod v1_0;
 
-/// Reads the one message of a request.
+/// Decodes the message of a request.
 pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<DecodedOperation, Fault> {
     if matches!(kind, OperationKind::Commands | OperationKind::Execute) {
         return commands::decode(version, kind, message);
@@ -40,7 +40,7 @@ fn parse<M: prost::Message + Default>(message: Bytes) -> Result<M, Fault> {
         .map_err(|error| Fault::InvalidRequest { what: format!("the message cannot be read: {error}") })
 }
 
-/// Only A2A's own operations are in the definitions.
+/// Only A2A's own operations have protobuf definitions.
 fn unsupported_operation(kind: OperationKind) -> Fault {
     Fault::MethodNotFound { method: kind.name().to_owned() }
 }
@@ -63,7 +63,7 @@ fn nonempty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// What both versions say of a message beside its parts.
+/// The fields of a message, besides its parts, that both versions have.
 struct MessageMembers {
     id: String,
     role: i32,
@@ -74,7 +74,7 @@ struct MessageMembers {
     metadata: Option<Struct>,
 }
 
-/// A message whose parts, and what the list of them is called, are its version's own.
+/// Reads a message; the parts and the name of their list depend on the version.
 fn read_message<P>(
     reading: &mut Decoder,
     members: MessageMembers,
@@ -117,7 +117,7 @@ fn read_parts<P>(
         return reading.refuse(place, "must hold at least one part");
     }
     let parts = parts.into_iter().enumerate();
-    // Read to the end, so that all that is wrong is told.
+    // Reads to the end to collect all violations.
     let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
     read.into_iter().collect()
 }
@@ -131,7 +131,7 @@ fn read_role(reading: &mut Decoder, role: i32, place: FieldPath<'_>) -> Option<R
     }
 }
 
-/// A whole number that may not be negative; `most` is the largest there can be.
+/// A non-negative integer of at most `most`.
 fn bounded_integer(
     reading: &mut Decoder,
     value: i32,

@@ -1,6 +1,6 @@
-//! What a message would take in memory once it is read: the same question as in `json::weight`, and the same kind of answer.
+//! Estimates how much memory a message takes once it is decoded, as `json::decoded_size` does for JSON.
 //!
-//! Only the definitions tell messages from texts, so the bytes are walked along them.
+//! Walks the bytes along the definitions, because only these tell messages from texts.
 
 use attache_domain::Fault;
 use bytes::Buf;
@@ -10,17 +10,17 @@ use prost_reflect::{Kind, MessageDescriptor};
 use super::transcode::descriptor_pool;
 use crate::json::decoded_size_fault;
 
-/// The room for an item of a list or for a text, made partly in advance.
+/// Memory for a list item or a text, including spare capacity.
 const FIELD_BYTES: usize = 96;
-/// A part in its generated form and in ours.
+/// Memory for a part, as generated type and as domain type.
 const PART_BYTES: usize = 512;
-/// The room for the first members of an object, in both forms.
+/// Memory for the first members of an object, in both forms.
 const OBJECT_BYTES: usize = 1300;
 
-/// No message weighs more than so many times its length: a part whose metadata has one member weighs most.
+/// A decoded message takes at most so many times its length: a part whose metadata has one member takes most.
 const MAX_GROWTH: usize = 384;
 
-/// Deeper than this the parser itself gives up.
+/// The parser itself refuses deeper nesting.
 const MAX_DEPTH: usize = 100;
 
 /// Refuses the message of a call to `path` if it would take more than `limit` bytes of memory.
@@ -28,7 +28,7 @@ pub fn check_decoded_size(path: &str, message: &[u8], limit: usize) -> Result<()
     if message.len() <= limit / MAX_GROWTH {
         return Ok(());
     }
-    // What is no method of ours is refused for that.
+    // An unknown method is refused elsewhere.
     let Some(input) = input_of(path) else { return Ok(()) };
     let mut scales = MemoryCounter { weight: message.len(), limit };
     match scales.add_message(&input, message, 0) {
@@ -50,7 +50,7 @@ struct MemoryCounter {
 
 enum CountError {
     TooHeavy,
-    /// The parser stops here as well.
+    /// The parser fails here as well.
     Unreadable,
 }
 
@@ -73,7 +73,7 @@ impl MemoryCounter {
                 WireType::SixtyFourBit => 8,
                 WireType::ThirtyTwoBit => 4,
                 WireType::LengthDelimited => decode_varint(&mut bytes).map_err(|_| CountError::Unreadable)?,
-                // What is in a group counts as if it stood outside: nothing hides in one.
+                // The contents of a group count too.
                 WireType::StartGroup | WireType::EndGroup => 0,
             };
             let length = usize::try_from(length).ok().filter(|length| *length <= bytes.len());

@@ -1,14 +1,14 @@
-//! Marks of the replay extension, added to what was spelled without them.
+//! Adds the marks of the replay extension to encoded messages.
 
 use attache_proto::{v0_3, v1_0};
 use prost::Message;
-use prost_types::{Struct, Value};
+use prost_types::Struct;
 
-use super::value;
+use super::value::to_value;
 use crate::Version;
 use crate::replay::{ReplayMark, URI};
 
-/// Adds the mark to the item of a stream, or the answer to a send, that begins at `start` of `out`.
+/// Adds the mark to the item of a stream, or the response to a send, that begins at `start` of `out`.
 pub fn add_mark_to_item(version: Version, mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
     match version {
         Version::V0_3 => edit_message::<v0_3::StreamResponse>(out, start, |item| match &mut item.payload {
@@ -45,7 +45,7 @@ pub fn add_mark_to_task(version: Version, mark: &ReplayMark<'_>, out: &mut Vec<u
 }
 
 fn edit_message<M: Message + Default>(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut M)) {
-    // What we have just written can be read; if it could not, it would go out as it is.
+    // Our own output can be decoded; if not, it stays unchanged.
     let Ok(mut message) = M::decode(&out[start..]) else { return };
     change(&mut message);
     out.truncate(start);
@@ -53,11 +53,7 @@ fn edit_message<M: Message + Default>(out: &mut Vec<u8>, start: usize, change: i
 }
 
 fn add_mark(metadata: &mut Option<Struct>, mark: &ReplayMark<'_>) {
-    let mut bytes = Vec::new();
-    value::write(&mark.value(), &mut bytes);
-    if let Ok(value) = Value::decode(bytes.as_slice()) {
-        metadata.get_or_insert_default().fields.insert(URI.to_owned(), value);
-    }
+    metadata.get_or_insert_default().fields.insert(URI.to_owned(), to_value(&mark.value()));
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A fault as gRPC tells it: a code, a text, and details for programs.
+//! Faults as gRPC statuses: a code, a text, and details for programs.
 
 use attache_domain::{Fault, Violation};
 use attache_proto::rpc;
@@ -8,7 +8,7 @@ use crate::Version;
 use crate::devtool::setting_names::name_setting;
 use crate::fault::{metadata, names, retry_after};
 
-/// The numbers of gRPC that are used here.
+/// The gRPC codes in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrpcCode {
     Ok = 0,
@@ -24,7 +24,7 @@ pub enum GrpcCode {
     Unauthenticated = 16,
 }
 
-/// What ends a call that failed.
+/// The status that ends a failed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrpcStatus {
     pub code: GrpcCode,
@@ -33,18 +33,18 @@ pub struct GrpcStatus {
     pub details: Vec<u8>,
 }
 
-/// Bytes of a text; longer ones are cut. All of it travels in headers, in percent form or in base64, and many clients
-/// take no more than 8 KiB of those.
+/// Longer texts are truncated. A status travels in headers, percent-encoded or in base64, and many clients accept no
+/// more than 8 KiB of headers.
 const MAX_MESSAGE_BYTES: usize = 480;
 const MAX_VIOLATION_BYTES: usize = 160;
-/// Bytes of all violations together; those that do not fit are left out.
+/// For all violations together; those that do not fit are left out.
 const MAX_VIOLATIONS_BYTES: usize = 2048;
 
 pub fn status(version: Version, fault: &Fault) -> GrpcStatus {
     let fault = &*name_setting(fault);
     let code = code(fault);
     let text = truncate_text(&fault.to_string(), MAX_MESSAGE_BYTES);
-    // Clients of 0.3 tell errors apart by what the text begins with.
+    // Clients of 0.3 recognise errors by the beginning of the text.
     let message = match version {
         Version::V0_3 => format!("{}: {text}", names(fault).name),
         Version::V1_0 => text,
@@ -90,7 +90,7 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
     details
 }
 
-/// The fields that were wrong. Faults that the session finds name none; here they get one.
+/// The invalid fields. Faults of the session name none, so they get one here.
 fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
     let spell = |field: &str, description: &str| rpc::bad_request::FieldViolation {
         field: truncate_text(field, MAX_VIOLATION_BYTES),

@@ -1,7 +1,6 @@
-//! JSON to protobuf by the definitions themselves, for what is seldom written: cards, and the events of the
-//! development-tool extension.
+//! JSON to protobuf by reflection, for rare messages: cards, and the events of the development-tool extension.
 //!
-//! It takes several times as long as writing protobuf at once; what is written often is not written here.
+//! Takes several times as long as the generated types, so frequent messages do not go through here.
 
 use std::sync::LazyLock;
 
@@ -14,8 +13,8 @@ use super::dialect;
 use crate::Version;
 use crate::devtool::{DevtoolFrame, Profile};
 
-/// Writes one event of a stream in the words of `profile`, which is not the plain one. Some cannot be written, as when
-/// a model has nested what it tells a tool too deep; then nothing is, and the error says why.
+/// Writes one event of a stream for `profile`, which must not be the plain one. Writes nothing and returns an error
+/// for an event without a protobuf form, such as a tool input that is nested too deep.
 pub fn write_devtool_frame(
     profile: Profile,
     version: Version,
@@ -29,8 +28,8 @@ pub fn write_devtool_frame(
     Ok(())
 }
 
-/// The card in protobuf, made of the JSON document that is served: signatures stay what they are. Version 0.3 takes
-/// the document that is for both versions.
+/// Encodes the served JSON card as protobuf; signatures stay unchanged. Version 0.3 takes the document for both
+/// versions.
 pub fn encode_card(version: Version, document: &[u8]) -> Result<Vec<u8>, String> {
     let mut document: Value = serde_json::from_slice(document).map_err(|error| error.to_string())?;
     if version == Version::V0_3 {
@@ -39,7 +38,7 @@ pub fn encode_card(version: Version, document: &[u8]) -> Result<Vec<u8>, String>
     transcode(&format!("{}.AgentCard", package_name(version)), document)
 }
 
-/// In the protobuf of 0.3 requirements have 0.3's name, and the form that 1.0 has kept.
+/// In the protobuf of 0.3, requirements have 0.3's name and 1.0's form.
 fn wrap_scopes(document: &mut Value) {
     let wrap = |object: &mut Value| {
         if let Some(Value::Array(requirements)) = object.get_mut("security") {
@@ -65,7 +64,7 @@ fn package_name(version: Version) -> &'static str {
 
 pub(super) fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
     let message = message_descriptor(name)?;
-    // The other version's members are passed over.
+    // Ignores the other version's members.
     let options = DeserializeOptions::new().deny_unknown_fields(false);
     let message = DynamicMessage::deserialize_with_options(message, json, &options);
     message.map(|message| message.encode_to_vec()).map_err(|error| error.to_string())
@@ -75,7 +74,7 @@ pub(super) fn message_descriptor(name: &str) -> Result<MessageDescriptor, String
     descriptor_pool()?.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
 }
 
-/// All that is defined, of both versions.
+/// The definitions of both versions.
 pub(super) fn descriptor_pool() -> Result<&'static DescriptorPool, String> {
     static POOL: LazyLock<Result<DescriptorPool, String>> =
         LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).map_err(|error| error.to_string()));

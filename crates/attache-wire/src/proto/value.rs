@@ -1,23 +1,25 @@
-//! Any JSON value, as protobuf's `Struct` and `Value` have it.
+//! JSON values as protobuf's `Struct` and `Value`.
 //!
-//! All numbers there are floating; those that stand for an integer become one again.
+//! Protobuf has only floating-point numbers; whole ones become integers again.
 
-use attache_domain::Metadata;
+use attache_domain::{Base64, Metadata};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use prost_types::value::Kind;
-use prost_types::{Struct, Value};
+use prost_types::{ListValue, Struct, Value};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::decode::decoder::{Decoder, FieldPath};
-use crate::proto::encode::field_writer::{FieldWriter, write_nested};
 
-/// Beyond this not every integer has a floating form of its own.
+/// Larger integers have no exact floating-point form.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-/// Readers of protobuf give up on more than 100 messages in each other. What is around a value takes up to 12 of them.
+/// Protobuf readers stop at 100 nested messages. The messages around a value take up to 12 of them.
 const MAX_DEPTH: usize = 88;
-/// The messages that an object in a value is made of: itself, a member, and the member's value.
+/// An object nests three messages: itself, a member, and the member's value.
 const OBJECT_DEPTH: usize = 3;
-/// A list and an item.
+/// A list nests two messages: itself and an item.
 const LIST_DEPTH: usize = 2;
 
 pub(super) fn read_object(
@@ -96,45 +98,42 @@ fn json_number(number: f64) -> Option<Number> {
     Number::from_f64(number)
 }
 
-/// The fields of a `Struct`.
-pub(super) fn write_struct(members: &Map<String, Json>, out: &mut Vec<u8>) {
-    write_members(members, MAX_DEPTH, out);
+pub(super) fn to_struct(members: &Map<String, Json>) -> Struct {
+    members_within(members, MAX_DEPTH)
 }
 
-/// The one field of a `Value`; it is written even where it is what readers take for granted.
-pub(super) fn write(value: &Json, out: &mut Vec<u8>) {
-    write_within(value, MAX_DEPTH, out);
+pub(super) fn to_value(value: &Json) -> Value {
+    value_within(value, MAX_DEPTH)
 }
 
-fn write_members(members: &Map<String, Json>, room: usize, out: &mut Vec<u8>) {
-    for (name, value) in members {
-        write_nested(1, out, |out| {
-            out.text(1, name);
-            write_nested(2, out, |out| write_within(value, room, out));
-        });
-    }
+fn members_within(members: &Map<String, Json>, depth: usize) -> Struct {
+    let fields = members.iter().map(|(name, value)| (name.clone(), value_within(value, depth)));
+    Struct { fields: fields.collect() }
 }
 
-/// What is nested deeper than readers go is written as JSON, so that they can read the rest.
-fn write_within(value: &Json, room: usize, out: &mut Vec<u8>) {
+/// A value nested deeper than readers go becomes JSON text, so that they can read the rest.
+fn value_within(value: &Json, depth: usize) -> Value {
     let needed = match value {
         Json::Object(_) => OBJECT_DEPTH,
         Json::Array(_) => LIST_DEPTH,
         _ => 0,
     };
-    let Some(room) = room.checked_sub(needed) else {
-        return out.bytes_always(3, value.to_string().as_bytes());
+    let kind = match (value, depth.checked_sub(needed)) {
+        (value, None) => Kind::StringValue(value.to_string()),
+        (Json::Null, _) => Kind::NullValue(0),
+        (Json::Number(number), _) => Kind::NumberValue(number.as_f64().unwrap_or_default()),
+        (Json::String(text), _) => Kind::StringValue(text.clone()),
+        (Json::Bool(value), _) => Kind::BoolValue(*value),
+        (Json::Object(members), Some(depth)) => Kind::StructValue(members_within(members, depth)),
+        (Json::Array(items), Some(depth)) => {
+            let values = items.iter().map(|item| value_within(item, depth)).collect();
+            Kind::ListValue(ListValue { values })
+        }
     };
-    match value {
-        Json::Null => out.number_always(1, 0),
-        Json::Number(number) => out.double_always(2, number.as_f64().unwrap_or_default()),
-        Json::String(text) => out.bytes_always(3, text.as_bytes()),
-        Json::Bool(value) => out.number_always(4, u64::from(*value)),
-        Json::Object(members) => write_nested(5, out, |out| write_members(members, room, out)),
-        Json::Array(items) => write_nested(6, out, |out| {
-            for item in items {
-                write_nested(1, out, |out| write_within(item, room, out));
-            }
-        }),
-    }
+    Value { kind: Some(kind) }
+}
+
+/// Stored bytes are always standard base64, so decoding cannot fail.
+pub(super) fn base64_bytes(Base64(text): &Base64) -> Bytes {
+    STANDARD.decode(text).unwrap_or_default().into()
 }

@@ -1,10 +1,10 @@
-//! Which operation a verb and a path name.
+//! Finds the operation for a verb and a path.
 
 use attache_domain::{Fault, OperationKind};
 
 use crate::{Dialect, Version, percent};
 
-/// A request line, understood.
+/// A parsed request line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     pub dialect: Dialect,
@@ -37,7 +37,7 @@ pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
     }
 }
 
-/// The version in which to answer on `path`, also when nothing is there.
+/// The version of responses on `path`, even if there is no such route.
 pub fn version_of_path(path: &str) -> Version {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_prefix(V0_3_FOLDER).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
@@ -51,8 +51,7 @@ pub fn version_of_path(path: &str) -> Version {
 /// that drop the path of a URL find the same at `/v1`.
 const V0_3_FOLDER: &str = "rest";
 
-/// First segments that name something else and therefore no tenant: our paths, those we may have some day, and the
-/// services of gRPC.
+/// First segments that cannot be tenants: our paths, possible future ones, and the services of gRPC.
 const RESERVED: &[&str] = &[
     ".",
     "..",
@@ -83,12 +82,12 @@ const RESERVED: &[&str] = &[
     "console",
 ];
 
-/// Whether a tenant cannot be called so, on any binding, because a path that begins with `name` means something else.
+/// Whether `name` cannot be a tenant on any binding because paths that begin with it have another meaning.
 pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// The dialect and tenant a path belongs to, and what is left of it.
+/// Splits off the dialect and the tenant of a path.
 fn split_tenant<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'a [&'p str])> {
     let (first, rest) = segments.split_first()?;
     let first = percent::decode_segment(first)?;
@@ -157,8 +156,7 @@ fn target(dialect: Dialect, verb: &str, segments: &[&str]) -> Option<Target> {
     })
 }
 
-/// `{id}`, `{id}:cancel` or `{id}:subscribe`. The colon is looked for before decoding, so an id may
-/// hold an encoded one.
+/// `{id}`, `{id}:cancel` or `{id}:subscribe`. Splits at the colon before decoding, so an id may hold an encoded one.
 fn task_target(verb: &str, segment: &str) -> Option<Target> {
     let (id, target) = match segment.rsplit_once(':') {
         Some((id, "cancel")) => (id, Target::new(&[("POST", OperationKind::Cancel)], "POST")),

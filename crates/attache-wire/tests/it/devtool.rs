@@ -4,7 +4,6 @@ mod calls;
 mod described;
 mod documented;
 mod events;
-mod five;
 mod hidden;
 mod options;
 mod stories;

@@ -5,6 +5,7 @@
 
 mod approval_words;
 mod card;
+mod client;
 mod devtool;
 mod envelope;
 mod extensions;

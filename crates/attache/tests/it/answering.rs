@@ -12,8 +12,8 @@ use attache_testkit::{ServerLaunch, SseFrame, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::work;
-use crate::pairs::driver::{Ask, Pair};
 use crate::watching::batch;
+use attache_testkit::pairs::{Ask, Pair};
 
 const URI: &str =
     "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";

@@ -236,3 +236,16 @@ async fn k2_head_sends_everything_but_the_card() {
         assert!(raw.ends_with("\r\n\r\n"), "nothing follows the head");
     }
 }
+
+#[tokio::test]
+async fn the_card_lists_an_interface_of_each_tenant_for_1_0_only() {
+    let server = start("[card]\ntenants = [\"acme\", \"other\"]\n").await;
+    let client = server.client().with("A2A-Version", "1.0");
+    let card = client.get("/.well-known/agent-card.json").await.json();
+    let interfaces = card["supportedInterfaces"].as_array().expect("interfaces");
+    for tenant in ["acme", "other"] {
+        let theirs: Vec<_> = interfaces.iter().filter(|it| it["tenant"] == tenant).collect();
+        assert!(theirs.len() >= 2, "one for each binding: {interfaces:#?}");
+        assert!(theirs.iter().all(|it| it["protocolVersion"] == "1.0"), "0.3 knows no tenants: {theirs:?}");
+    }
+}

@@ -11,7 +11,7 @@ use attache_testkit::{ServerLaunch, SseFrame, TestClient, WAIT_TIMEOUT};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::send::parts;
+use crate::support::parts;
 use crate::support::{launch, message};
 use crate::watching::eventually;
 

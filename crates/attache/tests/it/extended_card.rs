@@ -5,8 +5,8 @@ use std::process::Command;
 use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
-use crate::pairs::driver::{Ask, Pair, REQUEST_ID};
 use crate::support::{SCRIPT, launch};
+use attache_testkit::pairs::{Ask, Pair, REQUEST_ID};
 
 const TOKEN: &str = "a-token-of-enough-length";
 const PUBLIC: &str = "/.well-known/agent-card.json";

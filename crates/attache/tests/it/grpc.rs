@@ -1,13 +1,10 @@
-//! The gRPC binding: the real binary over real sockets, with a client that shares nothing with it but the definitions.
+//! The gRPC binding of the real binary, where more than the server takes part.
 
 mod answering;
 mod commands;
-mod errors;
-mod limits;
-mod operations;
-mod pairs;
 mod pushes;
-mod services;
-mod streams;
 mod unspeakable;
+/// Shared with the tests of the server alone, which use all of it.
+#[allow(dead_code, reason = "the tests here use a part")]
+#[path = "../../../attache-server/tests/it/grpc/world.rs"]
 pub(crate) mod world;

@@ -7,11 +7,11 @@ use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, launch_with, says, start, state};
-use crate::pairs::canonical;
-use crate::pairs::driver::{Ask, Pair};
-use crate::send::join_all;
+use crate::support::join_all;
 use crate::support::{SCRIPT, launch, message, message_to};
 use crate::watching::{asked, open, reaches, stuck};
+use attache_testkit::pairs::canonical;
+use attache_testkit::pairs::{Ask, Pair};
 
 const IDEMPOTENT: &str = "urn:attache:extension:idempotent-send:v1";
 

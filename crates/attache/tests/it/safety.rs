@@ -4,8 +4,8 @@ use attache_testkit::{HttpResponse, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::operations::until_logged;
-use crate::pairs::driver::{Ask, Pair, Refusal};
 use crate::support::{SCRIPT, launch, message};
+use attache_testkit::pairs::{Ask, Pair, Refusal};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const CARD: &str = "/.well-known/agent-card.json";

@@ -33,3 +33,19 @@ pub(crate) fn has_namespaces() -> bool {
     }
     allowed
 }
+
+/// The text of all parts.
+pub(crate) fn parts(holder: &Value) -> String {
+    holder["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
+}
+
+pub(crate) async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
+where
+    F: Future<Output: Send + 'static> + Send + 'static,
+{
+    let mut set = tokio::task::JoinSet::new();
+    for call in calls {
+        set.spawn(call);
+    }
+    set.join_all().await
+}

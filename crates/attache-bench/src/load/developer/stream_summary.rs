@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use anyhow::{Context, bail, ensure};
+use attache_net::sse::SseReader;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,13 +21,19 @@ pub(super) async fn read_stream(
         bail!("no stream but {}: {}", head.status, String::from_utf8_lossy(body));
     }
     let mut decoder = ChunkedDecoder::default();
-    let (mut heard, mut unread) = (StreamSummary::default(), Vec::new());
+    let (mut summary, mut reader) = (StreamSummary::default(), SseReader::new(usize::MAX));
     while !decoder.is_done() {
-        connection.next_piece(&mut decoder, |payload| unread.extend_from_slice(payload)).await?;
-        heard.lines(&mut unread)?;
+        let mut result = Ok(());
+        let read = |payload: &[u8]| {
+            if result.is_ok() {
+                result = summary.read(&mut reader, payload);
+            }
+        };
+        connection.next_piece(&mut decoder, read).await?;
+        result?;
     }
-    ensure!(heard.is_final, "the stream ended without a final event");
-    Ok(heard)
+    ensure!(summary.is_final, "the stream ended without a final event");
+    Ok(summary)
 }
 
 #[derive(Debug, Default)]
@@ -49,18 +56,14 @@ pub(super) struct Question {
 }
 
 impl StreamSummary {
-    /// Takes all whole lines out of `unread`.
-    fn lines(&mut self, unread: &mut Vec<u8>) -> anyhow::Result<()> {
-        let mut begin = 0;
-        while let Some(length) = memchr::memchr(b'\n', &unread[begin..]) {
-            let line = &unread[begin..begin + length];
-            if let Some(data) = line.strip_prefix(b"data:") {
-                self.event(data.trim_ascii())?;
+    fn read(&mut self, reader: &mut SseReader, payload: &[u8]) -> anyhow::Result<()> {
+        let mut result = Ok(());
+        reader.read(payload, |event| {
+            if let (Some(data), Ok(())) = (event.data, &result) {
+                result = self.event(data);
             }
-            begin += length + 1;
-        }
-        unread.drain(..begin);
-        Ok(())
+        })?;
+        result
     }
 
     fn event(&mut self, data: &[u8]) -> anyhow::Result<()> {
@@ -196,7 +199,7 @@ mod tests {
         let mut heard = StreamSummary::default();
         for event in events {
             let line = format!("id: 1\ndata: {}\n\n", json!({ "jsonrpc": "2.0", "id": 1, "result": event }));
-            heard.lines(&mut line.into_bytes()).unwrap();
+            heard.read(&mut SseReader::new(usize::MAX), line.as_bytes()).unwrap();
         }
         heard
     }
@@ -246,19 +249,9 @@ mod tests {
 
     #[test]
     fn an_error_is_no_event() {
-        let line = format!("data: {}\n", json!({ "id": 1, "error": { "code": -32001 } }));
-        let error = StreamSummary::default().lines(&mut line.into_bytes()).unwrap_err();
+        let line = format!("data: {}\n\n", json!({ "id": 1, "error": { "code": -32001 } }));
+        let mut reader = SseReader::new(usize::MAX);
+        let error = StreamSummary::default().read(&mut reader, line.as_bytes()).unwrap_err();
         assert!(error.to_string().contains("-32001"), "{error}");
-    }
-
-    #[test]
-    fn half_a_line_waits_for_its_other_half() {
-        let mut heard = StreamSummary::default();
-        let mut unread = b"data: {\"result\":{\"final\":true".to_vec();
-        heard.lines(&mut unread).unwrap();
-        assert_eq!(heard.events, 0);
-        unread.extend_from_slice(b"}}\n\nda");
-        heard.lines(&mut unread).unwrap();
-        assert_eq!((heard.events, unread.as_slice()), (1, &b"da"[..]));
     }
 }

@@ -1,7 +1,7 @@
 //! The words of an answer become data that names the calls they are about.
 
 use anyhow::bail;
-use attache_client::{OpenCall, Part};
+use attache_client::{OpenCall, Part, PartContent};
 use attache_domain::visible_line;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const ALL: &str = "all";
 pub(super) struct EncodedAnswer {
     pub(super) parts: Vec<Part>,
     /// About how many calls it is.
-    pub(super) calls: u32,
+    pub(super) calls: usize,
     pub(super) naming: QuestionNaming,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn encode_answer(
         [only] => answer["call"] = only.call.clone().into(),
         _ => return Ok(EncodedAnswer::ambiguous()),
     }
-    Ok(EncodedAnswer { parts: vec![Part::data(answer)], calls: 1, naming: QuestionNaming::Bare })
+    Ok(EncodedAnswer { parts: vec![data_part(answer)], calls: 1, naming: QuestionNaming::Bare })
 }
 
 fn encode_named(
@@ -79,11 +79,7 @@ fn encode_named(
         let [one] = named else { bail!("--file is about one edit; answer the others by themselves") };
         let mut answer = answer(one);
         answer["newContent"] = content.into();
-        return Ok(EncodedAnswer {
-            parts: vec![Part::data(answer)],
-            calls: 1,
-            naming: QuestionNaming::Named,
-        });
+        return Ok(EncodedAnswer { parts: vec![data_part(answer)], calls: 1, naming: QuestionNaming::Named });
     }
     let answers: Vec<Value> = match named {
         [(ALL, choice)] if !open.is_empty() => {
@@ -91,10 +87,10 @@ fn encode_named(
         }
         named => named.iter().map(answer).collect(),
     };
-    let calls = u32::try_from(answers.len()).unwrap_or(u32::MAX);
+    let calls = answers.len();
     let is_bare = named.iter().any(|(call, choice)| *call == ALL && !refuses(choice));
     let naming = if is_bare { QuestionNaming::Bare } else { QuestionNaming::Named };
-    Ok(EncodedAnswer { parts: vec![Part::data(answers)], calls, naming })
+    Ok(EncodedAnswer { parts: vec![data_part(answers.into())], calls, naming })
 }
 
 /// Words that name no call are sent as an answer about the one call that is open, so that they can hit no other.
@@ -112,8 +108,12 @@ fn encode_bare(text: &str, open: &[OpenCall]) -> EncodedAnswer {
         _ if naming == QuestionNaming::Named => open.iter().map(|open| open.answer(text.trim())).collect(),
         _ => return EncodedAnswer::ambiguous(),
     };
-    let calls = u32::try_from(open.len()).unwrap_or(u32::MAX);
+    let calls = open.len();
     EncodedAnswer { parts, calls, naming }
+}
+
+fn data_part(data: Value) -> Part {
+    Part::new(PartContent::Data(data))
 }
 
 fn refuses(word: &str) -> bool {
@@ -140,12 +140,20 @@ mod tests {
         OpenCall { call: call.into(), choices, lost: None }
     }
 
+    fn written(part: &Part) -> Value {
+        match &part.content {
+            PartContent::Text(text) => json!({ "text": text }),
+            PartContent::Data(data) => json!({ "data": data }),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[track_caller]
     fn check(words: &[&str], content: Option<&str>, open: &[OpenCall], expected: Option<Value>) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let found = encode_answer(&words, content.map(str::to_owned), open).ok();
         let found = found.filter(|found| found.naming != QuestionNaming::Ambiguous);
-        assert_eq!(found.map(|found| serde_json::to_value(found.parts).unwrap()), expected);
+        assert_eq!(found.map(|found| found.parts.iter().map(written).collect()), expected);
     }
 
     #[test]

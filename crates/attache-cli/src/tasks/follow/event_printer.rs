@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use attache_client::{
-    Artifact, CallStatus, DevelopmentEvent, Event, StatusUpdate, Task, TaskState, TaskStatus, ToolCall,
+    Artifact, CallStatus, DevelopmentEvent, RemoteStatus, RemoteTask, StatusUpdate, StreamEvent, TaskState,
+    ToolCall,
 };
 
 use super::FollowFormat;
@@ -25,7 +26,7 @@ pub(super) struct EventPrinter {
     /// The same for stderr, where commands write lines of their own.
     open_error_line: bool,
     calls: HashMap<String, PrintedCall>,
-    last: Option<TaskStatus>,
+    last: Option<RemoteStatus>,
 }
 
 /// What was printed of a call.
@@ -50,12 +51,12 @@ impl EventPrinter {
     }
 
     /// The status that was printed last.
-    pub(super) fn last_status(&self) -> Option<&TaskStatus> {
+    pub(super) fn last_status(&self) -> Option<&RemoteStatus> {
         self.last.as_ref()
     }
 
     /// Prints what the task has said before it is followed.
-    pub(super) fn catch_up(&mut self, task: &Task) -> io::Result<()> {
+    pub(super) fn catch_up(&mut self, task: &RemoteTask) -> io::Result<()> {
         match self.form {
             FollowFormat::Text => task.artifacts.iter().try_for_each(|artifact| self.whole(artifact)),
             FollowFormat::Json => Ok(()),
@@ -63,40 +64,40 @@ impl EventPrinter {
     }
 
     /// Prints a task to which nothing happens for now.
-    pub(super) fn print_settled(&mut self, task: &Task) -> io::Result<()> {
+    pub(super) fn print_settled(&mut self, task: &RemoteTask) -> io::Result<()> {
         self.catch_up(task)?;
-        self.print_event(&Event::Task(Box::new(task.clone())))
+        self.print_event(&StreamEvent::Task(Box::new(task.clone())))
     }
 
     /// What the task has said so far is known and is not printed.
-    pub(super) fn skip(&mut self, task: &Task) {
-        let said = task.artifacts.iter().map(|artifact| (artifact.id().to_owned(), parts(&artifact.parts)));
+    pub(super) fn skip(&mut self, task: &RemoteTask) {
+        let said = task.artifacts.iter().map(|artifact| (artifact.id.to_string(), parts(&artifact.parts)));
         self.printed.extend(said);
     }
 
-    pub(super) fn print_event(&mut self, event: &Event) -> io::Result<()> {
+    pub(super) fn print_event(&mut self, event: &StreamEvent) -> io::Result<()> {
         match event {
-            Event::Task(task) => self.last = Some(task.status.clone()),
-            Event::StatusUpdate(update) => self.last = Some(update.status.clone()),
-            Event::Message(_) | Event::ArtifactUpdate(_) => {}
+            StreamEvent::Task(task) => self.last = Some(task.status.clone()),
+            StreamEvent::StatusUpdate(update) => self.last = Some(update.status.clone()),
+            StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
         }
         if self.form == FollowFormat::Json {
             let mut out = io::stdout().lock();
-            serde_json::to_writer(&mut out, event)?;
+            serde_json::to_writer(&mut out, &event.to_json())?;
             writeln!(out)?;
             return out.flush();
         }
         match event {
-            Event::Task(task) => {
+            StreamEvent::Task(task) => {
                 // The answer was printed piece by piece, unless pieces are missing.
                 let all = !self.development || event.gap().is_some();
                 let mut artifacts = task.artifacts.iter().filter(|artifact| all || !is_answer(artifact));
                 artifacts.try_for_each(|artifact| self.whole(artifact))
             }
-            Event::Message(message) => self.print(&parts(&message.parts)),
-            Event::ArtifactUpdate(update) if update.append => self.piece(&update.artifact),
-            Event::ArtifactUpdate(update) => self.whole(&update.artifact),
-            Event::StatusUpdate(update) => self.status(update),
+            StreamEvent::Message(message) => self.print(&parts(&message.parts)),
+            StreamEvent::ArtifactUpdate(update) if update.append => self.piece(&update.artifact),
+            StreamEvent::ArtifactUpdate(update) => self.whole(&update.artifact),
+            StreamEvent::StatusUpdate(update) => self.status(update),
         }
     }
 
@@ -115,7 +116,7 @@ impl EventPrinter {
             Some(DevelopmentEvent::State) | None => {}
         }
         match (&update.status.message, update.status.state) {
-            (Some(message), TaskState::Submitted | TaskState::Working) => self.note(&message.text()),
+            (Some(message), Some(TaskState::Submitted | TaskState::Working)) => self.note(&message.text()),
             // The last message of a task is printed at the end.
             _ => Ok(()),
         }
@@ -177,7 +178,7 @@ impl EventPrinter {
     /// An artifact from its beginning; what is printed of it already is not printed again.
     fn whole(&mut self, artifact: &Artifact) -> io::Result<()> {
         let text = parts(&artifact.parts);
-        let before = self.printed.remove(artifact.id()).unwrap_or_default();
+        let before = self.printed.remove(artifact.id.as_str()).unwrap_or_default();
         let more = match text.strip_prefix(before.as_str()) {
             Some(more) => more.to_owned(),
             None => {
@@ -186,14 +187,14 @@ impl EventPrinter {
             }
         };
         self.show(artifact, &more)?;
-        self.printed.insert(artifact.id().to_owned(), text);
+        self.printed.insert(artifact.id.to_string(), text);
         Ok(())
     }
 
     fn piece(&mut self, artifact: &Artifact) -> io::Result<()> {
         let text = parts(&artifact.parts);
         self.show(artifact, &text)?;
-        self.printed.entry(artifact.id().to_owned()).or_default().push_str(&text);
+        self.printed.entry(artifact.id.to_string()).or_default().push_str(&text);
         Ok(())
     }
 
@@ -201,12 +202,12 @@ impl EventPrinter {
         if text.is_empty() {
             return Ok(());
         }
-        if self.current.as_deref() != Some(artifact.id()) {
+        if self.current.as_deref() != Some(artifact.id.as_str()) {
             self.end_line()?;
             if !is_answer(artifact) {
                 self.print(&format!("{}\n", heading(artifact)))?;
             }
-            self.current = Some(artifact.id().to_owned());
+            self.current = Some(artifact.id.to_string());
         }
         self.print(text)
     }
@@ -234,8 +235,8 @@ impl EventPrinter {
     }
 
     /// Says how the task has settled.
-    pub(super) fn end(mut self, task: &Task) -> anyhow::Result<ExitCode> {
-        let state = task.status.state;
+    pub(super) fn end(mut self, task: &RemoteTask) -> anyhow::Result<ExitCode> {
+        let status = &task.status;
         if self.form == FollowFormat::Text {
             // The stream may leave out what the task holds at its end, such as the changes of a turn.
             for artifact in task.artifacts.iter().filter(|artifact| !is_answer(artifact)) {
@@ -246,12 +247,13 @@ impl EventPrinter {
             if let Some(message) = &task.status.message {
                 writeln!(io::stderr(), "{}", last_words(task, message).trim_end())?;
             }
-            writeln!(io::stderr(), "[{state}]")?;
-            if state.is_interrupted() {
-                writeln!(io::stderr(), "{}", how_to_answer(&task.id, &task.status))?;
+            writeln!(io::stderr(), "[{}]", status.state_name())?;
+            if status.is_interrupted() {
+                writeln!(io::stderr(), "{}", how_to_answer(task.id.as_str(), status))?;
             }
         }
-        let failed = matches!(state, TaskState::Failed | TaskState::Canceled | TaskState::Rejected);
+        let failed =
+            matches!(status.state, Some(TaskState::Failed | TaskState::Canceled | TaskState::Rejected));
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
@@ -260,5 +262,5 @@ impl EventPrinter {
 const ANSWER: &str = "answer-";
 
 fn is_answer(artifact: &Artifact) -> bool {
-    artifact.id().starts_with(ANSWER)
+    artifact.id.as_str().starts_with(ANSWER)
 }

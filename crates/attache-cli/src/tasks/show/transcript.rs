@@ -4,7 +4,9 @@
 
 use std::collections::VecDeque;
 
-use attache_client::{DevelopmentEvent, Event, Message, Role, StatusUpdate, Task, TaskState, ToolCall};
+use attache_client::{
+    DevelopmentEvent, Message, RemoteTask, Role, StatusUpdate, StreamEvent, TaskState, ToolCall, approval_in,
+};
 
 #[derive(Debug, PartialEq)]
 pub(super) enum TranscriptEntry {
@@ -17,10 +19,10 @@ pub(super) enum TranscriptEntry {
     Note(String),
 }
 
-pub(super) fn transcript(task: &Task, events: &[Event]) -> Vec<TranscriptEntry> {
+pub(super) fn transcript(task: &RemoteTask, events: &[StreamEvent]) -> Vec<TranscriptEntry> {
     let mut story = Transcript::default();
     for message in &task.history {
-        match (message.role, message.approval()) {
+        match (message.role, approval_in(message)) {
             (Role::User, _) => story.said.push_back(message.clone()),
             (_, Some(_)) => story.approvals.push(message.clone()),
             // Texts, questions and notes stand in the stream.
@@ -28,7 +30,7 @@ pub(super) fn transcript(task: &Task, events: &[Event]) -> Vec<TranscriptEntry> 
         }
     }
     for event in events {
-        if let Event::StatusUpdate(update) = event {
+        if let StreamEvent::StatusUpdate(update) = event {
             story.take(update);
         }
     }
@@ -84,20 +86,21 @@ impl Transcript {
     fn state(&mut self, update: &StatusUpdate) {
         match &update.status.message {
             // A turn begins: it is about what was said next.
-            None if update.status.state == TaskState::Working => {
+            None if update.status.state == Some(TaskState::Working) => {
                 self.entries.extend(self.said.pop_front().map(TranscriptEntry::Said));
             }
             None => {}
-            Some(message) if message.approval().is_some() => {}
+            Some(message) if approval_in(message).is_some() => {}
             Some(message) => self.entries.push(TranscriptEntry::Note(message.text())),
         }
     }
 
-    fn finish(mut self, task: &Task) -> Vec<TranscriptEntry> {
+    fn finish(mut self, task: &RemoteTask) -> Vec<TranscriptEntry> {
         self.entries.extend(self.said.drain(..).map(TranscriptEntry::Said));
-        let latest = task.status.message.iter().filter(|message| message.approval().is_some()).cloned();
+        let latest = task.status.message.iter().filter(|message| approval_in(message).is_some()).cloned();
         for approval in self.approvals.drain(..).chain(latest) {
-            let about = approval.approval().and_then(|about| about.get("call")?.as_str().map(str::to_owned));
+            let about =
+                approval_in(&approval).and_then(|about| about.get("call")?.as_str().map(str::to_owned));
             let call = self.entries.iter_mut().rev().find_map(|entry| match entry {
                 TranscriptEntry::Call(call, approvals) if Some(&call.id) == about.as_ref() => Some(approvals),
                 _ => None,
@@ -124,14 +127,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::tasks::test_values::{decode_event, decode_task};
 
-    fn update(kind: &str, state: &str, part: Option<Value>) -> Event {
+    fn update(kind: &str, state: &str, part: Option<Value>) -> StreamEvent {
         let message = part.map(|part| json!({"messageId": "x", "role": "ROLE_AGENT", "parts": [part]}));
-        serde_json::from_value(json!({"statusUpdate": {
+        decode_event(&json!({"statusUpdate": {
             "taskId": "t", "status": {"state": state, "message": message},
             "metadata": {DEVELOPMENT_TOOL: {"kind": kind, "model": "m"}},
         }}))
-        .unwrap()
     }
 
     fn message(role: &str, text: &str, approval: Option<&str>) -> Value {
@@ -170,8 +173,7 @@ mod tests {
             message("ROLE_USER", "two", None),
         ];
         let status = json!({"state": "TASK_STATE_WORKING"});
-        let task: Task =
-            serde_json::from_value(json!({"id": "t", "status": status, "history": history})).unwrap();
+        let task = decode_task(&json!({"id": "t", "status": status, "history": history}));
         let told: Vec<String> = transcript(&task, &events)
             .iter()
             .map(|entry| match entry {

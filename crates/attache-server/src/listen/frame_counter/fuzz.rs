@@ -1,8 +1,8 @@
-//! Arbitrary bytes as what a client of HTTP/2 sends.
+//! Arbitrary bytes of an HTTP/2 client.
 
 use super::*;
 
-/// Wherever the bytes are cut, the same frames are counted; and so few are no flood.
+/// However the bytes are cut, the same frames are counted; so few are no flood.
 pub(crate) fn counted(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(HEAD_BYTES * (MAX_BURST as usize - 1))];
     for begun in [false, true] {
@@ -13,7 +13,7 @@ pub(crate) fn counted(bytes: &[u8]) {
     }
 }
 
-/// Where the counter is then, and how many frames may still come.
+/// The state of the counter, and how many frames are still allowed.
 fn after<'a>(begun: bool, pieces: impl Iterator<Item = &'a [u8]>) -> (String, u32) {
     let mut counter = FrameCounter::new();
     let preface = if begun { PREFACE } else { &[] };

@@ -1,8 +1,8 @@
-//! Arbitrary bytes as what a client of HTTP/1 sends.
+//! Arbitrary bytes of an HTTP/1 client.
 
 use super::*;
 
-/// Wherever the bytes are cut, the same are passed on, and none but line feeds are changed.
+/// However the bytes are cut, the same bytes are passed on, and only line feeds are changed.
 pub(crate) fn watched(bytes: &[u8]) {
     let whole = after(bytes, bytes.len().max(1));
     for size in [1, 3, 64] {

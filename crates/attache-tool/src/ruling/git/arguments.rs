@@ -1,9 +1,9 @@
-//! Reads the arguments of a subcommand as git does: which word is an option, which its value, which neither.
+//! Parses the arguments of a subcommand as git does: options, their values, and operands.
 
 use super::table::{Operands, OptionTable, TABLES};
 
-/// The words that can be paths, of a subcommand that only looks. None for any other, and for an option that is not in
-/// its table; beginnings of long options, which git completes, are in none.
+/// The words that can be paths, of a subcommand that only reads. None for other subcommands and for options that are not in
+/// the table, including abbreviated long options.
 pub(super) fn paths<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
     let table = TABLES.iter().find(|table| words.starts_with(table.name))?;
     let mut reader = Reader { table, rest: &words[table.name.len()..], paths: Vec::new() };
@@ -48,8 +48,8 @@ impl<'a> Reader<'a, '_> {
         Some(first)
     }
 
-    /// The next word, as the value of an option. Should git see it otherwise after all, it must be neither an option nor a
-    /// path outside.
+    /// The next word, as the value of an option. In case git parses it differently, it must be neither an option nor a path
+    /// outside.
     fn value(&mut self) -> Option<&'a str> {
         let value = self.next().filter(|value| !value.starts_with('-'))?;
         self.paths.push(value);

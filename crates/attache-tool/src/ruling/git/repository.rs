@@ -1,15 +1,13 @@
-//! Whether the settings of a repository make git start programs that no environment can switch off.
+//! Finds settings of a repository that make git start programs and that no environment variable switches off.
 //!
-//! Text converters, diff programs and filters are named by drivers that a repository invents, so no list of settings
-//! covers them; where one is defined in the repository's own settings, a person is asked. Everything else that git would
-//! start while it looks is switched off when it runs.
+//! A repository names its own drivers for text conversion, diff and filters, so no list of settings covers them; a command
+//! in such a repository needs approval. Everything else that git would start while reading is switched off when it runs.
 
 use std::path::{Path, PathBuf};
 
 use crate::ruling::FileLookup;
 
-/// The first setting that names a program, of the repository in which git would find itself or of one of its submodules,
-/// into which git looks too.
+/// The first setting that names a program, of the repository or of one of its submodules.
 pub(in crate::ruling) fn configured_program(files: &dyn FileLookup, directory: &Path) -> Option<String> {
     let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
     let modules = submodules(files, top).into_iter().filter(|folder| is_repository(files, folder));
@@ -20,14 +18,14 @@ pub(in crate::ruling) fn configured_program(files: &dyn FileLookup, directory: &
     })
 }
 
-/// The folders of submodules, as far as they are written down.
+/// The folders of the submodules in `.gitmodules`.
 fn submodules(files: &dyn FileLookup, top: &Path) -> Vec<PathBuf> {
     let text = files.read(&top.join(".gitmodules")).unwrap_or_default();
     let paths = text.lines().filter_map(|line| line.split_once('=')).filter(|(key, _)| key.trim() == "path");
     paths.map(|(_, value)| top.join(value.trim().trim_matches('"'))).collect()
 }
 
-/// Where the settings are that all worktrees of the repository share.
+/// The git folder that all worktrees of the repository share.
 pub(in crate::ruling) fn common_directory(files: &dyn FileLookup, directory: &Path) -> Option<PathBuf> {
     let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
     Some(directories_of(files, top).1)
@@ -45,7 +43,7 @@ fn is_repository(files: &dyn FileLookup, folder: &Path) -> bool {
     files.read(&git).is_some() || ["HEAD", "config"].iter().any(|name| files.read(&git.join(name)).is_some())
 }
 
-/// The folder itself, or the one to which a file of that name points.
+/// The folder itself, or the one that a file of that name points to.
 fn git_directory(files: &dyn FileLookup, top: &Path) -> PathBuf {
     let git = top.join(".git");
     let pointer = files.read(&git);
@@ -56,11 +54,11 @@ fn git_directory(files: &dyn FileLookup, top: &Path) -> PathBuf {
 }
 
 const PROGRAMS: &[&str] = &["external", "textconv", "command", "clean", "smudge", "process"];
-/// What large-file storage sets, in every repository that uses it.
+/// The filters of git-lfs.
 const KNOWN: &[&str] = &["git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process"];
 
-/// The first setting in the text that names a program, or that includes other settings. Reads more for a setting than
-/// git does, and never less.
+/// The first setting in the text that names a program or includes other files. Accepts more as a setting than git does,
+/// never less.
 fn program_in(text: &str) -> Option<String> {
     let mut section = String::new();
     for line in text.trim_start_matches('\u{FEFF}').lines() {

@@ -1,9 +1,8 @@
-//! The options of git's subcommands that only look, with what each takes.
+//! The options of git's reading subcommands, and the values that each takes.
 //!
-//! Options that are missing here run something, write somewhere, read a file of their own, or were not looked at: all of
-//! those are asked about.
+//! Options that are missing here run a program, write or read a file, or were not examined: they need approval.
 
-/// What one subcommand takes. Names are separated by blanks.
+/// The options of one subcommand. Names are separated by blanks.
 pub(super) struct OptionTable {
     /// The subcommand, and the subcommand of that.
     pub(super) name: &'static [&'static str],
@@ -23,12 +22,12 @@ pub(super) struct OptionTable {
     pub(super) operands: Operands,
 }
 
-/// Which words may follow that are no options.
+/// Which operands are allowed.
 #[derive(Clone, Copy)]
 pub(super) enum Operands {
     Any,
     None,
-    /// Only behind one of these: without them a name makes something.
+    /// Only after one of these: without them a name creates something.
     Behind(&'static str),
 }
 

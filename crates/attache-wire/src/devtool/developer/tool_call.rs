@@ -1,7 +1,6 @@
-//! A tool call as the RFC spells it: all that is known about it, on every update.
+//! A tool call in the RFC's form: every update holds all that is known.
 //!
-//! The names of members are those of the RFC. Their description for machines is in `docs/extension`, and tests hold
-//! both together.
+//! The member names are the RFC's. Their schema is in `docs/extension`, and tests compare both.
 
 mod confirmation;
 mod file_diff;

@@ -1,4 +1,4 @@
-//! What a person looks at before they decide about a call.
+//! What a person sees before deciding about a call.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub(super) fn encode(record: &CallRecord) -> Value {
     if let Some(access) = access_text(record) {
         details["access"] = access.into();
     }
-    // Ours: what each answer for longer would allow, by its id.
+    // Our addition: what each lasting answer would allow, by its id.
     if !record.grants.is_empty() {
         details["grants"] = json!(record.grants);
     }
@@ -60,7 +60,7 @@ pub(super) fn encode(record: &CallRecord) -> Value {
     details
 }
 
-/// The last component: how people call a file whose place they know. Always on one line.
+/// The last component of a path, on one line.
 pub(super) fn file_name(path: &Path) -> String {
     visible_line(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()).into_owned()
 }

@@ -1,10 +1,10 @@
-//! A unified diff with the head that clients of Gemini CLI's server take apart.
+//! A unified diff with the header that clients of Gemini CLI's server parse.
 
 use std::borrow::Cow;
 
 use attache_domain::visible;
 
-/// What the two sides are called after the file's name.
+/// The labels of the two sides, after the file's name.
 pub(super) struct Labels {
     old: &'static str,
     new: &'static str,
@@ -15,26 +15,26 @@ impl Labels {
     pub(super) const WRITTEN: Self = Self { old: "Original", new: "Written" };
 }
 
-/// `diff` with another head: `Index:`, a rule, and both sides under the same name. Hidden characters are written out.
+/// Replaces the header of `diff` by `Index:`, a rule, and both sides under the same name. Escapes hidden characters.
 pub(super) fn encode(name: &str, diff: &str, labels: Labels) -> String {
     let (name, rule) = (single_line(name), "=".repeat(67));
     let Labels { old, new } = labels;
     format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{}", rewrite_hunks(&visible(diff)))
 }
 
-/// A name with a line break in it could pass for lines of the diff.
+/// A name with a line break could look like lines of the diff.
 pub(super) fn single_line(name: &str) -> Cow<'_, str> {
     if name.contains(char::is_control) { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
 }
 
-/// Without the two lines that name the sides. Where each hunk is, is said in full.
+/// Drops the two lines that name the sides, and completes the range of each hunk.
 fn rewrite_hunks(diff: &str) -> String {
     let headless =
         if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff };
     headless.split_inclusive('\n').map(with_line_counts).collect()
 }
 
-/// A range of one line may leave that out, and its readers may not know.
+/// A range may omit a count of one, which not all readers handle.
 fn with_line_counts(line: &str) -> Cow<'_, str> {
     let ranges = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
     let Some(((old, new), end)) = ranges.and_then(|(ranges, end)| Some((ranges.split_once(" +")?, end)))

@@ -1,7 +1,7 @@
-//! What a call shows while it runs: an artifact that is replaced each time.
+//! The output of a running call: an artifact that each update replaces.
 //!
-//! Clients of Gemini CLI's server show the latest text in place of the one before, whatever `append` says. So each update
-//! holds everything that was shown, as far as it is kept, and says that it replaces.
+//! Clients of Gemini CLI's server show the latest text in place of the one before, whatever `append` says. So each
+//! update holds the whole output, as far as it is kept, and says that it replaces.
 
 use attache_domain::{Artifact, CallRecord, Part};
 
@@ -21,7 +21,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, call: &CallRe
     write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
         let (task, context) = (occasion.task, occasion.context);
         event::write_artifact_update(dialect, task, context, &artifact, false, false, out);
-        // Clients of this dialect have always been told both, also where that goes without saying.
+        // Clients of this dialect expect both members, even with default values.
         if dialect == Dialect::V0_3Rpc {
             out.pop();
             out.extend_from_slice(b",\"append\":false,\"lastChunk\":false}");

@@ -1,4 +1,4 @@
-//! What came of a call: for the model, and for people.
+//! The result of a call, for the model and for people.
 
 use attache_domain::{CallOutcome, CallRecord, Content, Preview, visible_line};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::tool::{self, SHELL};
 use super::tool_call::proposed_content;
 use crate::devtool::call_text::preview;
 
-/// None as long as it is not over.
+/// `None` until the call is over.
 pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     let outcome = record.outcome.as_ref()?;
     let told = model_text(record);
@@ -19,7 +19,7 @@ pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     let mut response = json!({
         "callId": id,
         "responseParts": [{ "functionResponse": answer }],
-        // As programs that count in UTF-16 see it.
+        // The length in UTF-16, as JavaScript counts.
         "contentLength": told.encode_utf16().count(),
     });
     let error_type = match outcome {
@@ -37,7 +37,7 @@ pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     Some(response)
 }
 
-/// What the model is told, as text; what is not text is only named.
+/// The text that the model sees; other content is only named.
 fn model_text(record: &CallRecord) -> String {
     let output = record.result.as_ref().map(|result| result.output.as_slice()).unwrap_or_default();
     let pieces = output.iter().map(|content| match content {
@@ -49,7 +49,7 @@ fn model_text(record: &CallRecord) -> String {
     pieces.collect::<Vec<_>>().join("\n")
 }
 
-/// What people see of a call that went well.
+/// What people see of a successful call.
 fn result_display(record: &CallRecord) -> Value {
     match preview(record) {
         Some(Preview::Edit { path, diff, original, .. }) => {

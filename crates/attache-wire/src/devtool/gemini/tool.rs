@@ -1,4 +1,4 @@
-//! The tool of a call as clients are told about it, in a few words: what it takes, the model knows.
+//! A short description of a call's tool for clients.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::devtool::call_text::preview;
 
-/// None when there is no such tool.
+/// `None` if there is no such tool.
 pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     if matches!(&record.outcome, Some(CallOutcome::Failed { kind }) if kind == "tool_not_registered") {
         return None;
@@ -28,12 +28,12 @@ pub(super) fn encode(record: &CallRecord) -> Option<Value> {
         "description": description,
         "kind": known.map_or("other", |known| known.kind),
         "isOutputMarkdown": name != SHELL,
-        // What servers report while they work is shown, too.
+        // Progress reports of servers are shown too.
         "canUpdateOutput": name == SHELL || matches!(shown, Some(Preview::Mcp { .. })),
     }))
 }
 
-/// What the tool of a call is called. Models know the tools of MCP servers by names that hold the server's.
+/// The name of a call's tool. Models know MCP tools by names that include the server's.
 pub(super) fn name(record: &CallRecord) -> Cow<'_, str> {
     match preview(record) {
         Some(Preview::Mcp { server, tool, .. }) => mcp_name(server, tool).into(),
@@ -41,10 +41,10 @@ pub(super) fn name(record: &CallRecord) -> Cow<'_, str> {
     }
 }
 
-/// The name of a server's tool as Gemini CLI's server has it: the tool's own, or with the server's before it where one of
-/// our own tools is called so.
+/// The name of an MCP tool on Gemini CLI's server: the tool's own, with the server's name before it if one of our own
+/// tools has the same name.
 pub(crate) fn mcp_name(server: &str, tool: &str) -> String {
-    /// The longest there are, and what stays of longer ones on either side of `___`.
+    /// The maximum length, and how much of a longer name stays on either side of `___`.
     const MAX_NAME: usize = 63;
     const KEPT_PREFIX: usize = 28;
     const KEPT_SUFFIX: usize = 32;
@@ -59,14 +59,14 @@ pub(crate) fn mcp_name(server: &str, tool: &str) -> String {
     }
 }
 
-/// For a tool whose own name another one has.
+/// The name of a tool whose own name is taken.
 pub(crate) fn qualified_mcp_name(server: &str, tool: &str) -> String {
     visible_line(&format!("{server}__{tool}")).into_owned()
 }
 
 pub(super) const SHELL: &str = "run_shell_command";
 
-/// What people call the tool.
+/// The tool's name for people.
 pub(super) fn display_name(record: &CallRecord) -> String {
     let name = record.call.name.as_str();
     match (find_tool(name), preview(record)) {
@@ -100,13 +100,13 @@ const fn tool_info(
     ToolInfo { name, display_name, kind, description }
 }
 
-/// The tools of `attache-tool-std`, and those that look at what MCP servers hold.
+/// The tools of `attache-tool-std`, and those that read resources of MCP servers.
 const TOOLS: &[ToolInfo] = &[
     tool_info("ask_user", "Ask User", "communicate", "Asks the user questions."),
     tool_info("glob", "FindFiles", "search", "Finds files by a pattern."),
     tool_info("google_web_search", "GoogleSearch", "search", "Searches the web."),
     tool_info("grep_search", "SearchText", "search", "Searches the text of files."),
-    // What models that were trained on Gemini CLI call the same tool.
+    // The same tool, under the name that models trained on Gemini CLI use.
     tool_info("search_file_content", "SearchText", "search", "Searches the text of files."),
     tool_info("list_background_processes", "List Background Processes", "read", "Lists commands that go on."),
     tool_info("list_directory", "ReadFolder", "search", "Lists a folder."),

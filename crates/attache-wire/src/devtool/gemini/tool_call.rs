@@ -1,4 +1,4 @@
-//! A call as Gemini CLI's scheduler spells it: all that is known about it, on every update.
+//! A call in the form of Gemini CLI's scheduler: every update holds all that is known.
 
 use attache_domain::{CallOutcome, CallPhase, CallRecord, Preview};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ pub(super) fn encode(record: &CallRecord, prompt_id: &str) -> Value {
     }
     let status = status(record);
     let mut call = json!({ "request": request, "status": status });
-    // An answer that asked for something else is no answer to what is asked now.
+    // An answer that changed the content does not answer the new question.
     if status == ASKED {
         call["confirmationDetails"] = confirmation::encode(record);
     } else if let Some(answer) = &record.answer {
@@ -34,7 +34,7 @@ pub(super) fn encode(record: &CallRecord, prompt_id: &str) -> Value {
     call
 }
 
-/// Somebody has to answer about it.
+/// The call waits for an answer.
 pub(super) fn is_asked(record: &CallRecord) -> bool {
     status(record) == ASKED
 }
@@ -52,7 +52,8 @@ fn status(record: &CallRecord) -> &'static str {
     }
 }
 
-/// As the model gave them, and written out while somebody is asked. A piece of text to replace says little to a person, so the whole file stands beside it.
+/// The model's arguments, with hidden characters escaped while the call waits for an answer. A text to replace tells
+/// a person little, so the whole file is added.
 fn arguments(record: &CallRecord) -> Map<String, Value> {
     let mut arguments = displayed_input(record, &record.call.input).into_owned();
     if record.call.name == "replace"
@@ -63,7 +64,7 @@ fn arguments(record: &CallRecord) -> Map<String, Value> {
     arguments
 }
 
-/// What an edit writes: what was proposed, or what somebody put in its place.
+/// The content that an edit writes: the proposal, or a person's replacement.
 pub(super) fn proposed_content(record: &CallRecord) -> Option<&str> {
     let Some(Preview::Edit { new_content, .. }) = preview(record) else { return None };
     let own = record.answer.as_ref().and_then(|answer| answer.new_content.as_ref());

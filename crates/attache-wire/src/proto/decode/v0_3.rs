@@ -1,4 +1,4 @@
-//! The requests of 0.3, which names things by their resource: `tasks/{id}`.
+//! Requests of 0.3, which uses resource names such as `tasks/{id}`.
 
 use attache_domain::{
     CancelTask, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Message, MessageAnswers, Metadata,
@@ -93,7 +93,7 @@ fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Optio
     Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 
-/// Once there is a configuration, not asking to wait means not waiting: false and absent look the same.
+/// With a configuration, an absent `blocking` means false: protobuf cannot tell them apart.
 fn read_configuration(
     reading: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
@@ -115,7 +115,7 @@ fn read_configuration(
     }
 }
 
-/// Zero and absent look the same and set no limit.
+/// Zero and absent look the same, and both mean no limit.
 fn read_history_length(reading: &mut Decoder, length: i32, place: FieldPath<'_>) -> Option<usize> {
     bounded_integer(reading, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
 }
@@ -215,7 +215,7 @@ fn read_config(
 }
 
 const TASKS: &str = "tasks/";
-/// What stands between a task's id and a configuration's.
+/// Separates a task's id from a configuration's.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
 fn read_task(reading: &mut Decoder, name: &str, place: FieldPath<'_>) -> Option<TaskId> {
@@ -227,7 +227,7 @@ fn read_task(reading: &mut Decoder, name: &str, place: FieldPath<'_>) -> Option<
     }
 }
 
-/// The task alone, or with the collection that belongs to it: clients write both.
+/// Accepts the task alone, or with its collection: clients write both.
 fn read_parent(reading: &mut Decoder, parent: &str) -> Option<TaskId> {
     let root = FieldPath::Root;
     let collection = COLLECTION.trim_end_matches('/');
@@ -235,7 +235,7 @@ fn read_parent(reading: &mut Decoder, parent: &str) -> Option<TaskId> {
     read_task(reading, task, root.member("parent"))
 }
 
-/// A task, and the configuration unless the only one is meant.
+/// Reads a task, and its configuration unless the only one is meant.
 fn read_config_name(
     reading: &mut Decoder,
     name: &str,

@@ -1,4 +1,4 @@
-//! The requests of 1.0.
+//! Requests of 1.0.
 
 use attache_domain::{
     CancelTask, ContextId, DEFAULT_PAGE_SIZE, Fault, GetTask, ListPushConfigs, ListTasks, MAX_PAGE_SIZE,
@@ -18,7 +18,7 @@ use crate::devtool::incoming;
 use crate::enum_names;
 use crate::proto::value::{self, read_object};
 
-/// The operation, unless something is wrong with it, and the tenant.
+/// Reads the operation, if it is valid, and the tenant.
 pub(super) fn read(
     reading: &mut Decoder,
     kind: OperationKind,
@@ -245,7 +245,7 @@ fn read_pair(reading: &mut Decoder, task: String, id: String) -> Option<(String,
     task.zip(id)
 }
 
-/// The task it names does not count here.
+/// Ignores the task that it names.
 fn read_config(
     reading: &mut Decoder,
     config: proto::TaskPushNotificationConfig,

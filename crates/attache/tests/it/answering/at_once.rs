@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{Speaker, Words, asked_in, state_in};
 use crate::agent_world::{calls, says, send, start};
-use crate::pairs::driver::{Ask, Pair};
 use crate::watching::reaches;
+use attache_testkit::pairs::{Ask, Pair};
 
 /// In each of two tasks: a turn does not ask its model more often than a hundred times.
 const ANSWERS: usize = 50;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Speaker, Words, state_in, task_in, touches};
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, send, start, state, work};
-use crate::pairs::driver::{Ask, Pair};
 use crate::watching::{message_in, reaches, task};
+use attache_testkit::pairs::{Ask, Pair};
 
 /// Sends into a context and waits for what comes of it.
 async fn say(client: &TestClient, context: &Value, id: &str, text: &str) -> Value {

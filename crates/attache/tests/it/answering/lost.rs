@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, is_final, state_in, task_in};
 use crate::agent_world::{calls, launch_with, says, work};
-use crate::pairs::driver::{Ask, Pair};
 use crate::watching::eventually;
+use attache_testkit::pairs::{Ask, Pair};
 
 struct Lost {
     launch: ServerLaunch,

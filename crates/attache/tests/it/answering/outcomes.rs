@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, task_in};
 use crate::agent_world::{calls, launch_with, says, work};
-use crate::pairs::driver::{Ask, Pair};
+use attache_testkit::pairs::{Ask, Pair};
 
 const LASTING: [&str; 4] =
     ["proceed_always", "proceed_always_tool", "proceed_always_server", "proceed_always_and_save"];

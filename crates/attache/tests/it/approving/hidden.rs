@@ -133,7 +133,7 @@ async fn what_is_hidden_is_written_out_over_rest_grpc_and_webhooks_too() {
             check_value(&answer.json()["status"], shown);
         }
         for speaks in Speaks::BOTH {
-            let task = Grpc::to(&server, speaks).await.call("GetTask", speaks.task(id)).await.unwrap();
+            let task = Grpc::to(server.url(), speaks).await.call("GetTask", speaks.task(id)).await.unwrap();
             check_value(&task["status"], shown);
         }
     }

@@ -1,9 +1,9 @@
 //! Extensions: declared in the card, asked for and confirmed by headers.
 
 use super::{PATH, start};
-use crate::errors::EXTENSION_REQUIRED;
-use crate::pairs::driver::{Ask, Pair, Refusal};
 use crate::support::{SCRIPT, launch};
+use attache_testkit::pairs::EXTENSION_REQUIRED;
+use attache_testkit::pairs::{Ask, Pair, Refusal};
 
 const EXTENSIONS: &str = r#"
 [[card.extensions]]

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::editor::{URI, header};
 use crate::agent_world::{launch_with, says};
-use crate::errors::EXTENSION_REQUIRED;
-use crate::pairs::driver::{Ask, Pair};
+use attache_testkit::pairs::EXTENSION_REQUIRED;
+use attache_testkit::pairs::{Ask, Pair};
 
 /// Everybody is greeted.
 async fn greeting(more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> (ModelServer, ServerProcess) {

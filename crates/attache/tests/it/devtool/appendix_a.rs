@@ -5,7 +5,7 @@ use serde_json::json;
 use super::editor::{Editor, URI, chosen};
 use super::world::World;
 use crate::agent_world::{calls, says, work};
-use crate::pairs::driver::Pair;
+use attache_testkit::pairs::Pair;
 
 async fn world() -> World {
     let write = calls("write_file", json!({"file_path": "greeting.txt", "content": "Good morning.\n"}));

@@ -4,7 +4,7 @@ use attache_testkit::{SseStream, TestClient};
 use serde_json::{Value, json};
 
 use super::exchange::{Event, Exchange, checked_task};
-use crate::pairs::driver::{Ask, Pair, Refusal};
+use attache_testkit::pairs::{Ask, Pair, Refusal};
 
 /// The extension, as the agent card lists it.
 pub(super) const URI: &str =

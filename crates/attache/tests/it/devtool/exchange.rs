@@ -5,8 +5,8 @@ use attache_testkit::extension::check_event;
 use serde_json::{Value, json};
 
 use super::editor::URI;
-use crate::pairs::canonical;
-use crate::pairs::driver::Pair;
+use attache_testkit::pairs::Pair;
+use attache_testkit::pairs::canonical;
 
 /// One event of a stream, which fits the published schema.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use super::editor::URI;
 use super::exchange::Exchange;
 use super::world::World;
 use crate::agent_world::{calls, says};
-use crate::pairs::driver::{Ask, Pair};
+use attache_testkit::pairs::{Ask, Pair};
 
 #[tokio::test]
 async fn a_completed_task_goes_on_with_all_that_was_said() {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::editor::chosen;
 use super::world::World;
 use crate::agent_world::{calls, says, work};
-use crate::pairs::driver::Pair;
 use crate::watching::{asked, eventually, reaches, stuck};
+use attache_testkit::pairs::Pair;
 
 /// A command that ran when the server was killed, and the call as it is shown afterwards.
 async fn lost() -> (World, String, Value) {

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::editor::{URI, chosen};
 use super::world::World;
 use crate::agent_world::{answer_text, calls, reply, says, send, state};
-use crate::pairs::driver::{Ask, Pair};
 use crate::support::{message, message_to};
 use crate::watching::{answer, artifact, check, frames};
+use attache_testkit::pairs::{Ask, Pair};
 
 const QUESTION: &str = "INPUT_REQUIRED I need your answer before I go on:";
 

@@ -8,7 +8,7 @@ use super::editor::{Editor, URI, chosen, header};
 use super::exchange::Event;
 use super::world::World;
 use crate::agent_world::{launch_with, says};
-use crate::pairs::driver::{Ask, Pair};
+use attache_testkit::pairs::{Ask, Pair};
 
 /// A bit of everything, told by what the model has seen already: thoughts, text, a call that is not asked about, one that
 /// is, output while it runs, an edit.

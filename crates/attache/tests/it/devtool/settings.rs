@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::editor::{URI, chosen};
 use super::world::World;
 use crate::agent_world::{calls, last_output, says, write};
-use crate::pairs::driver::Pair;
+use attache_testkit::pairs::Pair;
 
 fn touch(name: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))

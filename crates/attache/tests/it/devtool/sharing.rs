@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use super::editor::{Editor, chosen};
 use super::world::World;
 use crate::agent_world::{calls, says, work};
-use crate::pairs::driver::Pair;
 use crate::watching::{batch, reaches};
+use attache_testkit::pairs::Pair;
 
 fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))

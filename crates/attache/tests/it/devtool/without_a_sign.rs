@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::editor::URI;
 use crate::agent_world::{calls, launch_with, says};
-use crate::pairs::driver::{Ask, Pair};
+use attache_testkit::pairs::{Ask, Pair};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Dialect {

@@ -7,7 +7,7 @@ use attache_testkit::{ServerLaunch, ServerProcess};
 
 use super::editor::Editor;
 use crate::agent_world::{launch_with, work};
-use crate::pairs::driver::Pair;
+use attache_testkit::pairs::Pair;
 
 pub(super) struct World {
     pub(super) model: ModelServer,

@@ -30,7 +30,7 @@ fn answering(speaks: Speaks, words: Words, task: &str, id: &str, answer: (&str, 
 }
 
 async fn client(server: &attache_testkit::ServerProcess, speaks: Speaks, words: Words) -> Grpc {
-    let grpc = Grpc::to(server, speaks).await;
+    let grpc = Grpc::to(server.url(), speaks).await;
     match (words, speaks) {
         (Words::Rfc, Speaks::V03) => grpc.with("x-a2a-extensions", attache_wire::devtool::URI),
         (Words::Rfc, Speaks::V10) => grpc.with("a2a-extensions", attache_wire::devtool::URI),

@@ -19,7 +19,7 @@ fn request(path: &[&str], args: &str) -> ExecuteSlashCommandRequest {
 #[tokio::test]
 async fn commands_are_listed_with_their_sub_commands() {
     let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut client = DevelopmentToolServiceClient::new(grpc.channel.clone());
     let listed = client.get_all_slash_commands(GetAllSlashCommandsRequest::default()).await.expect("a list");
     let commands = listed.into_inner().commands;
@@ -32,7 +32,7 @@ async fn commands_are_listed_with_their_sub_commands() {
 async fn a_command_runs_in_a_task_that_both_versions_see() {
     let server = launch().in_memory().script(SCRIPT).start().await;
     for (speaks, version) in Speaks::BOTH.into_iter().zip(["0.3", "1.0"]) {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let mut client = DevelopmentToolServiceClient::new(grpc.channel.clone());
         let mut asked = Request::new(request(&["memory", "list"], ""));
         asked.metadata_mut().insert("a2a-version", version.parse().expect("a version"));
@@ -50,7 +50,7 @@ async fn a_command_runs_in_a_task_that_both_versions_see() {
 #[tokio::test]
 async fn what_cannot_start_says_why_and_what_is_no_request_is_refused() {
     let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut client = DevelopmentToolServiceClient::new(grpc.channel.clone());
     let unknown = client.execute_slash_command(request(&["nothing-like-it"], "")).await.expect("an answer");
     let unknown = unknown.into_inner();

@@ -14,7 +14,7 @@ const URL: &str = "http://127.0.0.1:9/hook";
 #[tokio::test]
 async fn p2_p5_configurations_of_1_0_are_kept_shown_and_deleted() {
     let server = launch().in_memory().script(SCRIPT).settings(LOCAL).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let task = grpc.task_of(Speaks::V10.text("m1", "ask")).await;
     let config = json!({
         "taskId": task, "id": "hook-1", "url": URL, "token": "t",
@@ -41,7 +41,7 @@ async fn p2_p5_configurations_of_1_0_are_kept_shown_and_deleted() {
 #[tokio::test]
 async fn p2_p5_configurations_of_0_3_are_named_by_their_resource() {
     let server = launch().in_memory().script(SCRIPT).settings(LOCAL).start().await;
-    let grpc = Grpc::to(&server, Speaks::V03).await;
+    let grpc = Grpc::to(server.url(), Speaks::V03).await;
     let task = grpc.task_of(Speaks::V03.text("m1", "ask")).await;
     let name = format!("tasks/{task}/pushNotificationConfigs/hook-1");
     let config = json!({"id": "hook-1", "url": URL, "authentication": {"schemes": ["Bearer", "Basic"]}});
@@ -62,7 +62,7 @@ async fn p2_p5_configurations_of_0_3_are_named_by_their_resource() {
 async fn p1_an_agent_that_does_not_push_says_so_before_anything_else() {
     let server = launch().in_memory().script(SCRIPT).settings("[push]\nenabled = false\n").start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let status = grpc.call("GetTaskPushNotificationConfig", json!({})).await.unwrap_err();
         assert_eq!(status.code(), Code::FailedPrecondition, "{status:?}");
         assert_eq!(info(&status).reason, "PUSH_NOTIFICATION_NOT_SUPPORTED");

@@ -25,7 +25,7 @@ async fn a_stream_that_cannot_show_an_event_ends_with_an_error() {
         let launch = launch().in_memory().argument("--model").argument("openai:deep");
         let launch = launch.variable("OPENAI_API_KEY", "key-for-tests");
         let server = launch.variable("OPENAI_BASE_URL", &format!("{}/v1", model.url())).start().await;
-        let grpc = Grpc::to(&server, speaks).await.with(name, attache_wire::devtool::URI);
+        let grpc = Grpc::to(server.url(), speaks).await.with(name, attache_wire::devtool::URI);
         let mut items = grpc.stream("SendStreamingMessage", speaks.text("m1", "deep")).await.unwrap();
         let status = loop {
             match items.next().await {
@@ -35,7 +35,7 @@ async fn a_stream_that_cannot_show_an_event_ends_with_an_error() {
             }
         };
         assert_eq!(status.code(), Code::Internal, "{status:?}");
-        until_logged(&server, |log| log.contains("an event cannot be spelled")).await;
+        until_logged(&server, |log| log.contains("an event cannot be encoded")).await;
         assert!(!server.log().contains("panicked"), "{}", server.log());
     }
 }

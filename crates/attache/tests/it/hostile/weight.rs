@@ -53,7 +53,7 @@ async fn a_long_list_of_ordinary_length_is_taken() {
 #[tokio::test]
 async fn protobuf_of_tiny_values_is_refused_before_it_is_read() {
     let world = World::start_with_time_for_bodies().await;
-    let method = Grpc::to(world.server(), Speaks::V10).await.method("SendMessage");
+    let method = Grpc::to(world.server().url(), Speaks::V10).await.method("SendMessage");
     let value = prost_types::Value::default();
     let values = vec![value; LENGTH / 2 - 1000];
     let kind = Some(prost_types::value::Kind::ListValue(prost_types::ListValue { values }));
@@ -65,7 +65,7 @@ async fn protobuf_of_tiny_values_is_refused_before_it_is_read() {
         // To put it together takes seconds on a busy machine, and a connection that says nothing for so long is closed.
         let bytes = request.encode_to_vec();
         assert!(bytes.len() < 2 << 20);
-        let grpc = Grpc::to(world.server(), Speaks::V10).await;
+        let grpc = Grpc::to(world.server().url(), Speaks::V10).await;
         let status = grpc.bytes(&method, bytes).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
         assert!(status.message().contains("so many values"), "{status:?}");

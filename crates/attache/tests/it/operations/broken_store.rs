@@ -134,7 +134,7 @@ async fn readers_are_told_that_a_task_waits_for_the_store() {
     let (mut text, task) = read_until_said(&mut reader, "one").await;
     let mut streams = Vec::new();
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let mut items = grpc.stream(speaks.subscribe(), speaks.task(&task)).await.unwrap();
         items.next().await.unwrap().expect("the task");
         streams.push((speaks, grpc, items));
@@ -269,7 +269,7 @@ async fn a_message_that_cannot_be_kept_is_refused_so_that_it_can_be_sent_again()
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{}", answer.text());
     assert_eq!(answer.json()["error"]["data"]["store"], "unavailable", "{}", answer.text());
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let status = grpc.call("SendMessage", speaks.text("m1", "echo x")).await.unwrap_err();
         assert_eq!((status.code(), info(&status).reason.as_str()), (Code::Unavailable, "STORE_UNAVAILABLE"));
     }

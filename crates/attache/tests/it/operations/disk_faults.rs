@@ -60,7 +60,7 @@ async fn a_full_disk() {
     assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{}", answer.text());
     assert_eq!(answer.json()["error"]["status"], "RESOURCE_EXHAUSTED", "{}", answer.text());
     assert_eq!(until_health(&client, false).await, "the store cannot be written: the disk is full");
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let large = Speaks::V10.text("m1", &format!("echo {}", "x".repeat(60_000)));
     let status = grpc.call("SendMessage", large).await.unwrap_err();
     assert_eq!((status.code(), info(&status).reason.as_str()), (Code::ResourceExhausted, "STORE_FULL"));

@@ -71,7 +71,7 @@ async fn a_stop_ends_streams_cleanly_and_the_task_goes_on_after_a_restart() {
     let last = frames.last().expect("an end").payload();
     let read = client.rpc("GetTask", json!({"id": task})).await;
     assert_eq!(last["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED", "{read:#}");
-    assert_eq!(crate::send::parts(&read["result"]["artifacts"][0]), "one two");
+    assert_eq!(crate::support::parts(&read["result"]["artifacts"][0]), "one two");
 }
 
 pub(super) async fn open_stream(server: &ServerProcess, path: &str, body: &str) -> TcpStream {

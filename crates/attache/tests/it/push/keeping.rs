@@ -4,10 +4,10 @@ use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use super::{LOCAL, create, start};
-use crate::errors::{INVALID_PARAMS, TASK_NOT_FOUND};
-use crate::pairs::driver::{Pair, Refusal, Reply};
 use crate::support::message;
 use crate::watching::drop_in;
+use attache_testkit::pairs::{INVALID_PARAMS, TASK_NOT_FOUND};
+use attache_testkit::pairs::{Pair, Refusal, Reply};
 
 const HOOK: &str = "https://example.com/hook";
 
@@ -16,7 +16,7 @@ async fn call(pair: Pair, client: &TestClient, verb: &str, task: &str, id: &str,
     let client = pair.dress(client).with("content-type", "application/json");
     let base = format!("{}/tasks/{task}/pushNotificationConfigs", if pair.is_v1_0() { "" } else { "/v1" });
     let rpc = |method: &str, params: Value| {
-        let body = json!({"jsonrpc": "2.0", "id": crate::pairs::driver::REQUEST_ID, "method": method, "params": params});
+        let body = json!({"jsonrpc": "2.0", "id": attache_testkit::pairs::REQUEST_ID, "method": method, "params": params});
         ("POST", "/".to_owned(), body)
     };
     let (method, path, body) = match (pair, verb) {

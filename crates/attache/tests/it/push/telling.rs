@@ -4,9 +4,9 @@ use attache_testkit::{PushReceiver, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
 use super::{LOCAL, create, push_state, start, told};
-use crate::pairs::driver::{Ask, Pair};
 use crate::support::{message, message_to};
 use crate::watching::{drop_in, replay};
+use attache_testkit::pairs::{Ask, Pair};
 
 #[tokio::test]
 async fn p6_p11_every_status_is_told_in_the_words_of_the_version_that_asked() {

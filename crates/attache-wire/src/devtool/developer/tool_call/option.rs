@@ -1,4 +1,4 @@
-//! The answers somebody can give, and what each of them does.
+//! The possible answers to a confirmation, and the effect of each.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(super) struct ConfirmationOption<'a> {
 }
 
 impl<'a> ConfirmationOption<'a> {
-    /// An answer that is not known here can still be given, by its id.
+    /// An unknown answer can still be given by its id.
     pub(super) fn of(id: &'a str, record: &CallRecord) -> Self {
         let granted = record.grants.get(id).map(|sentence| Cow::Owned(format!("Does this. {sentence}")));
         match name_and_effect(id, record) {
@@ -30,7 +30,7 @@ impl<'a> ConfirmationOption<'a> {
 fn name_and_effect(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str>)> {
     let asks = matches!(call_text::preview(record), Some(Preview::Questions { .. }));
     let (name, effect) = match id {
-        // Logs from before the question about a lost call had choices of its own.
+        // In older logs, the question about a lost call had no choices of its own.
         "run_again" | "proceed_once" if record.lost => {
             ("Do it again", "Does this once more; nothing is undone before.")
         }
@@ -68,7 +68,7 @@ fn always_option(record: &CallRecord) -> (&'static str, Cow<'static, str>) {
             "Allow all edits",
             "Does this, and makes further edits of this conversation without asking.".into(),
         ),
-        // The record says what "like this" means; one that was made before it did so does not.
+        // The record says what "like this" means; older records do not.
         Some(Preview::Exec { .. }) => (
             "Always allow commands like this",
             "Does this, and runs commands like this one without asking for the rest of this conversation."

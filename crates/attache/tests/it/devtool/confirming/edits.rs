@@ -7,7 +7,7 @@ use super::options;
 use crate::agent_world::{calls, says};
 use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
-use crate::pairs::driver::Pair;
+use attache_testkit::pairs::Pair;
 
 fn greets(new: &str) -> PlannedResponse {
     let input =

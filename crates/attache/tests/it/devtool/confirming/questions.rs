@@ -7,7 +7,7 @@ use super::{options, output};
 use crate::agent_world::{calls, says};
 use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
-use crate::pairs::driver::Pair;
+use attache_testkit::pairs::Pair;
 
 fn fetches(page: &ModelServer) -> PlannedResponse {
     calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}))

@@ -9,8 +9,8 @@ use crate::agent_world::{calls, says, write};
 use crate::devtool::editor::{Editor, chosen};
 use crate::devtool::exchange::Exchange;
 use crate::devtool::world::World;
-use crate::pairs::driver::Pair;
 use crate::support::message;
+use attache_testkit::pairs::Pair;
 
 /// The buffers of an editor, offered as an MCP server over HTTP.
 fn buffers() -> ModelServer {

@@ -8,8 +8,8 @@ use crate::agent_world::says;
 use crate::devtool::editor::{Editor, chosen};
 use crate::devtool::exchange::Exchange;
 use crate::devtool::world::World;
-use crate::pairs::driver::Pair;
 use crate::watching::batch;
+use attache_testkit::pairs::Pair;
 
 fn three() -> PlannedResponse {
     let run = |name: &str| ("run_shell_command", json!({"command": format!("echo ran >> {name}")}));

@@ -9,7 +9,7 @@ use super::runs;
 use crate::agent_world::says;
 use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
-use crate::pairs::driver::{Ask, Pair};
+use attache_testkit::pairs::{Ask, Pair};
 
 const CLIENTS: usize = 16;
 

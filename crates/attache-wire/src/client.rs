@@ -1,0 +1,110 @@
+//! The client's side of A2A: writes requests and reads responses.
+//!
+//! A [`Protocol`] is one version over one binding. It encodes an [`Operation`] as an HTTP request, and decodes what
+//! comes back into domain words and the `Remote…` types, which hold only what an agent said. Decoding is lenient:
+//! unknown members are ignored, and most members may be missing. Not here: sockets, headers, and retries.
+//!
+//! ```
+//! use attache_domain::{Binding, GetTask, Operation};
+//! use attache_wire::Version;
+//! use attache_wire::client::Protocol;
+//!
+//! let protocol = Protocol::new(Version::V1_0, Binding::HttpJson).unwrap();
+//! let get = Operation::Get(GetTask { task: "t-1".into(), history_length: None, at: None });
+//! assert_eq!(protocol.encode(None, &get).unwrap().path, "tasks/t-1");
+//! let body = br#"{"id":"t-1","status":{"state":"TASK_STATE_WORKING"}}"#;
+//! assert_eq!(protocol.decode_task(200, body).unwrap().id.as_str(), "t-1");
+//! ```
+
+mod approval;
+mod card;
+mod decode;
+mod devtool;
+mod encode;
+mod error;
+mod remote;
+mod replay;
+mod request;
+
+use attache_domain::{Binding, Operation};
+
+use crate::{Dialect, Version, jsonrpc};
+
+pub use approval::{OpenCall, approval_in};
+pub use card::{CARD_PATH, OfferedExtension, RemoteCapabilities, RemoteCard, RemoteInterface};
+pub use devtool::{CallError, CallOutput, CallStatus, DevelopmentEvent, FileDiff, ToolCall};
+pub use error::{DecodeError, RemoteError, UnsupportedOperation};
+pub use remote::{
+    ArtifactUpdate, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent, artifact_text,
+    state_name,
+};
+pub use replay::RemoteGap;
+pub use request::{EncodedRequest, Verb};
+
+/// One protocol version over one binding that carries JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protocol {
+    version: Version,
+    binding: JsonBinding,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JsonBinding {
+    JsonRpc,
+    HttpJson,
+}
+
+impl Protocol {
+    /// `None` for gRPC, which carries no JSON.
+    pub fn new(version: Version, binding: Binding) -> Option<Self> {
+        let binding = match binding {
+            Binding::JsonRpc => JsonBinding::JsonRpc,
+            Binding::HttpJson => JsonBinding::HttpJson,
+            Binding::Grpc => return None,
+        };
+        Some(Self { version, binding })
+    }
+
+    pub fn version(self) -> Version {
+        self.version
+    }
+
+    fn dialect(self) -> Dialect {
+        match (self.version, self.binding) {
+            (Version::V0_3, JsonBinding::HttpJson) => Dialect::V0_3Rest,
+            (version, _) => jsonrpc::dialect(version),
+        }
+    }
+
+    /// Encodes a request to `tenant`. Cursors travel in headers, which the caller sets.
+    pub fn encode(
+        self,
+        tenant: Option<&str>,
+        operation: &Operation,
+    ) -> Result<EncodedRequest, UnsupportedOperation> {
+        request::encode(self, tenant, operation)
+    }
+
+    /// Decodes the response to get and cancel.
+    pub fn decode_task(self, status: u16, body: &[u8]) -> Result<RemoteTask, DecodeError> {
+        decode::task(self, status, body)
+    }
+
+    /// Decodes the response to list.
+    pub fn decode_page(self, status: u16, body: &[u8]) -> Result<RemoteTaskPage, DecodeError> {
+        decode::page(self, status, body)
+    }
+
+    /// Decodes the response to send, or one event of a stream.
+    pub fn decode_event(self, status: u16, body: &[u8]) -> Result<StreamEvent, DecodeError> {
+        decode::event(self, status, body)
+    }
+
+    /// Decodes a response that should have been a stream, which can only hold an error.
+    pub fn decode_error(self, status: u16, body: &[u8]) -> DecodeError {
+        match decode::open(self, status, body) {
+            Ok(_) => DecodeError::Malformed { what: "a single response instead of a stream".into() },
+            Err(error) => error,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Responses to domain words.
+
+use attache_domain::{Artifact, ArtifactId, ContextId, Fault, Message, TaskId};
+use serde_json::Value;
+
+use super::remote::{ArtifactUpdate, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent};
+use super::{DecodeError, JsonBinding, Protocol};
+use crate::Dialect;
+use crate::decode::decoder::{Decoder, FieldPath, Members};
+use crate::decode::{message, part};
+use crate::enum_names::{state_from_number, state_named};
+
+pub(super) fn task(protocol: Protocol, status: u16, body: &[u8]) -> Result<RemoteTask, DecodeError> {
+    decode_with(protocol, status, body, |decoder, value| read_task(decoder, value, FieldPath::Root))
+}
+
+pub(super) fn page(protocol: Protocol, status: u16, body: &[u8]) -> Result<RemoteTaskPage, DecodeError> {
+    decode_with(protocol, status, body, read_page)
+}
+
+pub(super) fn event(protocol: Protocol, status: u16, body: &[u8]) -> Result<StreamEvent, DecodeError> {
+    decode_with(protocol, status, body, read_event)
+}
+
+fn decode_with<T>(
+    protocol: Protocol,
+    status: u16,
+    body: &[u8],
+    read: impl FnOnce(&mut Decoder, Value) -> Option<T>,
+) -> Result<T, DecodeError> {
+    let value = open(protocol, status, body)?;
+    let mut decoder = Decoder::lenient(protocol.dialect());
+    let read = read(&mut decoder, value);
+    decoder.finish(read).map_err(malformed)
+}
+
+/// Takes the result out of its envelope.
+pub(super) fn open(protocol: Protocol, status: u16, body: &[u8]) -> Result<Value, DecodeError> {
+    let mut body: Value = match serde_json::from_slice(body) {
+        Ok(body) => body,
+        Err(error) if status == 200 => return Err(DecodeError::Malformed { what: error.to_string() }),
+        Err(_) => return Err(DecodeError::from_status(status, body)),
+    };
+    if let Some(error) = body.get("error").filter(|error| error.is_object()) {
+        return Err(DecodeError::from_object(status, error));
+    }
+    if !(200..300).contains(&status) {
+        return Err(DecodeError::from_status(status, b""));
+    }
+    match protocol.binding {
+        JsonBinding::HttpJson => Ok(body),
+        JsonBinding::JsonRpc => match body.get_mut("result") {
+            Some(result) => Ok(result.take()),
+            None => Err(DecodeError::Malformed { what: "neither result nor error".into() }),
+        },
+    }
+}
+
+fn malformed(fault: Fault) -> DecodeError {
+    let what = match fault {
+        Fault::InvalidParams { violations } => {
+            let texts = violations.iter().take(3);
+            let texts = texts.map(|violation| format!("{} {}", violation.field, violation.description));
+            texts.collect::<Vec<_>>().join("; ")
+        }
+        other => other.to_string(),
+    };
+    DecodeError::Malformed { what: what.trim_start().to_owned() }
+}
+
+fn read_event(decoder: &mut Decoder, value: Value) -> Option<StreamEvent> {
+    let mut members = decoder.members(value, FieldPath::Root)?;
+    let (name, value) = match decoder.dialect() {
+        Dialect::V0_3Rpc => {
+            let kind = members.required_text(decoder, "kind")?;
+            (kind, Value::Object(members.into_map()))
+        }
+        Dialect::V1_0 | Dialect::V0_3Rest => {
+            let names = ["task", "message", "statusUpdate", "artifactUpdate"];
+            let Some(name) = names.into_iter().find(|name| members.has(name)) else {
+                return decoder.refuse(FieldPath::Root, "is neither a task, a message nor an update");
+            };
+            (name.to_owned(), members.take(name)?)
+        }
+    };
+    let root = FieldPath::Root;
+    let path = match decoder.dialect() {
+        Dialect::V0_3Rpc => root,
+        Dialect::V1_0 | Dialect::V0_3Rest => root.member(&name),
+    };
+    match name.as_str() {
+        "task" => read_task(decoder, value, path).map(|task| StreamEvent::Task(Box::new(task))),
+        "message" => {
+            read_message(decoder, value, path).map(|message| StreamEvent::Message(Box::new(message)))
+        }
+        "statusUpdate" | "status-update" => read_status_update(decoder, value, path),
+        "artifactUpdate" | "artifact-update" => read_artifact_update(decoder, value, path),
+        _ => decoder.refuse(path.member("kind"), "is not one that is known"),
+    }
+}
+
+fn read_page(decoder: &mut Decoder, value: Value) -> Option<RemoteTaskPage> {
+    let root = FieldPath::Root;
+    let mut members = decoder.members(value, root)?;
+    let tasks = read_list(decoder, &mut members, "tasks", read_task);
+    let next_page_token = members.text(decoder, "nextPageToken").unwrap_or_default();
+    let total_size = members.integer(decoder, "totalSize", 0, i64::MAX).unwrap_or_default();
+    Some(RemoteTaskPage { tasks: tasks?, next_page_token, total_size: total_size as u64 })
+}
+
+fn read_task(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<RemoteTask> {
+    let mut members = decoder.members(value, path)?;
+    let id = members.required_text(decoder, "id");
+    let context = members.text(decoder, "contextId").unwrap_or_default();
+    let status = read_status(decoder, &mut members);
+    let artifacts = read_list(decoder, &mut members, "artifacts", read_artifact);
+    let history = read_list(decoder, &mut members, "history", read_message);
+    let metadata = members.object(decoder, "metadata");
+    Some(RemoteTask {
+        id: TaskId::from(id?),
+        context: ContextId::from(context),
+        status: status?,
+        artifacts: artifacts?,
+        history: history?,
+        metadata,
+    })
+}
+
+fn read_status_update(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<StreamEvent> {
+    let mut members = decoder.members(value, path)?;
+    let (task, context) = read_ids(decoder, &mut members);
+    let status = read_status(decoder, &mut members);
+    let metadata = members.object(decoder, "metadata");
+    let update = StatusUpdate { task: task?, context, status: status?, metadata };
+    Some(StreamEvent::StatusUpdate(Box::new(update)))
+}
+
+fn read_artifact_update(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<StreamEvent> {
+    let mut members = decoder.members(value, path)?;
+    let (task, context) = read_ids(decoder, &mut members);
+    let artifact = match members.take("artifact") {
+        Some(artifact) => read_artifact(decoder, artifact, path.member("artifact")),
+        None => decoder.refuse(path.member("artifact"), "is required"),
+    };
+    let append = members.boolean(decoder, "append").unwrap_or_default();
+    let last_chunk = members.boolean(decoder, "lastChunk").unwrap_or_default();
+    let metadata = members.object(decoder, "metadata");
+    let update = ArtifactUpdate { task: task?, context, artifact: artifact?, append, last_chunk, metadata };
+    Some(StreamEvent::ArtifactUpdate(Box::new(update)))
+}
+
+fn read_ids(decoder: &mut Decoder, members: &mut Members<'_>) -> (Option<TaskId>, ContextId) {
+    let task = members.required_text(decoder, "taskId").map(TaskId::from);
+    let context = members.text(decoder, "contextId").unwrap_or_default();
+    (task, ContextId::from(context))
+}
+
+fn read_status(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<RemoteStatus> {
+    let above = parent.place();
+    let path = above.member("status");
+    let Some(value) = parent.take("status") else { return decoder.refuse(path, "is required") };
+    let mut members = decoder.members(value, path)?;
+    let state = match members.take("state") {
+        Some(Value::String(name)) => state_named(decoder.dialect(), &name),
+        Some(Value::Number(number)) => number.as_i64().and_then(state_from_number),
+        _ => return decoder.refuse(path.member("state"), "must be the name of a state"),
+    };
+    let name = match decoder.dialect() {
+        Dialect::V0_3Rest if members.has("update") => "update",
+        _ => "message",
+    };
+    let message = match members.take(name) {
+        Some(message) => Some(read_message(decoder, message, path.member(name))?),
+        None => None,
+    };
+    let timestamp = members.nonempty_text(decoder, "timestamp");
+    Some(RemoteStatus { state, message, timestamp })
+}
+
+fn read_artifact(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<Artifact> {
+    let mut members = decoder.members(value, path)?;
+    let id = members.required_text(decoder, "artifactId");
+    let name = members.nonempty_text(decoder, "name");
+    let description = members.nonempty_text(decoder, "description");
+    let parts = read_list(decoder, &mut members, "parts", part::read);
+    let metadata = members.object(decoder, "metadata");
+    let extensions = members.texts(decoder, "extensions");
+    Some(Artifact { id: ArtifactId::from(id?), name, description, parts: parts?, metadata, extensions })
+}
+
+fn read_message(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<Message> {
+    let members = decoder.members(value, path)?;
+    message::read_members(decoder, members)
+}
+
+fn read_list<T>(
+    decoder: &mut Decoder,
+    members: &mut Members<'_>,
+    name: &str,
+    read: impl Fn(&mut Decoder, Value, FieldPath<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let above = members.place();
+    let path = above.member(name);
+    let Some(value) = members.take(name) else { return Some(Vec::new()) };
+    let items = decoder.array(value, path)?.into_iter().enumerate();
+    items.map(|(index, item)| read(decoder, item, path.item(index))).collect()
+}
