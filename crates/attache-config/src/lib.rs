@@ -9,6 +9,7 @@ mod data_folder;
 mod environment;
 mod error;
 mod file;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod layers;
 mod operator;

@@ -4,6 +4,7 @@
 //! Secrets of a configuration go into headers marked as sensitive, and never into a log.
 
 mod address;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod response;
 mod signature;

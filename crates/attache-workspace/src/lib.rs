@@ -19,6 +19,7 @@ mod credentials;
 mod env_file;
 mod extensions;
 mod file_stamps;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod home_folders;
 mod implementations;
