@@ -1,8 +1,8 @@
-//! Follows one task's log: what is stored, then what is new, without a gap or a repeat.
+//! Follows one task's log: stored events, then new ones, without a gap or a repeat.
 //!
-//! A reader who keeps up is served from the task's tail; one who fell behind reads the store until the
-//! tail reaches back to it. Queues hold wake-ups, never events, so a slow reader costs nobody anything.
-//! Not here: deciding when a caller has seen enough.
+//! A reader that keeps up is served from the task's tail. One that fell behind reads the store until the tail reaches
+//! back to it. Queues hold wake-ups, never events, so a slow reader costs the others nothing. Not here: deciding when
+//! a caller has seen enough.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -22,22 +22,22 @@ pub struct Follower {
     cursor: Seq,
     /// What the event after the cursor is shown by.
     stage: UpdateContext,
-    cast: Arc<CallRecords>,
+    call_records: Arc<CallRecords>,
     /// Stored events on their way, for a reader who fell behind.
     reading: Option<BoxFuture<'static, Result<Vec<Arc<Event>>, StoreError>>>,
 }
 
 impl Follower {
-    /// Follows `hot` from where `view` shows it.
-    pub(crate) fn new(hot: Arc<LiveTask>, view: &TaskView) -> Self {
-        let watcher = Watcher::new(hot);
-        let (stage, cast) = (view.progress.update_context(), view.cast.clone());
-        Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
+    /// Follows `live` from the head of `view`.
+    pub(crate) fn new(live: Arc<LiveTask>, view: &TaskView) -> Self {
+        let watcher = Watcher::new(live);
+        let (stage, call_records) = (view.progress.update_context(), view.call_records.clone());
+        Self { watcher, cursor: view.progress.head, stage, call_records, reading: None }
     }
 
-    /// Follows `hot` from right before the last `count` events that `view` shows.
-    pub(crate) fn before_last(hot: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
-        let follower = Self::new(hot, view);
+    /// Follows `live` from right before the last `count` events of `view`.
+    pub(crate) fn before_last(live: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
+        let follower = Self::new(live, view);
         Self { cursor: Seq(follower.cursor.0.saturating_sub(count)), ..follower }
     }
 
@@ -52,10 +52,10 @@ impl Follower {
 
     /// An entry for what is shown at the cursor and not recorded.
     pub(crate) fn entry_here(&self, event: Event) -> TailEntry {
-        TailEntry::new(Arc::new(event), self.stage, self.cast.clone())
+        TailEntry::new(Arc::new(event), self.stage, self.call_records.clone())
     }
 
-    /// Somebody else follows the task too.
+    /// The task has other readers.
     pub fn has_other_readers(&self) -> bool {
         self.watcher.has_others()
     }
@@ -85,8 +85,8 @@ impl Follower {
             }
         }
         let reading = self.reading.get_or_insert_with(|| {
-            let (hot, cursor) = (self.watcher.task().clone(), self.cursor);
-            async move { hot.log().read(&hot.key, cursor, limit.min(PAGE)).await }.boxed()
+            let (live, cursor) = (self.watcher.task().clone(), self.cursor);
+            async move { live.log().read(&live.key, cursor, limit.min(PAGE)).await }.boxed()
         });
         let read = ready!(reading.poll_unpin(context));
         self.reading = None;
@@ -107,10 +107,10 @@ impl Follower {
     }
 
     fn take(&mut self, events: Vec<Arc<Event>>, found: &mut Vec<Arc<TailEntry>>) {
-        let (mut stage, mut cast) = (self.stage, self.cast.clone());
+        let (mut stage, mut call_records) = (self.stage, self.call_records.clone());
         for event in events {
-            cast = cast.after(&event.fact);
-            let entry = TailEntry::new(event, stage, cast.clone());
+            call_records = call_records.after(&event.fact);
+            let entry = TailEntry::new(event, stage, call_records.clone());
             stage = entry.stage_after();
             found.push(Arc::new(entry));
         }
@@ -121,7 +121,7 @@ impl Follower {
         if let Some(last) = found.last() {
             self.cursor = last.event.seq;
             self.stage = last.stage_after();
-            self.cast.clone_from(last.call_records());
+            self.call_records.clone_from(last.call_records());
         }
     }
 }
