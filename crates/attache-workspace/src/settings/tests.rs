@@ -162,7 +162,7 @@ fn wrong_types_are_errors_with_file_line_and_key() {
         ),
         ("{\"model\": {\"name\": \"\"}}", ":1: model.name: must be a text, not an empty one"),
         ("[]", ":1: must hold a table of settings, not a list"),
-        ("{\n\n", ":3: expected }, but the text ends here"),
+        ("{\n\n", ":1: unterminated object"),
         ("{\"mcpServers\": {\"s\": {}}}", ":1: mcpServers.s: needs a command, a url or an httpUrl"),
         (
             "{\"mcpServers\": {\"s\": {\"url\": \"ftp://x\"}}}",
