@@ -1,4 +1,4 @@
-//! What a client wishes for: in the RFC's `AgentSettings`, in Gemini CLI's, or in words of our own.
+//! Settings that a client requests: the RFC's `AgentSettings`, Gemini CLI's, or attache's own.
 
 use attache_domain::{Metadata, RequestedSettings};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::{GEMINI, OWN};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::devtool::is_devtool_uri;
 
-/// What the metadata of a message asks for; later members of this list win over earlier ones.
+/// The settings in the metadata of a message; later members of this list override earlier ones.
 pub(super) fn read(
     reading: &mut Decoder,
     metadata: Option<&Metadata>,
@@ -31,7 +31,7 @@ pub(super) fn read(
     wishes
 }
 
-/// The settings of Gemini CLI's clients where they stand by themselves.
+/// The settings of Gemini CLI's clients on their own.
 pub(super) fn read_gemini(
     reading: &mut Decoder,
     settings: Value,
@@ -41,8 +41,8 @@ pub(super) fn read_gemini(
     read_members(reading, members, GEMINI)
 }
 
-/// Members may be spelled in camelCase or snake_case. Only our own object refuses what it does not know: the others may
-/// hold what later versions of them add.
+/// Accepts camelCase and snake_case. Only attache's own object refuses unknown members: the others may hold members
+/// of later versions.
 fn read_members(reading: &mut Decoder, mut members: Members<'_>, key: &str) -> Option<RequestedSettings> {
     if key == GEMINI && members.text(reading, "kind").is_some_and(|kind| kind != "agent-settings") {
         return None;
