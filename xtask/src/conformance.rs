@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: the conformance suite against attache, against any server, or against all its subjects.
 //!
-//! The suite itself is the crate `attache-conformance`, a program that takes a URL. Here servers are started for it and
-//! its results are counted, and written to `docs/conformance.md`.
+//! The suite itself is the crate `attache-conformance`, a program that takes a URL. This module starts the servers,
+//! counts the results, and writes them to `docs/conformance.md`.
 
 mod document;
 mod server;
@@ -100,7 +100,7 @@ fn all_subjects(workspace: &Workspace) -> Result<ExitCode, String> {
     Ok(if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Starts the subject, runs the suite on it and reads what it found.
+/// Starts the subject, runs the suite on it and reads its report.
 fn run(workspace: &Workspace, subject: &Subject) -> Result<Value, String> {
     let started = subject.start(workspace)?;
     let file = results(workspace, subject.folder)?;
@@ -123,7 +123,7 @@ fn results(workspace: &Workspace, folder: &str) -> Result<PathBuf, String> {
     let folder = workspace.test_tools().join("run").join(folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("making {}: {error}", folder.display()))?;
     let file = folder.join("conformance.json");
-    // Results of an earlier run must not be taken for those of this one; there may be none.
+    // Removes the results of an earlier run.
     let _ = std::fs::remove_file(&file);
     Ok(file)
 }

@@ -1,17 +1,21 @@
-//! `cargo xtask fuzz`: gives every parser of foreign bytes such bytes for a while.
+//! `cargo xtask fuzz`: runs libFuzzer on every parser of foreign bytes.
 //!
-//! The targets are those of the folder `fuzz`; what they look at are the `fuzz` modules of the crates, which the ordinary
-//! tests call too. What was learned about a target is kept under the target folder and used by the next run. An input
-//! that a target does not survive is shown with the way to try it again; it belongs into the tests of its crate.
+//! The targets are in the folder `fuzz`. They call the `fuzz` modules of the crates, which are behind the cargo feature
+//! `fuzz`. The corpus of a target is kept under the target folder for the next run. An input that fails is shown with the
+//! command that tries it again; it belongs into the tests of its crate.
+//!
+//! The `fuzz` modules also have tests with generated input. `--smoke` runs only these; `cargo xtask test` runs them
+//! with `CI=true`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::process;
+use crate::test::{Counts, counted};
 use crate::workspace::Workspace;
 
-const USAGE: &str = "usage: cargo xtask fuzz [NAME]... [--seconds N] [--list]";
+const USAGE: &str = "usage: cargo xtask fuzz [NAME]... [--seconds N] [--list] [--smoke]";
 const DEFAULT_SECONDS: u32 = 60;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -21,18 +25,23 @@ struct Options {
     /// For each target.
     seconds: u32,
     list: bool,
+    smoke: bool,
 }
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let options = Options::parse(arguments)?;
     let workspace = Workspace::load()?;
+    if options.smoke {
+        let counts = smoke(&workspace)?;
+        println!("{counts}");
+        return Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let folder = workspace.root.join("fuzz");
-    let manifest = fs::read_to_string(folder.join("Cargo.toml"))
-        .map_err(|error| format!("the manifest of the fuzz targets: {error}"))?;
+    let manifest = manifest(&workspace)?;
     let all = targets(&manifest);
     let chosen: Vec<&str> = all.iter().copied().filter(|name| options.wants(name)).collect();
     if chosen.is_empty() {
-        return Err(format!("no target is called that; there are: {}", all.join(", ")));
+        return Err(format!("no target has such a name; there are: {}", all.join(", ")));
     }
     if options.list {
         println!("{}", chosen.join("\n"));
@@ -50,17 +59,40 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     if failed.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    println!("did not survive: {}", failed.join(", "));
+    println!("failed: {}", failed.join(", "));
     Ok(ExitCode::FAILURE)
+}
+
+/// Runs the tests of the `fuzz` modules.
+pub(crate) fn smoke(workspace: &Workspace) -> Result<Counts, String> {
+    let manifest = manifest(workspace)?;
+    let mut command = process::cargo(&workspace.root);
+    command.args(["test", "--lib", "--features", "fuzz", "--no-fail-fast"]);
+    for package in packages(&manifest) {
+        command.args(["--package", package]);
+    }
+    counted(command.args(["--", "fuzz"]), Counts::of_libtest)
+}
+
+fn manifest(workspace: &Workspace) -> Result<String, String> {
+    fs::read_to_string(workspace.root.join("fuzz/Cargo.toml"))
+        .map_err(|error| format!("the manifest of the fuzz targets: {error}"))
+}
+
+/// The packages whose `fuzz` feature a manifest turns on.
+fn packages(manifest: &str) -> Vec<&str> {
+    let lines = manifest.lines().filter(|line| line.contains("features = [\"fuzz\"]"));
+    lines.filter_map(|line| line.split_whitespace().next()).collect()
 }
 
 impl Options {
     fn parse(arguments: Vec<String>) -> Result<Self, String> {
-        let mut options = Self { names: Vec::new(), seconds: DEFAULT_SECONDS, list: false };
+        let mut options = Self { names: Vec::new(), seconds: DEFAULT_SECONDS, list: false, smoke: false };
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--list" => options.list = true,
+                "--smoke" => options.smoke = true,
                 "--seconds" => match arguments.next().and_then(|text| text.parse().ok()) {
                     Some(seconds @ 1..) => options.seconds = seconds,
                     _ => return Err(format!("--seconds takes a number from 1 on\n\n{USAGE}")),
@@ -98,13 +130,13 @@ struct FuzzBuild {
     program: PathBuf,
     /// The folder of the targets.
     folder: PathBuf,
-    /// Where what was built and learned is kept.
+    /// The folder of the build and the corpora.
     kept: PathBuf,
 }
 
 impl FuzzBuild {
-    /// Builds the targets, all of them where none is named, and says where they are. Without a sanitizer: there is no
-    /// unsafe code of ours to look at, and a stable compiler builds it.
+    /// Builds the named targets, or all, and returns their folder. Without a sanitizer: our code has no unsafe blocks to
+    /// check, and a stable compiler can build it.
     fn build(&self, names: Option<&[&str]>) -> Result<PathBuf, String> {
         println!("building (long, the first time)");
         let build = |name: Option<&str>| {
@@ -123,7 +155,7 @@ impl FuzzBuild {
         Ok(self.kept.join("build").join(host.ok_or("rustc does not say what it builds for")?).join("release"))
     }
 
-    /// Whether the target survived for so long.
+    /// Runs one target. Returns whether it found no failure.
     fn fuzz(&self, built: &Path, name: &str, seconds: u32) -> Result<bool, String> {
         println!("{name}: {seconds} s");
         let (corpus, found) = (self.kept.join("corpus").join(name), self.kept.join("found").join(name));
@@ -150,7 +182,7 @@ impl FuzzBuild {
         ]);
         let outcome = process::show(&mut command)?;
         if !outcome.success {
-            println!("{name} did not survive; try it again with: {} INPUT", built.join(name).display());
+            println!("{name} failed; try it again with: {} INPUT", built.join(name).display());
         }
         Ok(outcome.success)
     }
@@ -172,6 +204,18 @@ mod tests {
         assert!(parse("").unwrap().wants("std_edit"));
         assert!(parse("--seconds 0").is_err());
         assert!(parse("--fast").is_err());
+    }
+
+    #[test]
+    fn every_package_with_fuzz_functions_is_smoke_tested() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let manifest = fs::read_to_string(root.join("fuzz/Cargo.toml")).unwrap();
+        let crates = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap());
+        let with_functions = crates.filter(|entry| entry.path().join("src/fuzz.rs").is_file());
+        let mut expected: Vec<String> =
+            with_functions.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        expected.sort();
+        assert_eq!(packages(&manifest), expected);
     }
 
     #[test]

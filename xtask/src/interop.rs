@@ -1,6 +1,6 @@
-//! The interop suite: other people's A2A clients against the real binary.
+//! The interop suite: published A2A clients against the real binary.
 //!
-//! Each peer gets servers of its own on free ports with empty stores. Its script under `tests/` takes the base URL, or the
+//! Each client gets its own servers on free ports with empty stores. Its script under `tests/` takes the base URL, or the
 //! program's path, and prints one line per case: `ok NAME`, `not ok NAME: reason`, `skip NAME: reason`.
 
 mod case;
@@ -25,20 +25,20 @@ pub(crate) use peers::{Against, Client, Language, PEERS, Peer};
 use server::{Server, Setup};
 pub(crate) use table::check as check_table;
 
-/// The model the servers answer with.
+/// The script of the model.
 const MODEL_SCRIPT: &str = "examples/scripts/interop.yaml";
 
-/// The settings of the server that is open to everybody on this machine, and of the one that asks for a token.
+/// The settings of the server without authentication, and of the one that needs a token.
 const OPEN: &str = "tests/interop/open.toml";
 const GUARDED: &str = "tests/interop/guarded.toml";
 
-/// No secret: the server that asks for it lives as long as one script.
+/// Not a secret: its server lives as long as one script.
 const TOKEN: &str = "token-of-the-interop-suite";
 
 /// How much of the server's log a failure shows.
 const LOG_LINES: usize = 40;
 
-/// `cargo xtask interop [--all] [--write] [NAME...]`: the suite alone, or those of its clients whose names contain a NAME.
+/// `cargo xtask interop [--all] [--write] [NAME...]`: runs the suite, or only the clients whose names contain a NAME.
 pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
     let choice = Options::parse(arguments)?;
     let workspace = Workspace::load()?;
@@ -53,7 +53,7 @@ pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
     for framework in frameworks().filter(|framework| choice.includes(framework)) {
         println!("\n== {}", framework.client.name);
         environment::provide(&workspace.test_tools(), &framework.client)?;
-        // One that hangs does not hide what the others do.
+        // A framework that hangs does not stop the others.
         let ran = run_framework(&workspace, framework);
         counts.add(
             ran.unwrap_or_else(|message| Counts::failure(&format!("{}: {message}", framework.client.name))),
@@ -74,7 +74,7 @@ pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
 #[derive(Debug)]
 struct Options {
     names: Vec<String>,
-    /// Those that take long to install, too.
+    /// Also the frameworks that take long to install.
     all: bool,
     write: bool,
 }
@@ -98,14 +98,14 @@ impl Options {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
     }
 
-    /// One that takes long is taken when it is asked for.
+    /// A framework that takes long to install is run only on request.
     fn includes(&self, framework: &Framework) -> bool {
         let asked = self.all || !self.names.is_empty() || framework.install == Install::Quick;
         asked && self.names(framework.client.name)
     }
 }
 
-/// Starts what the peer's script is run against, runs it, counts its cases and adds them to `cases`.
+/// Starts the servers of a peer, runs its script, counts its cases and adds them to `cases`.
 pub(crate) fn run(workspace: &Workspace, peer: &Peer, cases: &mut Vec<Case>) -> Result<Counts, String> {
     let tools = workspace.test_tools();
     let mut command = environment::script(&workspace.root, &tools, &peer.client())?;

@@ -1,4 +1,4 @@
-//! Running other programs: quietly, or shown and kept at the same time.
+//! Runs other programs, silently or with their output shown and recorded.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -45,7 +45,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     Err(format!("{}\n{}\n{}", failed(command), stdout.trim_end(), stderr.trim_end()))
 }
 
-/// Runs a program while passing on what it prints, and keeps a copy.
+/// Runs a program, shows its output and keeps a copy.
 pub(crate) fn show(command: &mut Command) -> Result<Outcome, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| not_started(command, &error))?;
@@ -70,7 +70,7 @@ pub(crate) fn line(command: &Command) -> String {
 fn tee(mut from: impl Read, mut to: impl Write) -> Vec<u8> {
     let (mut kept, mut buffer) = (Vec::new(), [0; 8192]);
     while let Ok(length @ 1..) = from.read(&mut buffer) {
-        // A closed terminal must not stop the run: what is kept still decides it.
+        // A closed terminal must not stop the run; the copy is what counts.
         let _ = to.write_all(&buffer[..length]).and_then(|()| to.flush());
         kept.extend_from_slice(&buffer[..length]);
     }

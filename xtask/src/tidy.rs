@@ -7,6 +7,7 @@ mod arrows;
 mod documents;
 mod files;
 mod finding;
+mod fuzz_modules;
 mod manifests;
 mod masked_source;
 mod packages;
@@ -43,6 +44,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     findings.extend(manifests::check(&tree));
     findings.extend(packages::check(&tree, &workspace.root)?);
     findings.extend(documents::check(&tree, &workspace.members));
+    findings.extend(fuzz_modules::check(&tree));
     findings.sort();
     Ok(findings)
 }

@@ -1,7 +1,7 @@
-//! Bare axum: what a server costs that does nothing but HTTP and JSON, or HTTP and SSE.
+//! Bare axum: the cost of a server that does only HTTP and JSON, or HTTP and SSE.
 //!
 //! Served the way `axum::serve` does it, with Nagle's algorithm off and as many worker threads as
-//! attache has. No middleware, no limits, no logging: this is the floor, not a competitor.
+//! attache has. No middleware, no limits, no logging: this is the lower bound.
 
 mod echo;
 mod sse;

@@ -1,7 +1,7 @@
-//! A model that costs next to nothing: it answers like Gemini, at once, and never looks closely at what it is told.
+//! A model that costs almost nothing: it answers in the format of Gemini, at once, and does not parse requests.
 //!
-//! `GET /plan?…` says how the answers to come look, `GET /seen` tells what was asked since then. What a request says is
-//! searched for a few words instead of being parsed, so that long conversations are slowed down by attache alone.
+//! `GET /plan?…` sets the plan for the next answers, `GET /seen` returns the counts of requests since then. Requests are
+//! searched for a few words instead of being parsed, so that only attache slows down long conversations.
 
 mod events;
 mod plan;
@@ -64,7 +64,7 @@ pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {
 #[derive(Clone, Default)]
 struct Model(Arc<Mutex<ModelState>>);
 
-/// The plan, and what has come of it.
+/// The plan, and the requests since then.
 #[derive(Default)]
 struct ModelState {
     plan: Plan,
@@ -79,7 +79,7 @@ impl Model {
 }
 
 impl ModelState {
-    /// What to say to `body`, and with which pauses.
+    /// The answer to `body`, and the pause between its events.
     fn answer(&mut self, body: &[u8]) -> (Events, Duration) {
         let Self { plan, text, seen } = self;
         let tokens = plan.tokens_of(body.len());
@@ -113,7 +113,7 @@ fn at_once(events: Events) -> Body {
     Body::from_stream(stream::iter(events).map(Ok::<_, std::io::Error>))
 }
 
-/// Each on its own, as a model thinks of them.
+/// One event at a time, with pauses.
 fn paced(events: Events, interval: Duration) -> Body {
     let events = stream::iter(events).then(move |event| async move {
         tokio::time::sleep(interval).await;

@@ -1,6 +1,6 @@
-//! The load generator: raw TCP, hand-written HTTP/1.1, and as little work per answer as checking it allows.
+//! The load generator: raw TCP, hand-written HTTP/1.1, and as little work per response as possible.
 //!
-//! Every mode prints one JSON object: how much was done, what went wrong, how long it took, and the
+//! Every mode prints one JSON object: how much was done, the errors, the time it took, and the
 //! generator's own CPU, so that a reader can see how much of the machine it used. Every mode stops at
 //! its count or at the time limit, whichever comes first; what was not done shows in the counts.
 
@@ -61,13 +61,13 @@ enum Mode {
     IdleStreams(idle::IdleOptions),
     /// Hold connections without using them and flood others until standard input closes.
     Hostile(hostile::HostileOptions),
-    /// Begin tasks and look at them until they rest.
+    /// Start tasks and poll them until they settle.
     Work(work::WorkOptions),
-    /// Give a coding agent one task after the other and hold its words against the model's.
+    /// Give a coding agent one task after the other and compare its text with the model's.
     Converse(developer::ConverseOptions),
-    /// Give a coding agent tasks that ask first, and agree.
+    /// Give a coding agent tasks that need an approval, and approve.
     Approve(developer::ApproveOptions),
-    /// Register receivers of push notifications with a task, let it go on and take what comes.
+    /// Register receivers of push notifications with a task, continue it and count the notifications.
     Push(push::PushOptions),
     /// Read a model's answers and parse every event.
     ReadModel(model_reader::ReadModelOptions),

@@ -1,4 +1,4 @@
-//! What attache is measured with: bare axum servers to compare it to, a model that answers at once, and a load generator.
+//! Tools for benchmarks: bare axum servers to compare attache with, a model that answers at once, and a load generator.
 //!
 //! `cargo xtask bench` starts these as processes of their own, so that the CPU of the server, of the
 //! comparison and of the load generator can be told apart. Nothing here is part of the product.

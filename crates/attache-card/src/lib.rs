@@ -7,6 +7,7 @@ mod canonical;
 mod document;
 mod error;
 mod form;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod header;
 mod jwk;

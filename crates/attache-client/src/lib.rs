@@ -25,6 +25,7 @@
 mod client;
 mod endpoint;
 mod error;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod outgoing;
 mod stream;

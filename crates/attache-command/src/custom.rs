@@ -8,6 +8,7 @@
 mod command;
 mod file;
 mod folder;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod quoting;
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod command;
 mod context;
 pub mod custom;
 mod empty_context;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod listing;
 mod matched;

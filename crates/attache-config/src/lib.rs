@@ -19,6 +19,7 @@ mod error;
 mod extensions;
 mod file;
 mod file_stamps;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod home_folders;
 mod layers;

@@ -1,6 +1,6 @@
-//! The words by which the agent under test is told how to behave, and whether it obeys them.
+//! The behaviours that the checks ask of the agent under test, and whether the agent supports them.
 //!
-//! A message's text is `conformance WORD`. What each word asks for is in the README.
+//! A message's text is `conformance WORD`. The README describes each word.
 
 use crate::check::{CheckResult, ensure, fail};
 use crate::pair::Pair;
@@ -58,7 +58,7 @@ impl Behaviour {
     }
 }
 
-/// Does the agent behind `pair` obey `word`? An error says what it did instead.
+/// Does the agent behind `pair` support a behaviour? An error says what it did instead.
 pub(crate) async fn supports(pair: &Pair, word: Behaviour) -> CheckResult {
     if word == Behaviour::Slow {
         let task = pair.send(SendRequest::behaving(word).at_once()).await?.task()?;

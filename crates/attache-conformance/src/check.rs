@@ -33,12 +33,12 @@ impl Strength {
     }
 }
 
-/// Why a check came to no good end.
+/// Why a check did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// The rule is broken; what was seen, in words.
+    /// The rule is broken, with a description of the response.
     Fail(String),
-    /// The rule cannot be tried here; why not.
+    /// The rule cannot be tried here, with the reason.
     NotApplicable(String),
 }
 

@@ -1,4 +1,4 @@
-//! Every check there is. An id is the rule's in our list of requirements, with a word where a rule has several.
+//! All checks. An id is the rule's in our list of requirements, with a word where a rule has several.
 
 mod across;
 mod card;

@@ -1,7 +1,7 @@
-//! The three ways in which A2A spells its objects in JSON.
+//! The three JSON forms of A2A objects.
 //!
-//! 0.3 has two: that of its JSON Schema on JSON-RPC, and ProtoJSON elsewhere. Over gRPC a message is looked at in
-//! its ProtoJSON form, so that one reading serves all bindings.
+//! 0.3 has two: that of its JSON Schema on JSON-RPC, and ProtoJSON elsewhere. gRPC messages are converted
+//! to ProtoJSON, so that one decoder serves all bindings.
 
 mod decode;
 mod encode;

@@ -1,4 +1,4 @@
-//! An error as it arrived, whatever the binding.
+//! An error response of any binding.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) struct ErrorResponse {
     pub(crate) message: String,
     /// `details` or `data`, where they are a list.
     pub(crate) details: Vec<Value>,
-    /// The whole body, or what gRPC said, in words.
+    /// The whole body, or a description of the gRPC status.
     pub(crate) body: Value,
 }
 
@@ -73,7 +73,7 @@ impl ErrorResponse {
         self.details.iter().find(is_info)
     }
 
-    /// Does it say `fault` in any way that its binding has? How well it says so is a matter of its own.
+    /// Does it mean `fault`, in any form of its binding? Other checks look at the form.
     pub(crate) fn is(&self, fault: Fault) -> bool {
         let names = fault.names();
         if self.binding == Binding::JsonRpc {
@@ -120,7 +120,7 @@ impl ErrorResponse {
     }
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug)]
 pub(crate) enum Reply<T> {
     Done(T, ResponseHead),
@@ -139,7 +139,7 @@ impl<T> Reply<T> {
         }
     }
 
-    /// The refusal that the check expects, whichever it is.
+    /// The expected error, of any kind.
     pub(crate) fn refused(self) -> CheckResult<ErrorResponse> {
         match self {
             Self::Done(..) => fail("the call was served"),

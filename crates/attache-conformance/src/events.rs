@@ -1,4 +1,4 @@
-//! A stream of a task's events, whatever the binding.
+//! A stream of a task's events, on any binding.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) struct Events {
     pair: Pair,
     source: EventSource,
     pub(crate) head: ResponseHead,
-    /// Looked at already, to see whether the stream was one.
+    /// Read already, to see whether the call was refused.
     first: Option<SseFrame>,
     /// The frames so far, on bindings that have frames.
     pub(crate) frames: Vec<SseFrame>,
@@ -28,7 +28,7 @@ pub(crate) enum EventSource {
     Grpc(GrpcStream),
 }
 
-/// What came within a time.
+/// The next item, or none within a time.
 #[derive(Debug)]
 pub(crate) enum NextItem {
     Item(Box<StreamItem>),
@@ -45,7 +45,7 @@ impl Events {
         Self { pair, source, head, first: None, frames: Vec::new() }
     }
 
-    /// The error that the server told as the first event of a stream instead of refusing the call.
+    /// The error that the server sent as the first event of a stream instead of refusing the call.
     pub(crate) async fn late_error(&mut self) -> CheckResult<Option<Value>> {
         let EventSource::Sse { sse, .. } = &mut self.source else { return Ok(None) };
         let first = match tokio::time::timeout(RESPONSE_TIMEOUT, sse.next()).await {

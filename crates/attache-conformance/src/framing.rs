@@ -153,7 +153,7 @@ pub(crate) fn rest(pair: &Pair, operation: &Operation) -> CheckResult<HttpReques
     Ok(apply_options(pair, request))
 }
 
-/// The other form that 0.3 servers take a push configuration in: the texts leave both open.
+/// The other form of a push configuration in 0.3: the specification allows both.
 pub(crate) fn rest_alternative(pair: &Pair, operation: &Operation) -> Option<HttpRequest> {
     let Operation::PushCreate { task, config } = operation else { return None };
     if pair.version() == Version::V1_0 {
@@ -184,7 +184,7 @@ pub(crate) fn rest_url(pair: &Pair, path: &str) -> String {
     }
 }
 
-/// `path` below the interface's URL, with the query of the pair's manner.
+/// `path` below the interface's URL, with the query of the pair's options.
 pub(crate) fn url(pair: &Pair, path: &str) -> String {
     let base = &pair.interface.url;
     let mut url =
@@ -196,7 +196,7 @@ pub(crate) fn url(pair: &Pair, path: &str) -> String {
     url
 }
 
-/// Adds the headers of the pair's manner that the request has not.
+/// Adds the headers of the pair's options that the request lacks.
 pub(crate) fn apply_options(pair: &Pair, mut request: HttpRequest) -> HttpRequest {
     let manner = &pair.options;
     let mut add = |name: &str, value: &str| {

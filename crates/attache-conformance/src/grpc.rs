@@ -1,4 +1,4 @@
-//! The gRPC binding, spoken by hand: every byte is ours to choose, and messages are looked at in their ProtoJSON form.
+//! The gRPC binding without a gRPC library, so that checks control every byte. Messages are checked as ProtoJSON.
 
 mod message;
 mod status;
@@ -19,7 +19,7 @@ use crate::request::Operation;
 use message::Rpc;
 pub(crate) use status::GrpcStatus;
 
-/// A call under way.
+/// A running call.
 pub(crate) struct GrpcStream {
     pub(crate) head: ResponseHead,
     rpc: Rpc,
@@ -62,7 +62,7 @@ pub(crate) async fn stream(pair: &Pair, operation: &Operation) -> CheckResult<Re
     Ok(Reply::Done(Events::new(pair.clone(), EventSource::Grpc(stream)), head))
 }
 
-/// Calls `rpc` with exactly these bytes as its message; how it ended.
+/// Calls `rpc` with exactly these bytes as its message and returns its status.
 pub(crate) async fn raw(pair: &Pair, path: &str, message: &[u8]) -> CheckResult<GrpcStatus> {
     let (head, mut body) = send(pair, path, message).await?;
     let mut trailers = HeaderMap::new();

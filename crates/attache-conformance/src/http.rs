@@ -1,4 +1,4 @@
-//! Plain HTTP: one request, and everything that came back.
+//! Plain HTTP: one request and its whole response.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::check::{CheckResult, Stop, fail};
 use crate::sse::SseStream;
 use crate::text::shortened;
 
-/// How long an answer may take; what is meant to be slow is asked for without waiting.
+/// How long a response may take. Slow behaviours are requested without waiting.
 pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The largest answer that is read.
+/// The largest response that is read.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl HttpRequest {
     }
 }
 
-/// The beginning of an answer.
+/// Status and headers of a response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResponseHead {
     pub(crate) status: u16,
@@ -97,7 +97,7 @@ pub(crate) struct HttpClient {
 }
 
 impl HttpClient {
-    /// `direct`: past any proxy that the environment names.
+    /// `direct`: without the proxy of the environment.
     pub(crate) fn new(direct: bool) -> Result<Self, String> {
         let builder = || {
             let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
@@ -131,7 +131,7 @@ impl HttpClient {
         }
     }
 
-    /// A stream, or whatever came instead of one.
+    /// A stream, or the response that came instead.
     pub(crate) async fn open(&self, request: HttpRequest) -> CheckResult<StreamOrResponse> {
         let line = format!("{} {}", request.method, request.url);
         let opening = async {
@@ -182,7 +182,7 @@ async fn read(head: ResponseHead, response: reqwest::Response) -> CheckResult<Ht
     Ok(HttpResponse { head, body: body.into() })
 }
 
-/// An error with what caused it: reqwest keeps the telling half below.
+/// An error with its causes, where reqwest keeps the details.
 pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! `attache-conformance URL`: checks the A2A server at URL and prints what it found.
+//! `attache-conformance URL`: checks the A2A server at URL and prints the results.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to the person who ran it")]
 

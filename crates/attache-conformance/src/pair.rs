@@ -1,4 +1,4 @@
-//! One version on one binding, as a client: every operation, asked and answered in the protocol's words.
+//! A client for one version on one binding, with every operation.
 //!
 //! A check that looks at a binding itself takes the requests of [`crate::framing`] and sends them as it likes.
 
@@ -21,7 +21,7 @@ use crate::shape;
 use crate::subject::{CardInterface, Subject};
 use crate::text::shown;
 
-/// How requests are dressed.
+/// Headers and other options of requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestOptions {
     /// The version header; `None` sends none.
@@ -33,7 +33,7 @@ pub(crate) struct RequestOptions {
     pub(crate) content_type: Option<String>,
     /// Put after the path.
     pub(crate) query: Option<String>,
-    /// What comes of a request that should be refused is not held against the data model.
+    /// Do not check the response against the data model: the request should have been refused.
     pub(crate) quiet: bool,
 }
 
@@ -198,7 +198,7 @@ impl Pair {
         })
     }
 
-    /// One call that is answered once; the result as it came.
+    /// One call with a single response; the raw result.
     pub(crate) async fn call(&self, operation: Operation) -> CheckResult<Reply<Value>> {
         match self.binding() {
             Binding::JsonRpc => {
@@ -220,7 +220,7 @@ impl Pair {
         }
     }
 
-    /// One call that is answered with a stream.
+    /// One call with a stream as its response.
     pub(crate) async fn follow(&self, operation: Operation) -> CheckResult<Reply<Events>> {
         let (request, id) = match self.binding() {
             Binding::JsonRpc => framing::json_rpc(self, &operation)?,
@@ -292,7 +292,7 @@ impl Pair {
         Ok(Reply::Done(value, answer.head))
     }
 
-    /// Sends `request` to this pair's server as it is, with the headers that are usual here.
+    /// Sends `request` unchanged, with the default headers of the pair.
     pub(crate) async fn raw(&self, request: HttpRequest) -> CheckResult<HttpResponse> {
         self.subject.http.call(framing::apply_options(self, request)).await
     }
@@ -320,7 +320,7 @@ impl Pair {
         }
     }
 
-    /// Remembers a breach that another check than the current one is about.
+    /// Records a breach of a rule that another check reports.
     pub(crate) fn note(&self, rule: &'static str, what: String) {
         self.subject.note(self.version(), self.binding(), rule, what);
     }
@@ -342,7 +342,7 @@ impl Reply<Events> {
     }
 }
 
-/// A server that insists on an extension is asked for it in every call.
+/// Extensions that the server requires are requested in every call.
 fn required_extensions(subject: &Subject, version: Version) -> Vec<(String, String)> {
     let name = if version == Version::V1_0 { "A2A-Extensions" } else { "X-A2A-Extensions" };
     let required = subject.extensions().into_iter().filter(|extension| extension["required"] == true);

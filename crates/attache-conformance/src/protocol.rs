@@ -1,4 +1,4 @@
-//! The protocol's own words, free of version and binding: what a check sees of an answer.
+//! The types of the protocol, independent of version and binding.
 
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ pub(crate) enum Role {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Text(String),
-    /// Base64 as it was sent.
+    /// Base64 as sent.
     Bytes(String),
     Url(String),
     Data(Value),
@@ -127,7 +127,7 @@ pub(crate) struct Task {
     /// `None` when the member was missing.
     pub(crate) artifacts: Option<Vec<Artifact>>,
     pub(crate) history: Option<Vec<Message>>,
-    /// As it was sent.
+    /// As sent.
     pub(crate) raw: Value,
 }
 
@@ -144,14 +144,14 @@ impl Task {
         self.history.as_deref().unwrap_or_default()
     }
 
-    /// All that two readings of one task have to agree on, whatever the version and the binding.
+    /// The content of a task that must be equal in all versions and bindings.
     pub(crate) fn meaning(&self) -> impl PartialEq + std::fmt::Debug + use<'_> {
         let history: Vec<_> = self.history().iter().map(|message| (&message.id, &message.parts)).collect();
         (&self.id, &self.context, self.state(), self.artifacts(), history)
     }
 }
 
-/// What a send comes to.
+/// The result of a send.
 #[derive(Debug, Clone)]
 pub(crate) enum SendResult {
     Task(Task),

@@ -1,4 +1,4 @@
-//! A receiver of push notifications on loopback, with a box of its own for each check.
+//! Receives push notifications on loopback, with a mailbox for each check.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -44,7 +44,7 @@ impl Delivery {
     }
 }
 
-/// What a box has got, and how many more times it says no.
+/// The deliveries of a mailbox, and how many more it refuses.
 struct Slot {
     delivered: watch::Sender<Vec<Delivery>>,
     refusals: Mutex<u32>,
@@ -79,7 +79,7 @@ impl Receiver {
         self.mailbox_refusing(0)
     }
 
-    /// A box that answers the first `times` deliveries with 503.
+    /// A mailbox that answers the first `times` deliveries with 503.
     pub(crate) fn mailbox_refusing(&self, times: u32) -> Mailbox {
         let path = format!("/{}", uuid::Uuid::new_v4());
         let slot = Arc::new(Slot { delivered: watch::Sender::new(Vec::new()), refusals: Mutex::new(times) });
@@ -89,7 +89,7 @@ impl Receiver {
 }
 
 impl Mailbox {
-    /// What has arrived, once that is enough or the time is over.
+    /// The deliveries, once `enough` holds or the time is over.
     pub(crate) async fn wait(&self, time: Duration, enough: impl Fn(&[Delivery]) -> bool) -> Vec<Delivery> {
         let mut receiver = self.slot.delivered.subscribe();
         let waiting = receiver.wait_for(|delivered| enough(delivered));

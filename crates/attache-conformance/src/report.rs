@@ -1,4 +1,4 @@
-//! What came of a run: a table for people, JSON for programs.
+//! The report of a run: a table for people, JSON for programs.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -90,7 +90,7 @@ impl ReportRow {
 pub struct Report {
     pub base: String,
     pub agent: String,
-    /// Steering words that the agent does not obey, and what it does instead.
+    /// Behaviours that the agent does not support, and what it does instead.
     pub disobeyed: Vec<(String, String)>,
     pub offered: [bool; 6],
     pub rows: Vec<ReportRow>,

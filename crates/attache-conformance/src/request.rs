@@ -1,4 +1,4 @@
-//! What a check asks for, free of version and binding.
+//! The requests of checks, independent of version and binding.
 
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ impl SendRequest {
     }
 }
 
-/// One call, with parameters that may be as wrong as a check wants them.
+/// One call. Its parameters may be invalid.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
     /// The whole parameters, in the dialect of the pair.

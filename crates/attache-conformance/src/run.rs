@@ -12,7 +12,7 @@ use crate::protocol::{Binding, Version};
 use crate::report::{CheckOutcome, Report, ReportRow};
 use crate::subject::Subject;
 
-/// A check that takes longer hangs. Longer than any wait for a single answer, so that the better reason wins.
+/// Longer than any wait for a single response, whose timeout gives a better reason.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub(crate) const PAIRS: [(Version, Binding); 6] = [
     (Version::V0_3, Binding::Grpc),
 ];
 
-/// An error is something that keeps the suite from running at all.
+/// An error means that the suite could not run at all.
 pub async fn run(options: &Options) -> Result<Report, String> {
     let start = Instant::now();
     let subject =

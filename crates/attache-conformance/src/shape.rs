@@ -1,4 +1,4 @@
-//! Which members the objects of each dialect have: every answer of every check is held against this.
+//! Which members the objects of each dialect have: every response of every check is compared with this.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

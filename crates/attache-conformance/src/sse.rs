@@ -1,4 +1,4 @@
-//! Server-sent events, frame by frame, with what the framing rules look at.
+//! Server-sent events, frame by frame, with the details that the framing checks need.
 
 use attache_net::sse::{SseEvent, SseParser};
 use bytes::Bytes;
@@ -17,7 +17,7 @@ const MAX_EVENT_BYTES: usize = 16 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct SseFrame {
     pub(crate) event: Option<String>,
-    /// The `data` lines as they came.
+    /// The raw `data` lines.
     pub(crate) lines: Vec<String>,
     pub(crate) data: Value,
 }

@@ -1,4 +1,4 @@
-//! The server under test: its card, what it offers, and what is known about it so far.
+//! The server under test: its card, its interfaces, and the results so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -34,7 +34,7 @@ pub(crate) struct Subject {
     pub(crate) token: Option<String>,
     pub(crate) other_token: Option<String>,
     pub(crate) receiver: Option<Receiver>,
-    /// Which words the agent obeys, or what it does instead.
+    /// The behaviours that the agent supports, or what it does instead.
     words: OnceLock<BTreeMap<Behaviour, Result<(), String>>>,
     notes: Mutex<Notes>,
 }
@@ -107,7 +107,7 @@ impl Subject {
         self.capability("extendedAgentCard") || self.card["supportsAuthenticatedExtendedCard"] == true
     }
 
-    /// Does the card say that callers must show who they are?
+    /// Does the card require authentication?
     pub(crate) fn asks_for_credentials(&self) -> bool {
         let stated = |member: &str| self.card[member].as_array().is_some_and(|list| !list.is_empty());
         stated("securityRequirements") || stated("security")
@@ -119,7 +119,7 @@ impl Subject {
         extensions.map(|list| list.iter().collect()).unwrap_or_default()
     }
 
-    /// Why `need` is not met, if so.
+    /// Why a requirement is not met, if so.
     pub(crate) fn lacks(&self, need: Requirement) -> Option<String> {
         let (met, why) = match need {
             Requirement::Streaming => (self.capability("streaming"), "the card declares no streaming"),
@@ -141,20 +141,20 @@ impl Subject {
         (!met).then(|| why.to_owned())
     }
 
-    /// Why the agent cannot be made to do what `word` asks for, if so.
+    /// Why the agent does not support a behaviour, if so.
     pub(crate) fn lacks_behaviour(&self, word: Behaviour) -> Option<String> {
         let known = self.words.get()?.get(&word)?;
         let why = known.as_ref().err()?;
         Some(format!("the agent does not obey `{}`: {why}", word.text()))
     }
 
-    /// The words that the agent does not obey.
+    /// The behaviours that the agent does not support.
     pub(crate) fn missing_behaviours(&self) -> Vec<(String, String)> {
         let words = self.words.get().into_iter().flatten();
         words.filter_map(|(word, known)| Some((word.text(), known.as_ref().err()?.clone()))).collect()
     }
 
-    /// Tries every word on the pairs that are offered, until one shows that the agent obeys.
+    /// Tries every behaviour on the offered pairs until one supports it.
     pub(crate) async fn probe_behaviours(self: &Arc<Self>) {
         let pairs = self.pairs();
         let tried = futures_util::future::join_all(Behaviour::ALL.map(|word| {
@@ -180,7 +180,7 @@ impl Subject {
         notes.entry((version, binding, rule)).or_default().insert(what);
     }
 
-    /// What was noted about `rule` on one pair.
+    /// The breaches of `rule` that were noted on one pair.
     pub(crate) fn noted(&self, version: Version, binding: Binding, rule: &'static str) -> Vec<String> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.get(&(version, binding, rule)).into_iter().flatten().cloned().collect()
@@ -191,7 +191,7 @@ fn card_url(base: &str) -> String {
     format!("{base}/.well-known/agent-card.json")
 }
 
-/// What the card offers: the 1.0 list, and what only the members of 0.3 name.
+/// The interfaces of the card: the list of 1.0, and those that only the members of 0.3 name.
 fn interfaces(card: &Value) -> Vec<CardInterface> {
     let mut offers: Vec<CardInterface> = Vec::new();
     let mut add = |version: Option<&str>, binding: Option<&str>, url: Option<&str>, tenant: Option<&str>| {

@@ -1,8 +1,8 @@
-//! Values as a person wants to see them in a reason.
+//! Formats values for the reason of a failure.
 
 use serde_json::Value;
 
-/// A longer value tells a reader nothing that its beginning does not.
+/// Longer values are cut.
 const MAX_CHARS: usize = 300;
 
 pub(crate) fn shown(value: &Value) -> String {

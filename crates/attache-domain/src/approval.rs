@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    CallAnswer, CallId, Event, Message, MessageId, Metadata, Part, Preview, Proposal, RUN_AGAIN, TaskView,
-    ToolLoop, Verdict, terminal_safe, visible, visible_line,
+    CallAnswer, CallId, Event, Message, MessageId, Metadata, Part, Preview, Proposal, RUN_AGAIN, Role,
+    TaskView, ToolLoop, Verdict, terminal_safe, visible, visible_line,
 };
 
 /// Member of a question's metadata: the calls it is about, each with the id that an answer names and the choices that it
@@ -92,7 +92,7 @@ impl TaskView {
     }
 
     fn answer_message(&self, event: &Event, call: &CallId, answer: &CallAnswer) -> Message {
-        let record = self.cast.find(call);
+        let record = self.call_records.find(call);
         let tool = record.map_or("a tool", |record| record.call.name.as_str());
         let by = answer.by.as_deref().unwrap_or("the user");
         let at = format!("{:.3}", event.at);
@@ -129,6 +129,12 @@ impl TaskView {
 /// Does this message of the agent say how somebody answered a question?
 pub(crate) fn is_answer(message: &Message) -> bool {
     message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
+}
+
+/// Does the agent ask for an approval in this message, or say how somebody answered?
+pub(crate) fn is_about_approval(message: &Message) -> bool {
+    let asks = message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(OPEN_CALLS));
+    message.role == Role::Agent && (asks || is_answer(message))
 }
 
 fn verb(answer: &CallAnswer) -> &'static str {

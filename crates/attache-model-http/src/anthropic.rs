@@ -2,6 +2,7 @@
 
 mod answer;
 mod block;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod messages;
 mod models;
@@ -87,7 +88,7 @@ impl AnthropicOptions {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = ModelServer::playing([anthropic::message().text(["Hello."]).stop("end_turn")]);
+/// let server = ModelServer::with_responses([anthropic::message().text(["Hello."]).stop("end_turn")]);
 /// let options = AnthropicOptions::new("claude-sonnet-4-5", Some(BaseUrl::parse(&server.url())?));
 /// let model = AnthropicModel::new(options, Client::new(&ClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);

@@ -5,6 +5,7 @@ mod arguments;
 mod chain;
 mod contents;
 mod endpoint;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod models;
 mod request;
@@ -112,7 +113,7 @@ pub enum Backend {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = ModelServer::playing([gemini::answer([gemini::chunk().text("Hello.").finish("STOP")])]);
+/// let server = ModelServer::with_responses([gemini::answer([gemini::chunk().text("Hello.").finish("STOP")])]);
 /// let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url())?) };
 /// let options = GeminiOptions::new("flash", Credential::ApiKey(Secret::new("key")), backend);
 /// let model = GeminiModel::new(options, Client::new(&ClientOptions::default())?)?;

@@ -7,6 +7,7 @@
 mod account;
 mod assertion;
 mod exchange;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use std::fmt;
@@ -36,7 +37,7 @@ pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let answer = r#"{"access_token": "t", "expires_in": 3600}"#;
-/// let server = ModelServer::playing([
+/// let server = ModelServer::with_responses([
 ///     Planned::text(200, "application/json", answer).header("metadata-flavor", "Google"),
 /// ]);
 /// let credentials = GoogleCredentials::metadata(&server.url())?;

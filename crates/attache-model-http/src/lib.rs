@@ -17,6 +17,7 @@ mod token;
 mod tool_names;
 
 pub mod anthropic;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod gemini;
 pub mod google;

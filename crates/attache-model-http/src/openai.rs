@@ -4,6 +4,7 @@
 
 mod answer;
 mod calls;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod messages;
 mod models;
@@ -100,7 +101,7 @@ impl OpenAiOptions {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let server = ModelServer::playing([openai::answer([openai::chunk().text("Hello.").finish("stop")])]);
+/// let server = ModelServer::with_responses([openai::answer([openai::chunk().text("Hello.").finish("stop")])]);
 /// let options = OpenAiOptions::new("qwen3", Some(BaseUrl::parse(&server.url())?));
 /// let model = OpenAiModel::new(options, Client::new(&ClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);

@@ -11,6 +11,7 @@ mod address_rules;
 mod base_url;
 mod client;
 mod error;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod redirect;
 mod request;

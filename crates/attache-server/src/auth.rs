@@ -1,5 +1,6 @@
 //! Authentication and the checks of `Host` and `Origin`; they need only the request's head.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use http::request::Parts;

@@ -11,6 +11,7 @@ pub(crate) struct ConnectionOrigin {
 
 impl ConnectionOrigin {
     /// An ordinary connection of this machine.
+    #[cfg(any(test, feature = "fuzz"))]
     pub(crate) const LOOPBACK: Self = Self { network: Network::Loopback, admission: Admission::Open };
 }
 

@@ -27,6 +27,7 @@ use stream::GrpcStream;
 
 mod deadline;
 pub(crate) mod frame;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod health;
 mod reflection;

@@ -4,9 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::Fault;
-use attache_wire::devtool::commands;
+use attache_wire::devtool::{Profile, commands};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
-use attache_wire::{Encoding, PartKinds, Version, decode_with, version};
+use attache_wire::{DecodeOptions, Encoding, MessageTask, PartKinds, Version, decode_with, version};
 use bytes::Bytes;
 use http::request::Parts;
 
@@ -78,6 +78,16 @@ async fn answer(
     if let Err(fault) = checked {
         return request.refusal(&fault);
     }
-    let part_kinds = if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required };
-    handler::handle(app, request, || decode_with(dialect, kind, params, part_kinds)).await
+    let options = decode_options(app, head);
+    handler::handle(app, request, || decode_with(dialect, kind, params, options)).await
+}
+
+fn decode_options(app: &App, head: &Parts) -> DecodeOptions {
+    DecodeOptions {
+        part_kinds: if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required },
+        message_task: match app.options.default_profile {
+            Profile::Gemini => MessageTask::AlsoInParams,
+            Profile::Plain | Profile::Developer => MessageTask::InMessage,
+        },
+    }
 }

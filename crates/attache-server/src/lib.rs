@@ -13,6 +13,7 @@ mod cors;
 mod extension_selection;
 mod framing;
 mod front_page;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod gemini_routes;
 mod grpc;

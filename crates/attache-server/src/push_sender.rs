@@ -4,6 +4,7 @@
 //! Secrets of a configuration go into headers marked as sensitive, and never into a log.
 
 mod address;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod response;
 mod signature;
@@ -202,7 +203,7 @@ fn devtool_frame<'a>(
         seq,
         at,
         stage: entry.stage(),
-        cast: entry.call_records(),
+        call_records: entry.call_records(),
         happening: event,
     }
 }

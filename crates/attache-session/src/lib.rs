@@ -18,6 +18,7 @@ mod encoded_events;
 mod finished_tasks;
 mod flush_timer;
 mod follow;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod history;
 mod identity;

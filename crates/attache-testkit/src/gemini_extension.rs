@@ -1,4 +1,4 @@
-//! What every event must be that a client of Gemini CLI's server is sent: docs/extension/gemini.schema.json.
+//! Checks events in the dialect of Gemini CLI's server against docs/extension/gemini.schema.json.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/extension/gemini.schema.json");
 
-/// Says what is wrong with one event of a stream, whichever version and binding spelled it.
+/// Says what is wrong with one event of a stream, in any version and binding.
 pub fn check_gemini_event(event: &Value) -> Result<(), String> {
     let event = in_rpc_words(event);
     let errors: Vec<String> =
@@ -20,7 +20,7 @@ static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
     jsonschema::draft202012::new(&schema).expect("the schema is a schema")
 });
 
-/// The schema is about 0.3 over JSON-RPC; the others say the same inside other wrappings.
+/// The schema is about 0.3 over JSON-RPC; other versions and bindings wrap the same content differently.
 fn in_rpc_words(event: &Value) -> Value {
     let wrapped = event.as_object().and_then(|members| match (members.iter().next(), members.len()) {
         (Some((name, Value::Object(inner))), 1) => Some((name.as_str(), inner.clone())),

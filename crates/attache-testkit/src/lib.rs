@@ -1,7 +1,7 @@
-//! Worlds for whole-product tests: a real server process and a client that sees every byte.
+//! Helpers for tests of the whole product: a real server process and a client that sees every byte.
 //!
-//! The client is deliberately not an A2A client: it sends what it is told, right or wrong, and shows what
-//! came back, frame by frame, so that tests are about the wire and nothing else.
+//! The client is deliberately not an A2A client: it sends any bytes, valid or not, and shows the response frame by frame, so
+//! that tests are about the wire format only.
 
 pub mod extension;
 pub mod gemini_extension;
@@ -19,5 +19,5 @@ pub use test_client::{HttpResponse, TestClient};
 
 use std::time::Duration;
 
-/// Longer than anything in a healthy test takes, on a busy machine too.
+/// Longer than any step of a passing test takes, also on a busy machine.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,8 +1,8 @@
-//! A stand-in for a model's provider: it answers each request as planned, right or wrong, and keeps what it got.
+//! A fake model provider: it sends planned responses, valid or not, and records the requests.
 //!
-//! It lives on a thread and a clock of its own, so that a test whose clock stands still is not in its way.
-//! [`gemini`], [`openai`] and [`anthropic`] make answers in the shape of those. Not here: any thought about what a
-//! request means.
+//! It runs on its own thread, so that a test may pause tokio's clock.
+//! [`gemini`], [`openai`] and [`anthropic`] build responses in these formats. The server does not
+//! interpret requests.
 
 pub mod anthropic;
 mod connection;
@@ -33,33 +33,33 @@ pub struct ModelServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Says how a request is answered.
+/// Chooses the response to a request.
 type RequestHandler = dyn Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync;
 
 struct Shared {
     choose: Option<Box<RequestHandler>>,
     planned: Mutex<VecDeque<PlannedResponse>>,
     received: Mutex<Vec<ReceivedRequest>>,
-    /// One permit for each [`Step::Hold`] that may pass.
+    /// One permit for each [`ResponseStep::Hold`] that may pass.
     released: Semaphore,
-    /// One permit for each client that left at a [`Step::Hold`].
+    /// One permit for each client that disconnected at a [`ResponseStep::Hold`].
     abandoned: Semaphore,
 }
 
 impl ModelServer {
-    /// Answers the first request with the first answer, and so on. A request too many gets a 500 that says so.
+    /// Answers each request with the next response. When none is left, the answer is a 500 that says so.
     pub fn with_responses(answers: impl IntoIterator<Item = impl Into<PlannedResponse>>) -> Self {
         Self::start(None, answers.into_iter().map(Into::into).collect())
     }
 
-    /// Chooses each answer by its request.
+    /// Chooses each response by its request.
     pub fn with_handler(
         choose: impl Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync + 'static,
     ) -> Self {
         Self::start(Some(Box::new(choose)), VecDeque::new())
     }
 
-    /// Adds an answer behind those that are planned.
+    /// Adds a response at the end of the plan.
     pub fn plan(&self, answer: impl Into<PlannedResponse>) {
         lock(&self.shared.planned).push_back(answer.into());
     }
@@ -68,22 +68,22 @@ impl ModelServer {
         format!("http://{}", self.address)
     }
 
-    /// Everything that was asked so far, oldest first.
+    /// All requests so far, oldest first.
     pub fn received(&self) -> Vec<ReceivedRequest> {
         lock(&self.shared.received).clone()
     }
 
-    /// How many answers nobody has asked for yet.
+    /// How many planned responses are left.
     pub fn unused_responses(&self) -> usize {
         lock(&self.shared.planned).len()
     }
 
-    /// Lets one [`Step::Hold`] pass.
+    /// Lets one [`ResponseStep::Hold`] pass.
     pub fn release(&self) {
         self.shared.released.add_permits(1);
     }
 
-    /// Waits until a client has hung up at a [`Step::Hold`].
+    /// Waits until a client has disconnected at a [`ResponseStep::Hold`].
     pub async fn until_abandoned(&self) {
         self.shared.abandoned.acquire().await.expect("a semaphore that is never closed").forget();
     }

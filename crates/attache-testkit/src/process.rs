@@ -1,4 +1,4 @@
-//! The real binary as a process of its own, to be stopped, killed and started again.
+//! Starts the real binary as a process, stops or kills it, and starts it again.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ pub struct ServerLaunch {
     binary: PathBuf,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
-    /// Shared with the servers started, so that it is there as long as one of them may use it.
+    /// Shared with the started servers, so that the folder exists as long as one of them may use it.
     folder: Arc<TempDir>,
     trusts: bool,
 }
 
 impl ServerLaunch {
-    /// A server of `binary` on a free port, with a folder of its own and an empty environment. It trusts its workspace.
+    /// A server on a free port, with its own folder and an empty environment. It trusts its workspace.
     pub fn of(binary: impl AsRef<Path>) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         let binary = binary.as_ref().to_owned();
         Self { binary, arguments: Vec::new(), variables: Vec::new(), folder, trusts: true }
     }
 
-    /// Starts without `--trust`, as people do who have said nothing about the folder.
+    /// Starts without `--trust`.
     pub fn without_trust(mut self) -> Self {
         self.trusts = false;
         self
@@ -51,7 +51,7 @@ impl ServerLaunch {
         self
     }
 
-    /// Starts the binary from a Bash script that runs `lines` first. `start` is how it starts: `exec` or what ends in it.
+    /// Starts the binary from a Bash script that runs `lines` first. `start` is the command in front of the binary, such as `exec`.
     pub fn through_shell(mut self, lines: &str, start: &str) -> Self {
         let binary = self.binary.display();
         let script = format!("#!/bin/bash\n{lines}\n{start} '{binary}' \"$@\"\n");
@@ -127,7 +127,7 @@ impl ServerLaunch {
         self.start_command(command).await
     }
 
-    /// Starts a server and kills it after `delay`, whatever it is at then. It must not have ended by itself.
+    /// Starts a server and kills it after `delay`. It must still run then.
     pub async fn start_and_kill(&self, delay: Duration) {
         let mut child = self.command().spawn().expect("the binary starts");
         tokio::time::sleep(delay).await;
@@ -168,7 +168,7 @@ impl ServerLaunch {
         ServerProcess { child, url, log, lines, _folder: self.folder.clone() }
     }
 
-    /// Runs a server that is expected to fail at once: exit code and what it said.
+    /// Runs a server that is expected to fail at once. Returns its exit code and its error output.
     pub async fn start_failing(&self) -> (Option<i32>, String) {
         let output = timeout(WAIT_TIMEOUT, self.command().output()).await.expect("it stops in time");
         let output = output.expect("the binary starts");
@@ -204,7 +204,7 @@ impl ServerProcess {
         self.child.id().expect("the server runs")
     }
 
-    /// What it wrote to stderr so far.
+    /// What the server wrote to stderr so far.
     pub fn log(&self) -> String {
         self.log.lock().expect("readable log").clone()
     }
@@ -214,17 +214,17 @@ impl ServerProcess {
         timeout(WAIT_TIMEOUT, self.lines.next_line()).await.expect("a line in time").expect("readable output")
     }
 
-    /// As `kill -9` does: no chance to say goodbye.
+    /// Kills the server as `kill -9` does.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("it can be killed");
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the server has exited by itself.
     pub async fn wait_for_exit(mut self) {
         timeout(WAIT_TIMEOUT, self.child.wait()).await.expect("it ends in time").expect("an exit status");
     }
 
-    /// Asks politely (SIGTERM) and returns the exit code.
+    /// Sends SIGTERM and returns the exit code.
     pub async fn terminate(mut self) -> Option<i32> {
         let sent = Command::new("kill").arg(self.pid().to_string()).status().await.expect("kill runs");
         assert!(sent.success());

@@ -1,4 +1,4 @@
-//! A receiver of push notifications: it keeps what it gets and answers as a test wants.
+//! Receives push notifications, records them, and answers as a test wants.
 //!
 //! It lives on a thread of its own, so it outlives any server that is killed, and keeps connections open, as real ones
 //! do.

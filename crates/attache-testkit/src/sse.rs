@@ -56,7 +56,7 @@ impl SseStream {
         find(&self.headers, name)
     }
 
-    /// The next frame; `None` when the stream has ended as it should.
+    /// The next frame; `None` at the regular end of the stream.
     pub async fn next(&mut self) -> Option<SseFrame> {
         self.try_next().await.expect("the stream does not break off")
     }

@@ -7,14 +7,14 @@ use tokio::time::timeout;
 
 use crate::{SseStream, WAIT_TIMEOUT};
 
-/// Sends what it is told to one server.
+/// Sends any request to one server, valid or not.
 #[derive(Debug, Clone)]
 pub struct TestClient {
     address: String,
     headers: Vec<(String, String)>,
 }
 
-/// What came back.
+/// A whole HTTP response.
 #[derive(Debug, Clone)]
 pub struct HttpResponse {
     pub status: u16,
@@ -72,7 +72,7 @@ impl TestClient {
         self.post("/", &request).await.json()
     }
 
-    /// As [`rpc`](Self::rpc), but `None` when the server is not there or hangs up.
+    /// As [`rpc`](Self::rpc), but `None` when the server does not listen or closes the connection.
     pub async fn try_rpc(&self, method: &str, params: Value) -> Option<Value> {
         let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let client = self.with_json();
@@ -90,7 +90,7 @@ impl TestClient {
         self.post_stream("/", &request).await
     }
 
-    /// As [`rpc_stream`](Self::rpc_stream), but `None` when the server is not there.
+    /// As [`rpc_stream`](Self::rpc_stream), but `None` when the server does not listen.
     pub async fn try_rpc_stream(&self, method: &str, params: Value) -> Option<SseStream> {
         let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let client = self.with_json();
@@ -131,7 +131,7 @@ impl TestClient {
         Some(SseStream::new(status, headers, connection))
     }
 
-    /// Sends exactly these bytes on a new connection and reads whatever comes until the server closes it.
+    /// Sends exactly these bytes on a new connection and reads until the server closes it.
     pub async fn raw(&self, bytes: &[u8]) -> String {
         let calling = async {
             let mut stream = TcpStream::connect(&self.address).await.expect("the server accepts");

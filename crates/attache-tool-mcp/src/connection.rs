@@ -2,6 +2,7 @@
 
 mod connection_end;
 mod event_reader;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod host;
 mod http_channel;

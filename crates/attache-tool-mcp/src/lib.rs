@@ -30,6 +30,7 @@ mod connection;
 mod error;
 mod server;
 
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod input;
 mod mcp_tool;

@@ -1,5 +1,6 @@
 //! One server: its connection, which is made anew when it is lost, and what it offers.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod lists;
 mod watcher;

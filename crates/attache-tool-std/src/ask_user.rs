@@ -1,6 +1,7 @@
 //! `ask_user`: the model asks a person. Whoever shows the questions puts the answers into the approved proposal.
 
 mod answers;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use async_trait::async_trait;

@@ -6,6 +6,7 @@
 //! folder wants to see it. Not here: walking (`walk`).
 
 mod cache;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use std::collections::HashMap;

@@ -3,6 +3,7 @@
 mod ask_user;
 mod edit;
 mod file_content;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod glob;
 mod google_web_search;

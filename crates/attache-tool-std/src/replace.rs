@@ -2,6 +2,7 @@
 
 mod exact;
 mod flexible;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod fuzzy;
 mod indentation;

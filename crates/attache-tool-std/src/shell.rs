@@ -12,6 +12,7 @@ mod control_parser;
 mod decode;
 mod environment;
 mod foreground;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod listen;
 mod live;

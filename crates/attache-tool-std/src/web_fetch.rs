@@ -5,6 +5,7 @@
 
 mod body;
 mod fetch;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod rate_limit;
 mod report;

@@ -8,6 +8,7 @@ pub mod diff;
 mod error;
 pub mod failpoint;
 mod file_stamp;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod glob_limit;
 pub mod policy;

@@ -1,5 +1,6 @@
 //! All tools of a task, by name.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use std::sync::Arc;

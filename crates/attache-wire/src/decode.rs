@@ -29,9 +29,26 @@ pub struct DecodedOperation {
     pub profile: Option<Profile>,
 }
 
+/// What an interface accepts beyond the schema of the JSON-RPC of 0.3. The default is nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DecodeOptions {
+    pub part_kinds: PartKinds,
+    pub message_task: MessageTask,
+}
+
+/// Where the id of the task stands that a message goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MessageTask {
+    #[default]
+    InMessage,
+    /// Also beside the message, as `params.taskId`. Some clients of Gemini CLI's server put it there.
+    AlsoInParams,
+}
+
 /// Whether a part in the JSON-RPC of 0.3 must name its kind. The schema requires it; some clients leave it out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PartKinds {
+    #[default]
     Required,
     /// Inferred from the member that holds the content.
     Inferred,
@@ -43,15 +60,15 @@ pub fn decode(
     kind: OperationKind,
     params: Option<Value>,
 ) -> Result<DecodedOperation, Fault> {
-    decode_with(dialect, kind, params, PartKinds::Required)
+    decode_with(dialect, kind, params, DecodeOptions::default())
 }
 
-/// Like [`decode`], for an interface whose clients may leave out the kinds of parts.
+/// Like [`decode`], for an interface that accepts more than the schema says.
 pub fn decode_with(
     dialect: Dialect,
     kind: OperationKind,
     params: Option<Value>,
-    part_kinds: PartKinds,
+    options: DecodeOptions,
 ) -> Result<DecodedOperation, Fault> {
     let params = match params {
         None | Some(Value::Null) => Map::new(),
@@ -60,7 +77,7 @@ pub fn decode_with(
             return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    let mut reading = Decoder::new(dialect).with_part_kinds(part_kinds);
+    let mut reading = Decoder::new(dialect).with_options(options);
     let mut members = Members::new(params, FieldPath::Root);
     let tenant = match dialect {
         Dialect::V1_0 => members.nonempty_text(&mut reading, "tenant"),

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use crate::{Dialect, Version, decode, encode, extensions, json, jsonrpc, percent, replay, rest, version};
 
 mod devtool;
+#[cfg(test)]
+mod generated;
 mod proto;
 
 const DEPTH: usize = 64;

@@ -29,6 +29,7 @@ mod encoder;
 mod enum_names;
 pub mod extensions;
 mod fault;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod json;
 pub mod jsonrpc;
@@ -39,7 +40,7 @@ pub mod rest;
 pub mod version;
 
 pub use approval_answers::read_answers;
-pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
+pub use decode::{DecodeOptions, DecodedOperation, MessageTask, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
 pub use encoder::{Encoder, Encoding};
 pub use fault::retry_after;

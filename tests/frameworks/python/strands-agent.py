@@ -1,5 +1,7 @@
 """PyPI `strands-agents`: `A2AAgent`, which sends neither a context nor a task, so that a question cannot be answered."""
 
+import httpx
+from a2a.client import ClientConfig, ClientFactory
 from a2a.types import TaskArtifactUpdateEvent
 from a2a.utils import get_artifact_text
 from strands.agent.a2a_agent import A2AAgent
@@ -9,7 +11,10 @@ from harness import Client, Missing, main
 
 class Strands(Client):
     async def connect(self, url):
-        self.agent = A2AAgent(url)
+        # The text of a result has a line break after each piece of a streamed answer, so answers are read without streaming.
+        config = ClientConfig(httpx_client=httpx.AsyncClient(timeout=30), streaming=False)
+        self.agent = A2AAgent(url, a2a_client_factory=ClientFactory(config))
+        self.streaming_agent = A2AAgent(url)
         await self.agent.get_agent_card()
 
     async def conversation(self):
@@ -22,7 +27,7 @@ class Strands(Client):
 
     async def pieces(self, prompt):
         found = []
-        async for item in self.agent.stream_async(prompt):
+        async for item in self.streaming_agent.stream_async(prompt):
             event = item.get("event")
             update = event[1] if isinstance(event, tuple) else None
             if isinstance(update, TaskArtifactUpdateEvent):

@@ -1,4 +1,4 @@
-//! `docs/conformance.md`: what the suite found on each subject.
+//! `docs/conformance.md`: the results of the suite on each subject. The file is generated.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,7 +26,7 @@ pub(super) fn write(root: &Path, reports: &Reports<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is not as it is known to be: attache fails nothing, an SDK what its subject says.
+/// Results that differ from the expected ones: attache fails no check, an SDK only those that its subject lists.
 pub(super) fn unexpected(reports: &Reports<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (subject, report) in reports {
@@ -65,18 +65,17 @@ fn strength<'a>(check: &'a Value, pair: &str) -> &'a str {
 fn document(reports: &Reports<'_>) -> String {
     let mut page = String::from(
         "# Conformance\n\n\
-         What our own suite, [attache-conformance](../crates/attache-conformance/README.md), finds on attache and on agents\n\
-         that stand on the servers of the official SDKs. Written by `cargo xtask conformance --subjects`; the agents of the\n\
-         SDKs are in `crates/attache-conformance/subjects`, and everything but the agent is the SDK's, with its defaults and\n\
-         its 0.3 compatibility switched on.\n\n\
-         A choice is a reading that attache took where the texts are silent or contradict each other: to read otherwise is\n\
-         no fault. A quality is something that no text demands. A check that depends on timing may come out otherwise in\n\
+         This page shows the results of our own suite, [attache-conformance](../crates/attache-conformance/README.md), on attache and on\n\
+         agents that use the servers of the official SDKs. `cargo xtask conformance --subjects` writes it. The agents are in\n\
+         `crates/attache-conformance/subjects`; everything else is the SDK's, with its defaults and its 0.3 compatibility on.\n\n\
+         A choice is a rule where the specification is silent or contradicts itself and attache chose one reading; another reading is\n\
+         no fault. A quality is a rule that the specification does not demand. A check that depends on timing may give another result in\n\
          another run.\n",
     );
     for (subject, report) in reports {
         summary(&mut page, subject, report);
     }
-    page.push_str("\n## What failed\n");
+    page.push_str("\n## Failed checks\n");
     for (subject, report) in reports {
         failures(&mut page, subject, report);
     }
@@ -116,7 +115,7 @@ fn failures(page: &mut String, subject: &Subject, report: &Value) {
     line(page, format_args!("\n### {}\n", subject.name));
     let failed = failed(report);
     if failed.is_empty() {
-        line(page, format_args!("Nothing."));
+        line(page, format_args!("None."));
         return;
     }
     line(page, format_args!("| strength | check | rule | on |\n|---|---|---|---|"));
@@ -134,7 +133,7 @@ fn failures(page: &mut String, subject: &Subject, report: &Value) {
 
 fn all_checks(page: &mut String, reports: &Reports<'_>) {
     let Some((_, report)) = reports.first() else { return };
-    line(page, format_args!("\n## Every check\n\n| check | 1.0 | 0.3 | rule |\n|---|---|---|---|"));
+    line(page, format_args!("\n## All checks\n\n| check | 1.0 | 0.3 | rule |\n|---|---|---|---|"));
     for check in checks(report) {
         let of = |version: &str| check["strength"][version].as_str().unwrap_or("–");
         line(

@@ -24,7 +24,7 @@ pub(super) struct Name<'a> {
 }
 
 impl Case {
-    /// `None` for a line that is no case.
+    /// `None` for any other line.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim_end();
         let verdicts = [("not ok ", Verdict::Failed), ("ok ", Verdict::Passed), ("skip ", Verdict::Skipped)];
@@ -33,7 +33,7 @@ impl Case {
             .find_map(|(word, verdict)| Some(Self { verdict, text: line.strip_prefix(word)?.to_owned() }))
     }
 
-    /// `None` for a name that has not all three parts.
+    /// `None` unless the name has all three parts.
     pub(super) fn name(&self) -> Option<Name<'_>> {
         let mut parts = self.text.splitn(3, " | ");
         let (program, pair, rest) = (parts.next()?, parts.next()?, parts.next()?);

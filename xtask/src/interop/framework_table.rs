@@ -1,4 +1,4 @@
-//! The part of `docs/interop.md` about agent frameworks. It is made of what is known about them, which every run checks.
+//! The part of `docs/interop.md` about agent frameworks. It is generated from the lists of known gaps, which every run checks.
 
 use std::fmt::Write;
 
@@ -8,11 +8,12 @@ use super::table::row;
 const HEAD: &str = "
 ## Agent frameworks
 
-Each framework uses attache as a remote agent in its own way, as `tests/frameworks/README.md` describes: it connects by the
-card, shows a text to the letter, streams it, shows a question about an edit, sends `yes` in the same conversation, shows the
-text after it, and gets an answer to a second message. `cargo xtask test` runs the frameworks that install within a minute,
-`cargo xtask interop --all` runs every one. ✓ is a step that passes, ✗ one that does not, and – one that the framework has no
-means for.
+Each framework uses attache as a remote agent through its own interface. It goes through six steps, which
+`tests/frameworks/README.md` describes: connect by the card; show a text exactly; stream the text; show a question about an edit;
+send `yes` in the same conversation and show the text after it; get an answer to a second message. `cargo xtask test` runs the
+frameworks that install within a minute, `cargo xtask interop --all` runs all of them. ✓ marks a step that passes, ✗ a step
+that fails, and – a step for which the framework has no interface. Each ✗ and – is explained below its table, with the line of
+the framework's source that shows it.
 ";
 
 pub(super) fn write(out: &mut String) {
@@ -20,7 +21,7 @@ pub(super) fn write(out: &mut String) {
     heading(out, Interface::Default, "By default", "An answer is an artifact that grows.");
     let answers = "An answer is the message of the final status and cannot be streamed.";
     heading(out, Interface::Message, "With `--answers message`", answers);
-    out.push_str("\n### How they are used\n\n");
+    out.push_str("\n### How the frameworks are used\n\n");
     for framework in frameworks::all().filter(|framework| !framework.note.is_empty()) {
         line(out, &format!("- {}: {}.", framework.client.name, framework.note));
     }
@@ -30,7 +31,10 @@ fn heading(out: &mut String, interface: Interface, title: &str, what: &str) {
     let number = frameworks::all().count();
     let every = frameworks::all().filter(|framework| framework.passes_all(interface)).count();
     let more = frameworks::all().filter(|framework| framework.is_whole(interface)).count() - every;
-    let numbers = format!("{every} of {number} pass every step, and {more} more every step that they have.");
+    let numbers = format!(
+        "{every} of {number} pass every step. {more} more pass every step that they have an interface for: {} together.",
+        every + more
+    );
     line(out, &format!("\n### {title}\n\n{what} {numbers}\n"));
     let steps = interface.steps();
     row(out, ["framework"].into_iter().chain(steps.iter().map(|step| step.name())).chain(["passes"]));
@@ -67,7 +71,8 @@ fn reasons(out: &mut String, framework: &Framework, interface: Interface) {
         let steps: Vec<&str> =
             known.steps.iter().filter(|step| counted.contains(step)).map(|step| step.name()).collect();
         if !steps.is_empty() {
-            line(out, &format!("- {}, {}: {}.", framework.client.name, steps.join(", "), known.reason));
+            let (name, steps) = (framework.client.name, steps.join(", "));
+            line(out, &format!("- {name}, {steps}: {} (`{}`).", known.reason, known.source));
         }
     }
 }
@@ -90,11 +95,9 @@ mod tests {
                 out.lines().filter(|line| line.starts_with(&format!("| {} | ", framework.client.name)));
             assert_eq!(rows.count(), 2, "{}", framework.client.name);
         }
-        let strands = "| PyPI strands-agents 1.62.0 | ✓ | ✗ | ✓ | ✓ | – | ✗ | some |";
-        assert!(out.contains(strands), "{out}");
-        assert!(
-            out.contains("- PyPI strands-agents 1.62.0, exact text, second message: it puts line breaks"),
-            "{out}"
-        );
+        let crewai = "| PyPI crewai 1.15.30 | ✓ | ✗ | ✗ | ✓ | ✗ | ✗ | some |";
+        assert!(out.contains(crewai), "{out}");
+        let reason = "- PyPI crewai 1.15.30, stream: it hands out pieces of bare messages only (`crewai/";
+        assert!(out.contains(reason), "{out}");
     }
 }

@@ -1,8 +1,8 @@
-//! Agent frameworks as clients: each has one conversation, step by step, with a server as it is by default and with one
-//! that is started with `--answers message`.
+//! Agent frameworks as clients. Each goes through the same conversation with a default server and with one that is
+//! started with `--answers message`.
 //!
-//! What a framework is known not to pass is written down here. A run fails when a framework does worse than that, and also
-//! when it does better, so that `docs/interop.md`, which is made of the same list, stays true.
+//! The steps that a framework does not pass are listed here. A run fails when a framework does worse than its list, and also
+//! when it does better, so that `docs/interop.md`, which is generated from the list, stays true.
 
 mod javascript;
 mod judging;
@@ -20,7 +20,7 @@ pub(super) use steps::{Gap, Interface, Known, Step};
 pub(crate) struct Framework {
     pub(crate) client: Client,
     pub(crate) install: Install,
-    /// What to know about the way in which it is used; empty where it is used as anybody would.
+    /// How its program differs from the usual way to use it; empty where it does not.
     pub(super) note: &'static str,
     pub(super) known: &'static [Known],
 }
@@ -33,7 +33,7 @@ pub(crate) enum Install {
     Slow,
 }
 
-/// Every framework, those of Python first.
+/// All frameworks, Python first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Framework> {
     python::FRAMEWORKS.iter().chain(javascript::FRAMEWORKS)
 }
@@ -58,7 +58,7 @@ impl Framework {
         self
     }
 
-    /// What is known about one step.
+    /// The known gap at one step.
     pub(super) fn gap(&self, interface: Interface, step: Step) -> Option<&'static Known> {
         self.known.iter().find(|known| known.interfaces.contains(&interface) && known.steps.contains(&step))
     }

@@ -1,6 +1,6 @@
-//! Who the interop suite is run with: clients that we did not write, each pinned to one version.
+//! The clients of the interop suite: published packages, each pinned to one version.
 
-/// A program that uses a client we did not write, and what to install for it.
+/// A program that uses a published client, and the packages to install for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Client {
     pub(crate) name: &'static str,
@@ -30,12 +30,12 @@ pub(crate) struct Peer {
 /// What a peer is run against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// Two servers: one that is open to everybody on this machine, and one that asks for a token.
+    /// Two servers: one without authentication, and one that needs a token.
     Attache,
     /// The program itself, which the script starts as it needs it.
     Program,
-    /// The scripted model server that our own providers are tested with: a client of the real service has to understand
-    /// it, or the tests prove nothing.
+    /// The scripted model server that our own providers are tested with. The real clients must understand it, or those tests
+    /// prove nothing.
     ModelServer,
 }
 
@@ -53,14 +53,14 @@ impl Peer {
 }
 
 impl Client {
-    /// A folder for what one run leaves behind.
+    /// The folder of one run.
     pub(super) fn run_folder(&self) -> String {
         let stem = self.script.rsplit('/').next().unwrap_or_default();
         format!("{}-{}", self.folder, stem.split('.').next().unwrap_or_default())
     }
 }
 
-// Not the extra for gRPC, which brings a compiler of protobuf files along; the packages that its client imports.
+// The packages that the gRPC client imports. The extra `grpc` would also install a protobuf compiler.
 pub(super) const PYTHON_0_3: &[(&str, &str)] = &[("a2a-sdk[signing]", "0.3.26"), ("grpcio", "1.85.1")];
 pub(super) const PYTHON_1_0: &[(&str, &str)] = &[
     ("a2a-sdk[signing]", "1.3.0"),

@@ -24,7 +24,7 @@ enum End {
     Hang,
 }
 
-/// What the script prints is shown after `label`.
+/// Shows the output of the script with `label` in front of each line.
 pub(super) fn run(command: &mut Command, label: &str) -> Result<Report, String> {
     run_within(command, label, SCRIPT_TIMEOUT)
 }
@@ -49,7 +49,7 @@ impl Report {
         self.end == End::Success && !self.cases.is_empty()
     }
 
-    /// An error for what the counts do not show: no case at all, or an end other than the cases explain.
+    /// An error that the counts do not show: no case at all, or an exit code that does not fit the cases.
     pub(super) fn check_end(&self, counts: &Counts) -> Result<(), String> {
         match &self.end {
             End::Hang => Err(format!("the script was still running after {} s", SCRIPT_TIMEOUT.as_secs())),
@@ -75,7 +75,7 @@ fn wait(child: &mut Child, limit: Duration) -> End {
             Ok(Some(status)) => return End::Failure(status.to_string()),
             Err(error) => return End::Failure(error.to_string()),
             Ok(None) if start.elapsed() > limit => {
-                // It may have ended by itself meanwhile, which is as good.
+                // It may have exited already.
                 let _ = child.kill();
                 let _ = child.wait();
                 return End::Hang;

@@ -1,4 +1,4 @@
-//! A real attache on a free port, with a folder of its own and its log kept.
+//! Starts the real attache on a free port, with its own folder, and keeps its log.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -27,7 +27,7 @@ struct Log(Arc<Mutex<Vec<String>>>);
 /// What to start.
 pub(super) struct Setup<'a> {
     pub(super) binary: &'a Path,
-    /// The script that answers come from.
+    /// The script of the model.
     pub(super) model: &'a Path,
     /// A file; without one the server has default settings.
     pub(super) settings: Option<&'a Path>,
@@ -52,7 +52,7 @@ impl Server {
         }
         command.arg("--store").arg(format!("sqlite:{}", folder.join("attache.db").display()));
         command.arg("--model").arg(format!("script:{}", model.display()));
-        // Nobody's settings, keys or data folder: only what is said above.
+        // No settings, keys or data folder from the environment.
         command.env_clear().env("HOME", folder).env("RUST_BACKTRACE", "1").current_dir(folder);
         command.envs(token.map(|token| ("ATTACHE_TOKEN", token)));
         Self::spawn(&mut command)
@@ -91,14 +91,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Nothing is left to do when it has ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Log {
-    /// Keeps every line of `stream`, and tells `url` the address when it comes by.
+    /// Keeps every line of `stream`, and sends the address to `url`.
     fn keep(&self, stream: Option<impl Read + Send + 'static>, url: Option<Sender<String>>) {
         let (log, Some(stream)) = (self.clone(), stream) else { return };
         // Ends with the stream, which ends with the server.
@@ -119,7 +119,7 @@ impl Log {
     }
 }
 
-/// The base URL in the line that tells it; the model server prints nothing else on its line.
+/// The base URL in a line of output. The model server prints only the URL.
 fn address(line: &str) -> Option<&str> {
     let rest = line.split_once(LISTENING).map_or(line, |(_, rest)| rest);
     rest.split_whitespace().next().filter(|url| url.starts_with("http://"))

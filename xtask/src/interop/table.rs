@@ -1,6 +1,6 @@
-//! `docs/interop.md`: what was found, as a table that is written by the suite and by nobody else.
+//! `docs/interop.md`: the results as tables. The file is generated.
 //!
-//! It holds no times and no dates, so that two runs which find the same write the same.
+//! It has no times and no dates, so that two runs with the same results write the same file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,18 +17,18 @@ const PAIRS: [&str; 6] =
     ["1.0 JSON-RPC", "1.0 HTTP+JSON", "1.0 gRPC", "0.3 JSON-RPC", "0.3 HTTP+JSON", "0.3 gRPC"];
 
 const HEAD: &str = "\
-# Other people's clients
+# Interoperability
 
-Written by `cargo xtask interop --write`; `cargo xtask test` finds the same or fails. Every check is made by a client that was
-published by others, unchanged, against the real program over real sockets. See `tests/interop` and `tests/frameworks`.
+`cargo xtask interop --write` writes this page, and `cargo xtask test` fails when a client it runs gives another result. Every check
+uses a published client, unchanged, against the real program over real sockets. See `tests/interop` and `tests/frameworks`.
 
 ## SDKs
 
-Each SDK speaks every binding that it has. Those of 1.0 speak 0.3 through their own layer for older agents.
+Each SDK is tested on every binding that it has. The SDKs of 1.0 speak 0.3 through their own compatibility layer.
 
-The servers list gRPC as `host:port` (`card.grpc = \"authority\"`), because gRPC for Python and JavaScript dials nothing else; no
-client needs another address than the card's. Clients are helped in two places: the SDKs of 1.0 are shown the interfaces of one
-version and binding at a time, and gRPC clients that need the token are given a channel that sends it.
+The servers list gRPC as `host:port` (`card.grpc = \"authority\"`), because gRPC for Python and JavaScript dials nothing else. The
+programs help the clients in two places: they show the SDKs of 1.0 the interfaces of one version and binding at a time, and they give
+gRPC clients that need the token a channel that sends it.
 
 ";
 
@@ -37,7 +37,7 @@ pub(super) fn write(root: &Path, cases: &[Case]) -> Result<(), String> {
     fs::write(root.join(FILE), text(cases)).map_err(|error| format!("writing {FILE}: {error}"))
 }
 
-/// An error when the table is not what `cases` would make of it.
+/// An error when the file differs from what `cases` would give.
 pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
     let found = fs::read_to_string(root.join(FILE)).unwrap_or_default();
     if found == text(cases) {
@@ -55,7 +55,7 @@ fn text(cases: &[Case]) -> String {
     out
 }
 
-/// The cases in the order in which checks were first told.
+/// The cases in the order in which the checks first appeared.
 #[derive(Default)]
 struct Results<'a> {
     programs: BTreeSet<&'a str>,
@@ -107,7 +107,7 @@ impl<'a> Results<'a> {
     /// On which pairs each SDK passes each check.
     fn write_checks(&self, out: &mut String) {
         out.push_str(
-            "J is JSON-RPC, H is HTTP+JSON and G is gRPC; ✓ is a check that is not about one of them.\n\n",
+            "J is JSON-RPC, H is HTTP+JSON and G is gRPC; ✓ marks a check that is about none of them.\n\n",
         );
         let titles = self.programs.iter().map(|program| title(program));
         row(out, ["check"].into_iter().chain(titles));
@@ -140,7 +140,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// A letter for what passed; what failed or was skipped is not shown as if it had.
+/// The letter of a check that passed.
 fn shown(verdict: Verdict, letter: char) -> Option<char> {
     (verdict == Verdict::Passed).then_some(letter)
 }
@@ -158,7 +158,7 @@ fn speaks_a2a(program: &str) -> bool {
     PEERS.iter().any(|peer| peer.folder == program && peer.against == Against::Attache)
 }
 
-/// What people call the SDK that a program uses.
+/// The name of the SDK that a program uses.
 fn title(program: &str) -> &str {
     let peer = PEERS.iter().find(|peer| peer.folder == program);
     peer.map_or(program, |peer| peer.name)

@@ -17,13 +17,13 @@ const PROGRAMS: &[Program] = &[
     Program { package: "python3-venv", name: "python3", probe: &["-c", "import venv, ensurepip"] },
     Program { package: "nodejs", name: "node", probe: &["--version"] },
     Program { package: "npm", name: "npm", probe: &["--version"] },
-    // What is started in a booby-trapped repository is watched with it.
-    // What commands in a sandbox find: not one that lies in a home folder.
+    // Used to watch the processes that a hostile repository starts.
+    // Commands in a sandbox must find it outside of home folders.
     Program { package: "python3", name: "/usr/bin/python3", probe: &["--version"] },
     Program { package: "git", name: "git", probe: &["--version"] },
     Program { package: "curl", name: "curl", probe: &["--version"] },
     Program { package: "strace", name: "strace", probe: &["-V"] },
-    // What searches are measured against.
+    // The benchmark compares searches with it.
     Program { package: "ripgrep", name: "rg", probe: &["--version"] },
 ];
 

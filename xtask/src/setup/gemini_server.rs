@@ -1,4 +1,4 @@
-//! The server whose clients have to work with ours unchanged, as `tests/gemini` names it.
+//! Installs the Gemini CLI server that attache is compared with; `tests/gemini` has its version.
 
 use std::path::Path;
 

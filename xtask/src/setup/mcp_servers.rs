@@ -1,4 +1,4 @@
-//! MCP servers of other people, as `tests/mcp` names them.
+//! Installs the third-party MCP servers that `tests/mcp` names.
 
 use std::path::{Path, PathBuf};
 

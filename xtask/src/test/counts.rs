@@ -51,7 +51,7 @@ impl Counts {
     }
 
     /// Adds up the results of every test binary of `cargo test`; `None` when there was none.
-    pub(super) fn of_libtest(text: &str) -> Option<Self> {
+    pub(crate) fn of_libtest(text: &str) -> Option<Self> {
         let mut results = text.lines().filter_map(|line| line.strip_prefix("test result: ")).peekable();
         results.peek()?;
         let mut counts = Self::default();

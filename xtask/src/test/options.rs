@@ -1,12 +1,12 @@
-//! What to run: the arguments of `cargo xtask test` and the one environment variable it obeys.
+//! What to run: the arguments of `cargo xtask test` and its one environment variable.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) extent: Extent,
     /// Parts of test names, for the Rust tests only.
     pub(super) names: Vec<String>,
-    /// `CI=true`: what could not be tested is as bad as what failed.
-    pub(super) skips_fail: bool,
+    /// `CI=true`: a skipped test fails the run, and the tests of the `fuzz` modules run, too.
+    pub(super) in_ci: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Options {
         Self::new(arguments, std::env::var("CI").is_ok_and(|value| value == "true"))
     }
 
-    fn new(arguments: Vec<String>, skips_fail: bool) -> Result<Self, String> {
+    fn new(arguments: Vec<String>, in_ci: bool) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
         if let Some(unknown) = flags.iter().find(|flag| *flag != "--quick") {
             return Err(format!(
@@ -35,7 +35,7 @@ impl Options {
             (true, false) => Extent::Quick,
             (false, _) => Extent::NamedTests,
         };
-        Ok(Self { extent, names, skips_fail })
+        Ok(Self { extent, names, in_ci })
     }
 }
 

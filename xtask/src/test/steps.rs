@@ -51,13 +51,13 @@ pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> R
         }
     };
     if !names.is_empty() {
-        // nextest calls a test skipped that was not asked for.
+        // nextest counts tests that were not asked for as skipped.
         counts.skipped = 0;
     }
     Ok(counts)
 }
 
-/// Tests that need a program of other people are told where it is; without it they pass over themselves.
+/// Tells tests where third-party programs are installed. Without them, those tests skip themselves.
 fn set_tool_variables(command: &mut Command, tools: &Tools) {
     if let Some(folder) = &tools.mcp_servers {
         command.env("ATTACHE_TEST_TOOLS", folder);
@@ -78,7 +78,10 @@ fn one_check(command: &mut Command) -> Result<Counts, String> {
 }
 
 /// Runs a test runner and reads its counts. A failure that the counts do not show is an error.
-fn counted(command: &mut Command, read: impl Fn(&str) -> Option<Counts>) -> Result<Counts, String> {
+pub(crate) fn counted(
+    command: &mut Command,
+    read: impl Fn(&str) -> Option<Counts>,
+) -> Result<Counts, String> {
     let outcome = process::show(command)?;
     match read(&outcome.text) {
         Some(counts) if outcome.success || counts.failed > 0 => Ok(counts),

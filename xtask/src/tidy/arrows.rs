@@ -65,10 +65,10 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("xtask", MayUse::Only(&[])),
 ];
 
-/// What the pure words may use of other people's crates.
+/// The third-party crates that `attache-domain` may use.
 const DOMAIN_MAY_USE: &[&str] = &["jiff", "serde", "serde_json", "smallvec", "thiserror"];
 
-/// Crates of programs, where an error only has to be read by a person.
+/// Programs, whose errors are only read by people.
 const MAY_USE_ANYHOW: &[&str] = &[BINARY, "attache-bench", "xtask"];
 
 pub(crate) fn check(members: &[Member]) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! What the README, the CI script and the architecture page promise.
+//! Checks that the README, the CI script, the architecture page and the security page are true.
 
 use crate::tidy::Finding;
 use crate::tidy::tree::{File, Tree};
@@ -51,7 +51,7 @@ fn check_ci(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Every test that the security page names as a proof exists.
+/// Every test exists that the security page names.
 fn check_security(tree: &Tree) -> Vec<Finding> {
     let place = "docs/security.md";
     let Some(page) = tree.file(place) else {

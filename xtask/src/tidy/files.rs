@@ -4,18 +4,18 @@ use crate::tidy::Finding;
 use crate::tidy::masked_source::{line_of, lines_with};
 use crate::tidy::tree::{File, Tree};
 
-/// A longer file is two things; see CONTRIBUTING.md.
+/// A longer file should be split; see CONTRIBUTING.md.
 const MAX_LINES: usize = 600;
 
-/// The checks themselves spell out what they look for.
+/// The checks themselves contain the words that they look for.
 const EXEMPT: &str = "xtask/src/tidy/";
 
 const PROMISES_FOR_LATER: &[&str] = &["TODO", "FIXME", "XXX"];
 
-/// Starts of paths that exist on somebody's machine only.
+/// Prefixes of paths on one machine.
 const MACHINE_PATHS: &[&str] = &["/home/", "/root/", "/Users/", "/work/", "../shared"];
 
-/// Package indexes and mirrors: which one to ask is the machine's setting, not ours.
+/// Package indexes and mirrors: the machine configures which one to use.
 const REGISTRY_HOSTS: &[&str] = &[
     "registry.npmjs.org",
     "registry.yarnpkg.com",

@@ -1,4 +1,4 @@
-//! One thing to put right.
+//! One finding of a check.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Other people's crates: allowed licences, banned crates, crates.io as the only source.
+//! Third-party crates: allowed licences, banned crates, crates.io as the only source.
 //!
 //! The lists are those of `deny.toml`; cargo-deny says more about a finding, but takes minutes to build.
 
@@ -41,8 +41,8 @@ pub(crate) fn check(tree: &Tree, root: &Path) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-/// What is built for the systems we ship to, each as `name version`. The lock file also names what nobody asked for:
-/// optional parts of our dependencies' dependencies.
+/// The crates that are built for our target systems, each as `name version`. The lock file also lists optional
+/// dependencies that are not built.
 fn built(root: &Path) -> Result<BTreeSet<String>, String> {
     let mut command = process::cargo(root);
     command.args([

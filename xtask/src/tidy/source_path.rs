@@ -1,4 +1,4 @@
-//! Where a Rust file stands: which crate it belongs to and whether it is shipped.
+//! The crate of a Rust file, and whether the file is shipped.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SourcePath<'a> {
@@ -15,7 +15,7 @@ pub(crate) enum Role {
 }
 
 impl<'a> SourcePath<'a> {
-    /// The place of the Rust file at `path`; `None` for other files.
+    /// `None` for files that are not Rust.
     pub(crate) fn of(path: &'a str) -> Option<Self> {
         let stem = path.strip_suffix(".rs")?;
         let package = match path.split('/').collect::<Vec<_>>()[..] {

@@ -1,4 +1,4 @@
-//! Words that must not occur in some rooms' Rust code.
+//! Words that must not occur in the code of some crates.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::tidy::masked_source::{MaskedSource, lines_with};
 use crate::tidy::source_path::{Role, SourcePath};
 use crate::tidy::tree::Tree;
 
-/// One written invariant about what is absent.
+/// Words that some crates must not contain, and why.
 struct ForbiddenWords {
     check: &'static str,
     words: &'static [&'static str],
@@ -33,7 +33,7 @@ enum Crates {
     AllBut(&'static [&'static str]),
 }
 
-/// Programs and test helpers: they meet the outside world for the libraries.
+/// Programs: only they read the environment and print.
 const PROGRAMS: &[&str] = &["attache", "attache-bench", "attache-conformance", "xtask"];
 
 const FORBIDDEN_WORDS: &[ForbiddenWords] = &[

@@ -1,12 +1,12 @@
 //! The files of the checkout, as text.
 //!
-//! A walk, not a question to git: it works in an export, and it sees a file before it is added.
+//! Walks the folders instead of asking git, so that it works in an export and sees files that are not added yet.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Folders that hold nothing we wrote, wherever they are; the same as in `.gitignore`.
+/// Folders without files of ours, as in `.gitignore`.
 const FOREIGN_FOLDERS: &[&str] = &[".git", "target", "node_modules", "__pycache__"];
 
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! The events of an answer, spelled as Gemini spells them.
+//! The events of an answer, in the format of Gemini.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const PIECE: usize = 60;
 const LAST_PIECE: &str = "Done.";
 
-/// What an answer of so many pieces says.
+/// The text of an answer of so many pieces.
 pub(crate) fn answer_text(pieces: usize) -> String {
     let mut words = Words(1);
     let mut text: String = (1..pieces.max(1)).map(|_| words.piece()).collect();
@@ -17,7 +17,7 @@ pub(crate) fn answer_text(pieces: usize) -> String {
     text
 }
 
-/// Ready to be sent, one after the other; cheap to have again.
+/// Encoded events, cheap to clone.
 #[derive(Clone, Default)]
 pub(super) struct Events {
     ready: Arc<[Bytes]>,
@@ -26,7 +26,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// An answer of so many pieces; the last one still has to say what it cost.
+    /// An answer of so many pieces; the last one still lacks the token usage.
     pub(super) fn text(pieces: usize) -> Self {
         let mut words = Words(1);
         let piece = |_| event(vec![json!({"text": words.piece()})], None);
@@ -84,7 +84,7 @@ fn event(parts: Vec<Value>, tokens: Option<u64>) -> Bytes {
     format!("data: {event}\r\n\r\n").into()
 }
 
-/// Text in which nothing comes back, or the agent would rightly suspect a loop.
+/// Text without repetitions; repetitions would look like a loop to the agent.
 struct Words(u64);
 
 impl Words {

@@ -1,4 +1,4 @@
-//! How the answers to come look.
+//! The plan for the next answers.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -47,14 +47,14 @@ pub(super) enum Tool {
     ReadFile,
     /// The words `keyword_0`, `keyword_1` and so on.
     GrepSearch,
-    /// A command that says hi, and that somebody is asked about: an `echo` alone is not worth asking.
+    /// A command that says hi, and that needs an approval; an `echo` alone does not.
     Shell,
 }
 
 pub(super) enum PlannedAnswer {
     Text,
     Calls(Vec<Value>),
-    /// What the conversation was about, shorter.
+    /// A summary of the conversation.
     Summary,
 }
 
@@ -75,7 +75,7 @@ impl Plan {
         (bytes as f64 * self.tokens_per_byte) as u64
     }
 
-    /// No two are the same, or the agent would rightly suspect a loop.
+    /// No two are the same; repetitions would look like a loop to the agent.
     fn call(&self, number: u64) -> Value {
         match self.tool {
             Tool::ReadFile => {

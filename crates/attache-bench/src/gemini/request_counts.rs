@@ -1,4 +1,4 @@
-//! What was asked, found by looking for a few words.
+//! Counts requests by searching them for a few words.
 
 use memchr::memmem;
 use serde::Serialize;
@@ -11,7 +11,7 @@ pub(super) struct RequestCounts {
     rounds: u64,
     /// Requests to sum the conversation up.
     summaries: u64,
-    /// Newest results without what was expected, and one of them.
+    /// Newest results without the expected text, and one of them.
     unexpected: u64,
     first_unexpected: Option<String>,
     body_bytes: u64,

@@ -1,4 +1,4 @@
-//! Ready-made requests: head and JSON-RPC body in one buffer, with a place to patch where they differ.
+//! Prepared requests: head and JSON-RPC body in one buffer, with the position of the part that differs.
 
 use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use serde_json::json;
 
-/// Digits of a request's own number inside its messageId; all requests of a run have one length.
+/// Digits of the request number in a messageId, so that all requests of a run have the same length.
 const NUMBER_DIGITS: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -105,7 +105,7 @@ pub(super) fn get_task(address: SocketAddr, dialect: Dialect, task: &str) -> Vec
     post(address, "/", dialect, method, json!({ "id": task }))
 }
 
-/// Asks for one task without what was said in it; in 1.0.
+/// Asks for one task without its history; in 1.0.
 pub(super) fn poll_task(address: SocketAddr, task: &str) -> Vec<u8> {
     post(address, "/", Dialect::V1, "GetTask", json!({ "id": task, "historyLength": 0 }))
 }
@@ -115,7 +115,7 @@ pub(super) fn list_tasks(address: SocketAddr, page_size: usize) -> Vec<u8> {
     post(address, "/", Dialect::V1, "ListTasks", json!({ "pageSize": page_size }))
 }
 
-/// Follows a task from now on.
+/// Subscribes to a task.
 pub(super) fn subscribe(address: SocketAddr, dialect: Dialect, task: &str) -> Vec<u8> {
     let method = match dialect {
         Dialect::V1 => "SubscribeToTask",

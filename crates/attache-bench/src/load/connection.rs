@@ -14,10 +14,10 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Small enough that ten thousand idle streams do not fill the machine's memory from this side.
 const SMALL_BUFFER_BYTES: usize = 2 * 1024;
 
-/// No answer here has a longer head.
+/// No response here has a longer head.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
 
-/// A request has been answered at all, with this status and framing; the body is still to be read.
+/// The head of a response. The body is not read yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ResponseHead {
     pub(super) status: u16,
@@ -32,7 +32,7 @@ pub(super) enum Framing {
 
 pub(super) struct Connection {
     socket: TcpStream,
-    /// What has been read and not yet used.
+    /// Bytes that were read and not used yet.
     unread: Vec<u8>,
     read_size: usize,
     /// Bytes in each direction, heads and framing included.

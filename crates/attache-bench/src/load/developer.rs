@@ -1,7 +1,6 @@
-//! A client of a coding agent: it speaks the development-tool extension and checks every word it hears.
+//! A client of a coding agent: it speaks the development-tool extension and checks every text it receives.
 //!
-//! Gemini CLI's own dialect goes to either server, so that both get the same bytes; the RFC's is for the figures that
-//! tell the two dialects apart.
+//! Both servers get Gemini CLI's dialect, so that they get the same bytes. The RFC's dialect is for the figures about dialects.
 
 mod approve;
 mod converse;
@@ -25,9 +24,9 @@ const URI: &str =
 /// The extension's dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExtensionDialect {
-    /// What clients of Gemini CLI's server say.
+    /// The dialect of Gemini CLI's server.
     Gemini,
-    /// What the extension's RFC says.
+    /// The dialect of the extension's RFC.
     Rfc,
 }
 
@@ -64,7 +63,7 @@ impl OpeningMessage {
 }
 
 impl ExtensionDialect {
-    /// Lets a call run that was asked about.
+    /// Approves a call.
     fn approval(self, address: SocketAddr, question: &Question) -> MessageRequest {
         let answer = match self {
             Self::Gemini => json!({ "callId": question.call, "outcome": "proceed_once" }),

@@ -1,4 +1,4 @@
-//! What it takes to read a model's answers and no more: hyper, the lines of the stream, and JSON for each event.
+//! Reads a model's responses with the least possible work: hyper, the lines of the stream, and JSON for each event.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

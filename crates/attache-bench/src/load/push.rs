@@ -1,4 +1,4 @@
-//! A task with many receivers of push notifications: how many are taken each second, and is every one in its place?
+//! A task with many receivers of push notifications: how many arrive each second, and do all arrive in order?
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

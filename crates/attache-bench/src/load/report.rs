@@ -1,4 +1,4 @@
-//! What a mode prints: counts, percentiles, and the generator's own CPU.
+//! The report of a mode: counts, percentiles, and the generator's own CPU.
 
 use std::io::Write;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// What the kernel counts CPU time in on every Linux this runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Measures wall time and the process's CPU from its making on.
+/// Measures wall time and the process's CPU from its creation.
 pub(super) struct Stopwatch {
     started: Instant,
     cpu: f64,
@@ -50,13 +50,13 @@ pub(super) fn print(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// User and system time of all threads, from the kernel's own books.
+/// User and system time of all threads, as the kernel counts it.
 fn own_cpu_seconds() -> anyhow::Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("cannot read own CPU time")?;
     cpu_seconds_of(&stat).context("own CPU time has an unknown form")
 }
 
-/// The program's name comes second, in brackets, and may hold anything; the fields count from behind it.
+/// The second field is the program's name in brackets, which may hold anything. The other fields are counted after it.
 fn cpu_seconds_of(stat: &str) -> Option<f64> {
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
     let user: f64 = fields.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Streams read to their end: what came, when the first of it came, and how evenly the rest did.
+//! Reads streams to their end: counts events, and measures the time to the first one and between the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use super::connection::{Connection, Framing};
 use super::events::{EventCounter, EventCounts};
 use super::report::{Stopwatch, micros_since, percentiles};
 
-/// What a reader that hardly reads lets the kernel keep for it.
+/// The receive buffer of a slow reader.
 const NARROW_RECEIVE_BYTES: u32 = 4096;
 
 #[derive(clap::Args)]
@@ -99,7 +99,7 @@ impl StreamRequest {
     }
 }
 
-/// What one connection, or all of them, saw.
+/// The counts and times of one connection, or of all.
 #[derive(Default)]
 struct StreamTotals {
     streams: u64,

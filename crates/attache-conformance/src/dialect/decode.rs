@@ -1,4 +1,4 @@
-//! Answers of a dialect, read into the protocol's words. What cannot be read is a failure that says where.
+//! Decodes responses of a dialect. A response that cannot be decoded fails the check and names the member.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::protocol::{
     Artifact, Message, Part, PushConfig, Role, SendResult, State, Status, StreamItem, Task, TaskPage,
 };
 
-/// How an answer is read.
+/// Decodes the parts of a task in a dialect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decoder {
     pub(crate) dialect: Dialect,

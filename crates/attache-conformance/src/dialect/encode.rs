@@ -1,4 +1,4 @@
-//! Requests in the words of a dialect.
+//! Encodes requests in a dialect.
 
 use serde_json::{Value, json};
 

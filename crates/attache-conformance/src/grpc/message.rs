@@ -38,7 +38,7 @@ impl Rpc {
         format!("/{}/{}", self.method.parent_service().full_name(), self.method.name())
     }
 
-    /// What JSON can say and protobuf cannot is nothing to try here.
+    /// Parameters that protobuf cannot express are not applicable.
     pub(super) fn encode(&self, params: &Value) -> CheckResult<Vec<u8>> {
         let options = DeserializeOptions::new().deny_unknown_fields(false);
         match DynamicMessage::deserialize_with_options(self.method.input(), params, &options) {

@@ -1,4 +1,4 @@
-//! How a call of gRPC ended: code, message and details.
+//! The status of a gRPC call: code, message and details.
 
 use attache_proto::rpc::Status;
 use base64::Engine;
@@ -41,7 +41,7 @@ pub(crate) struct GrpcStatus {
 }
 
 impl GrpcStatus {
-    /// From the trailers, or from the head where there was nothing else.
+    /// From the trailers, or from the head of a response without a body.
     pub(super) fn of(head: &ResponseHead, trailers: &HeaderMap) -> Self {
         let find = |name: &str| {
             let value = trailers.get(name).or_else(|| head.headers.get(name));

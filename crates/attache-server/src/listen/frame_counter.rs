@@ -4,6 +4,7 @@
 //! A client that sends far more of them than its responses explain is disconnected. Only frame headers are parsed, and only
 //! after the HTTP/2 preface; the rest of the protocol is hyper's.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use std::time::Duration;

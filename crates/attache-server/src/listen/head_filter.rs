@@ -5,6 +5,7 @@
 //! and hyper answers 400 and closes the connection. It tracks bodies to find the next head, and refuses an ambiguous
 //! length in the same way.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 /// A byte that no head may contain.

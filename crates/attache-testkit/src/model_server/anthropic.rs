@@ -8,7 +8,7 @@
 //!     .text(["The answer ", "is 42."])
 //!     .usage(7, 12)
 //!     .stop("end_turn");
-//! let server = ModelServer::playing([answer]);
+//! let server = ModelServer::with_responses([answer]);
 //! assert!(server.url().starts_with("http://127.0.0.1:"));
 //! ```
 
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 
 use crate::model_server::PlannedResponse;
 
-/// A message that begins; each block is told from start to stop.
+/// Begins a message. Each block is sent from start to stop.
 pub fn message() -> Message {
     let usage = json!({"input_tokens": 1, "output_tokens": 1});
     message_costing(usage)
 }
 
-/// As [`message`], with what the prompt cost.
+/// As [`message`], with the token usage of the prompt.
 pub fn message_costing(usage: Value) -> Message {
     let message = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "fake", "content": [],
@@ -32,12 +32,12 @@ pub fn message_costing(usage: Value) -> Message {
     Message { events: vec![start], blocks: 0, usage: json!({"output_tokens": 1}) }
 }
 
-/// One event as Anthropic spells it.
+/// One event in the format of Anthropic.
 pub fn event(value: &Value) -> String {
     format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
 }
 
-/// What an HTTP error looks like.
+/// An HTTP error.
 pub fn error(status: u16, kind: &str, message: &str) -> PlannedResponse {
     PlannedResponse::text(status, "application/json", &error_body(kind, message).to_string())
 }
@@ -47,7 +47,7 @@ pub fn error_body(kind: &str, message: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"})
 }
 
-/// An answer under way.
+/// Builds a response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     events: Vec<Value>,
@@ -100,7 +100,7 @@ impl Message {
         self.event(json!({"type": "ping"}))
     }
 
-    /// What is told of the cost at the end.
+    /// The token usage at the end.
     pub fn usage(self, input: u64, output: u64) -> Self {
         self.full_usage(json!({"input_tokens": input, "output_tokens": output}))
     }
@@ -110,7 +110,7 @@ impl Message {
         self
     }
 
-    /// The end, as it should be.
+    /// The regular end.
     pub fn stop(self, reason: &str) -> PlannedResponse {
         self.stop_with(json!({"stop_reason": reason, "stop_sequence": null}))
     }
@@ -121,7 +121,7 @@ impl Message {
         told.event(json!({"type": "message_stop"})).unended()
     }
 
-    /// What there is, and no end.
+    /// The response so far, without an end.
     pub fn unended(self) -> PlannedResponse {
         self.events.iter().fold(PlannedResponse::stream(), |planned, value| planned.bytes(event(value)))
     }

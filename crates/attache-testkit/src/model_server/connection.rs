@@ -1,4 +1,4 @@
-//! One connection: a request, its answer, and whatever end is planned.
+//! One connection: reads a request and plays its planned response.
 
 use std::io;
 use std::time::Duration;
@@ -54,7 +54,7 @@ async fn play(
     Ok(())
 }
 
-/// Waits for the test, or for the client to go away.
+/// Waits for the test, or for the client to disconnect.
 async fn hold(connection: &mut BufReader<TcpStream>, shared: &Shared) -> io::Result<()> {
     tokio::select! {
         permit = shared.released.acquire() => {
@@ -68,7 +68,7 @@ async fn hold(connection: &mut BufReader<TcpStream>, shared: &Shared) -> io::Res
     }
 }
 
-/// `None` when the client left without asking.
+/// `None` when the client disconnected without a request.
 pub(crate) async fn read_request(
     connection: &mut BufReader<TcpStream>,
 ) -> io::Result<Option<ReceivedRequest>> {

@@ -7,7 +7,7 @@
 //!     gemini::chunk().thought("Hm."),
 //!     gemini::chunk().text("The answer is 42.").finish("STOP").usage(7, 12),
 //! ]);
-//! let server = ModelServer::playing([answer]);
+//! let server = ModelServer::with_responses([answer]);
 //! assert!(server.url().starts_with("http://127.0.0.1:"));
 //! ```
 
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 use crate::model_server::PlannedResponse;
 
-/// A stream of these chunks that ends as it should.
+/// A stream of these chunks with the regular end.
 pub fn answer(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
     chunks.into_iter().fold(PlannedResponse::stream(), |planned, chunk| planned.bytes(event(&chunk.0)))
 }
 
-/// One event as Gemini spells it.
+/// One event in the format of Gemini.
 pub fn event(value: &Value) -> String {
     format!("data: {value}\r\n\r\n")
 }
@@ -36,12 +36,12 @@ pub fn bare(value: Value) -> Chunk {
     Chunk(value)
 }
 
-/// What an HTTP error looks like.
+/// An HTTP error.
 pub fn error(status: u16, name: &str, message: &str, details: Value) -> PlannedResponse {
     PlannedResponse::text(status, "application/json", &error_body(status, name, message, details).to_string())
 }
 
-/// As [`error`], and the server says how long to wait.
+/// As [`error`], with a retry delay.
 pub fn error_with_delay(status: u16, name: &str, message: &str, delay: &str) -> PlannedResponse {
     let info = json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]);
     error(status, name, message, info)
@@ -51,7 +51,7 @@ pub fn error_body(status: u16, name: &str, message: &str, details: Value) -> Val
     json!({"error": {"code": status, "message": message, "status": name, "details": details}})
 }
 
-/// One chunk of an answer. What comes after a part (`signed`, `id`) is about the part added last.
+/// One chunk of an answer. `signed` and `id` change the part added last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chunk(Value);
 
@@ -117,7 +117,7 @@ impl Chunk {
         self
     }
 
-    /// What Gemini calls the answer; it says so in every chunk.
+    /// The id of the response, which is in every chunk.
     pub fn response_id(mut self, id: &str) -> Self {
         self.0["responseId"] = id.into();
         self

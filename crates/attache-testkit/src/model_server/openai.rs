@@ -8,7 +8,7 @@
 //!     openai::chunk().text("is 42.").finish("stop"),
 //!     openai::usage(7, 12),
 //! ]);
-//! let server = ModelServer::playing([answer]);
+//! let server = ModelServer::with_responses([answer]);
 //! assert!(server.url().starts_with("http://127.0.0.1:"));
 //! ```
 
@@ -16,19 +16,19 @@ use serde_json::{Value, json};
 
 use crate::model_server::PlannedResponse;
 
-/// A stream of these chunks that ends as it should.
+/// A stream of these chunks with the regular end.
 pub fn answer(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
     unended(chunks).bytes(DONE)
 }
 
-/// As [`answer`], without the last word.
+/// As [`answer`], without the final `[DONE]`.
 pub fn unended(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
     chunks.into_iter().fold(PlannedResponse::stream(), |planned, chunk| planned.bytes(event(&chunk.0)))
 }
 
 pub const DONE: &str = "data: [DONE]\n\n";
 
-/// One event as OpenAI spells it.
+/// One event in the format of OpenAI.
 pub fn event(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
@@ -44,7 +44,7 @@ pub fn chunk() -> Chunk {
     }))
 }
 
-/// The chunk that tells what it cost, after everything else.
+/// The last chunk, with the token usage.
 pub fn usage(prompt: u64, answer: u64) -> Chunk {
     full_usage(json!({"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}))
 }
@@ -61,7 +61,7 @@ pub fn bare(value: Value) -> Chunk {
     Chunk(value)
 }
 
-/// What an HTTP error looks like.
+/// An HTTP error.
 pub fn error(status: u16, kind: &str, code: &str, message: &str) -> PlannedResponse {
     PlannedResponse::text(status, "application/json", &error_body(kind, code, message).to_string())
 }

@@ -1,4 +1,4 @@
-//! An answer to come, down to when which bytes go out.
+//! A planned response: its bytes, and when they are sent.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ pub enum ResponseStep {
     /// One chunk of the body, written at once.
     Bytes(Vec<u8>),
     Pause(Duration),
-    /// Goes on once the test says so.
+    /// Waits for `ModelServer::release`.
     Hold,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseEnd {
-    /// The body ends as HTTP wants it.
+    /// The body ends correctly.
     Whole,
     /// The connection is closed in the middle of the body.
     Cut,
@@ -30,13 +30,13 @@ pub enum ResponseEnd {
 }
 
 impl PlannedResponse {
-    /// A stream of events that begins with nothing.
+    /// An event stream without events.
     pub fn stream() -> Self {
         let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
         Self { status: 200, headers, steps: Vec::new(), ending: ResponseEnd::Whole }
     }
 
-    /// One body in one piece.
+    /// A whole body.
     pub fn text(status: u16, media_type: &str, body: &str) -> Self {
         let headers = vec![("content-type".to_owned(), media_type.to_owned())];
         Self { status, headers, steps: vec![ResponseStep::Bytes(body.into())], ending: ResponseEnd::Whole }
@@ -67,13 +67,13 @@ impl PlannedResponse {
         self
     }
 
-    /// Goes on, and ends, as `other` does.
+    /// Appends the steps and the end of `other`.
     pub fn then(mut self, other: Self) -> Self {
         self.steps.extend(other.steps);
         self.ending(other.ending)
     }
 
-    /// The same, every byte in a chunk of its own.
+    /// The same response with one byte per chunk.
     pub fn bytewise(mut self) -> Self {
         let steps = std::mem::take(&mut self.steps);
         self.steps = steps.into_iter().flat_map(single_bytes).collect();

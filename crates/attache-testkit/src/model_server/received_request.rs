@@ -1,4 +1,4 @@
-//! A request as it came.
+//! A recorded request.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ impl ReceivedRequest {
         find(&self.headers, name)
     }
 
-    /// The body as JSON; `null` when it is none.
+    /// The body as JSON; `null` when it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! Answers that every client has to understand, each under a name: here Gemini's, below those of others.
+//! Named responses that every client has to understand: Gemini's here, those of other providers in the submodules.
 //!
-//! Ours are tested against them, and so are the vendors' own: those have the last word on what they mean.
+//! Our clients are tested against them, and so are the vendors' own clients, which define what is right.
 
 pub mod anthropic;
 pub mod openai;
@@ -28,7 +28,7 @@ pub const NAMES: &[&str] = &[
     "busy",
 ];
 
-/// The answer of a scenario to a request; what it says may depend on where the request goes on.
+/// The response of a scenario; it may depend on the request.
 pub fn answer(name: &str, received: &ReceivedRequest) -> Option<PlannedResponse> {
     let continued = received.json().get("continuationToken").is_some();
     Some(match name {

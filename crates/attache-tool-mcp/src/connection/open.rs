@@ -1,5 +1,6 @@
 //! From options to a connection that has shaken hands.
 
+#[cfg(feature = "fuzz")]
 pub(super) mod fuzz;
 
 use std::sync::{Arc, Mutex};

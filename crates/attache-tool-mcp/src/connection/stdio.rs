@@ -1,5 +1,6 @@
 //! Messages as lines, over the standard input and output of a program.
 
+#[cfg(feature = "fuzz")]
 pub(super) mod fuzz;
 
 use std::future::Future;

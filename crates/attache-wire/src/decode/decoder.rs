@@ -5,7 +5,7 @@ use std::fmt;
 use attache_domain::{Fault, Violation};
 use serde_json::{Map, Value};
 
-use super::PartKinds;
+use super::{DecodeOptions, PartKinds};
 use crate::Dialect;
 use crate::devtool::Profile;
 
@@ -41,7 +41,7 @@ impl fmt::Display for FieldPath<'_> {
 /// Decodes one request. A reader records a violation here and returns `None`.
 pub(crate) struct Decoder {
     dialect: Dialect,
-    part_kinds: PartKinds,
+    options: DecodeOptions,
     lenient: bool,
     violations: Vec<Violation>,
     profile: Option<Profile>,
@@ -54,7 +54,7 @@ impl Decoder {
     pub(crate) fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
-            part_kinds: PartKinds::Required,
+            options: DecodeOptions::default(),
             lenient: false,
             violations: Vec::new(),
             profile: None,
@@ -63,19 +63,20 @@ impl Decoder {
 
     /// For responses: an agent may leave out what a client has to send.
     pub(crate) fn lenient(dialect: Dialect) -> Self {
-        Self { part_kinds: PartKinds::Inferred, lenient: true, ..Self::new(dialect) }
+        let options = DecodeOptions { part_kinds: PartKinds::Inferred, ..DecodeOptions::default() };
+        Self { options, lenient: true, ..Self::new(dialect) }
     }
 
     pub(crate) fn is_lenient(&self) -> bool {
         self.lenient
     }
 
-    pub(crate) fn with_part_kinds(self, part_kinds: PartKinds) -> Self {
-        Self { part_kinds, ..self }
+    pub(crate) fn with_options(self, options: DecodeOptions) -> Self {
+        Self { options, ..self }
     }
 
-    pub(crate) fn part_kinds(&self) -> PartKinds {
-        self.part_kinds
+    pub(crate) fn options(&self) -> DecodeOptions {
+        self.options
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

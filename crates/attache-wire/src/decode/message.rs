@@ -4,7 +4,7 @@ use attache_domain::{ContextId, Message, MessageAnswers, MessageId, Part, Role, 
 use serde_json::Value;
 
 use super::decoder::{Decoder, FieldPath, Members, excerpt, kind_of};
-use super::part;
+use super::{MessageTask, part};
 use crate::devtool::incoming;
 use crate::{Dialect, enum_names};
 
@@ -22,14 +22,24 @@ pub(super) fn read_member(
     let Some(value) = parent.take(name) else {
         return reading.refuse(above.member("message"), "is required");
     };
+    let beside = match (reading.dialect(), reading.options().message_task) {
+        (Dialect::V0_3Rpc, MessageTask::AlsoInParams) => parent.id(reading, "taskId"),
+        _ => None,
+    };
     let members = reading.members(value, above.member(name))?;
-    read(reading, members)
+    read(reading, members, beside)
 }
 
-fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<(Message, MessageAnswers)> {
+/// `task` is the one that a message goes to which names none itself.
+fn read(
+    reading: &mut Decoder,
+    mut members: Members<'_>,
+    task: Option<String>,
+) -> Option<(Message, MessageAnswers)> {
     check_kind(reading, &mut members);
     let here = members.place();
-    let message = read_members(reading, members)?;
+    let mut message = read_members(reading, members)?;
+    message.task = message.task.or(task.map(TaskId::from));
     read_extension_content(reading, message, here, "taskId")
 }
 

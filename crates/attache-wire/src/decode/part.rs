@@ -40,7 +40,8 @@ fn read_v0_3(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let kind = read_kind(reading, &mut members)?;
     // ProtoJSON has no kinds; in the JSON Schema every part names its own.
-    let is_required = reading.dialect() == Dialect::V0_3Rpc && reading.part_kinds() == PartKinds::Required;
+    let is_required =
+        reading.dialect() == Dialect::V0_3Rpc && reading.options().part_kinds == PartKinds::Required;
     if kind.is_none() && is_required {
         return reading.refuse(here.member("kind"), "is required: \"text\", \"file\" or \"data\"");
     }

@@ -67,10 +67,9 @@ fn write_artifacts(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mu
 }
 
 fn write_history(dialect: Dialect, view: &TaskView, length: Option<usize>, out: &mut Vec<u8>) {
-    let skipped = length.map_or(0, |length| view.history.len().saturating_sub(length));
-    let recent = &view.history[skipped..];
+    let recent = view.shown_history(length);
     if !recent.is_empty() {
         out.extend_from_slice(b",\"history\":");
-        write_array(recent, out, |message, out| message::write(dialect, message, out));
+        write_array(&recent, out, |message, out| message::write(dialect, message, out));
     }
 }

@@ -13,7 +13,6 @@ mod faults;
 mod fixture;
 mod gemini_dialect;
 mod golden;
-mod never_panics;
 mod proto;
 mod push;
 mod rejections;

@@ -4,7 +4,9 @@ use attache_domain::{
     CancelTask, ContextId, Fault, GetTask, ListTasks, Operation, OperationKind, Part, PartContent, Role,
     SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
 };
-use attache_wire::{DecodedOperation, Dialect, Version, decode, jsonrpc, rest};
+use attache_wire::{
+    DecodeOptions, DecodedOperation, Dialect, MessageTask, Version, decode, decode_with, jsonrpc, rest,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::{full_send, object, time, user_text};
@@ -323,4 +325,25 @@ fn every_method_has_its_version_and_operation() {
     for unknown in ["tasks/list", "", "sendMessage", "SendMessage "] {
         assert_eq!(jsonrpc::method(unknown), None, "{unknown}");
     }
+}
+
+#[test]
+fn a_task_beside_the_message_counts_where_the_interface_says_so() {
+    let named = |dialect, message_task, inside: Option<&str>| {
+        let parts = json!([{"kind": "text", "text": "hello"}]);
+        let mut message = json!({"role": "user", "parts": parts, "messageId": "m1", "contextId": "c1"});
+        if dialect == Dialect::V1_0 {
+            message = json!({"role": "ROLE_USER", "parts": [{"text": "hello"}], "messageId": "m1"});
+        }
+        message["taskId"] = json!(inside);
+        let options = DecodeOptions { message_task, ..DecodeOptions::default() };
+        let params = json!({"taskId": "beside", "message": message});
+        let decoded = decode_with(dialect, OperationKind::Send, Some(params), options).unwrap();
+        send(decoded).message.task
+    };
+    use MessageTask::{AlsoInParams, InMessage};
+    assert_eq!(named(Dialect::V0_3Rpc, AlsoInParams, None), Some(TaskId::from("beside")));
+    assert_eq!(named(Dialect::V0_3Rpc, AlsoInParams, Some("inside")), Some(TaskId::from("inside")));
+    assert_eq!(named(Dialect::V0_3Rpc, InMessage, None), None);
+    assert_eq!(named(Dialect::V1_0, AlsoInParams, None), None);
 }

@@ -47,6 +47,14 @@ fn check_message(task: &Value, expected: &str) {
     assert_eq!(task.to_string().matches(expected).count(), places, "{task:#}");
 }
 
+/// The texts of the agent's messages in the history.
+fn said_by_agent(task: &Value) -> Vec<&str> {
+    let history = task["history"].as_array().expect("a history").iter();
+    let of_agent =
+        history.filter(|message| message["role"].as_str().unwrap().to_lowercase().contains("agent"));
+    of_agent.map(|message| message["parts"][0]["text"].as_str().expect("a text")).collect()
+}
+
 #[tokio::test]
 async fn by_default_an_answer_is_neither_repeated_in_the_status_nor_sent_whole_at_the_end() {
     let server = launch().in_memory().script(SCRIPT).start().await;
@@ -116,6 +124,11 @@ async fn a_whole_server_can_put_its_answers_into_messages_and_asks_as_before() {
         let done = call(&client, "/", send, yes).await;
         assert!(state(&done).to_lowercase().contains("completed"), "{done:#}");
         check_message(&done, "Done.");
+        assert_eq!(
+            said_by_agent(&done),
+            ["Done."],
+            "a client of this interface takes all of it for the answer"
+        );
         let mut more = message("m3", "And now?");
         more["message"]["contextId"] = done["contextId"].clone();
         let frames = stream(&client, "/", streaming, more).await;

@@ -10,6 +10,9 @@ const MASTRA: &[(&str, &str)] = &[("@mastra/core", "1.71.0")];
 const MASTRA_NOTE: &str =
     "a suspended run is resumed; another message carries the conversation so far in its text, and no context";
 
+/// Over its Agent Client Protocol, a tool is run without a callback for its output.
+const GEMINI_SOURCE: &str = "@google/gemini-cli/bundle/gemini-3HFX2LNT.js:15687";
+
 const fn javascript(
     name: &'static str,
     folder: &'static str,
@@ -38,7 +41,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "a remote agent of the CLI; its model passes on what the agent says, without the label that the CLI puts before \
          an artifact",
     )
-    .known(&[lacks(&[Step::Stream], "it shows the pieces on a terminal only")]),
+    .known(&[lacks(&[Step::Stream], "it shows the pieces on a terminal only", GEMINI_SOURCE)]),
     javascript("npm @mastra/core 1.71.0, A2A 0.3", "js-mastra", MASTRA, "frameworks/js/mastra.mjs").note(MASTRA_NOTE),
     javascript("npm @mastra/core 1.71.0, A2A 1.0", "js-mastra", MASTRA, "frameworks/js/mastra-1.mjs").note(MASTRA_NOTE),
     javascript(
@@ -57,6 +60,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         DEFAULT,
         &[Step::ExactText, Step::Stream, Step::TextAfterApproval, Step::SecondMessage],
         "it shows the messages of statuses, and no artifacts",
+        "@ag-ui/a2a/dist/index.mjs, the branches for `status-update` and `task`",
     )]),
     javascript(
         "npm @strands-agents/sdk 1.19.0",
@@ -65,5 +69,5 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "frameworks/js/strands.mjs",
     )
     .note("a question is in no result, only in the events of its stream")
-    .known(&[lacks(&[Step::TextAfterApproval], NO_IDS)]),
+    .known(&[lacks(&[Step::TextAfterApproval], NO_IDS, "@strands-agents/sdk/dist/src/a2a/a2a-agent.js:100")]),
 ];

@@ -1,4 +1,4 @@
-//! Compares what a program told with what is known about its framework.
+//! Compares the report of a program with the known gaps of its framework.
 
 use super::{Framework, Gap, Interface, Known};
 use crate::interop::case::{Case, Verdict};
@@ -67,9 +67,9 @@ mod tests {
     use crate::interop::peers::Client;
 
     const KNOWN: &[Known] = &[
-        fails(DEFAULT, &[Step::ExactText], "spaces"),
-        lacks(&[Step::TextAfterApproval], "no ids"),
-        fails(BOTH, &[Step::SecondMessage], "broken"),
+        fails(DEFAULT, &[Step::ExactText], "spaces", "a.py:1"),
+        lacks(&[Step::TextAfterApproval], "no ids", "a.py:2"),
+        fails(BOTH, &[Step::SecondMessage], "broken", "a.py:3"),
     ];
 
     fn framework() -> Framework {

@@ -1,6 +1,6 @@
 //! The frameworks of Python.
 
-use super::steps::{BOTH, DEFAULT, MESSAGE, Step, fails, lacks};
+use super::steps::{BOTH, DEFAULT, Step, fails, lacks};
 use super::{Framework, Language};
 use crate::interop::peers::{Client, PYTHON_0_3, PYTHON_1_0};
 
@@ -36,7 +36,8 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .known(&[fails(
         DEFAULT,
         &[Step::Stream],
-        "it leaves out pieces that are appended, and shows the first one before the whole text",
+        "it ignores appended pieces, and shows the first piece before the whole text",
+        "google/adk/agents/remote_a2a_agent.py:787",
     )]),
     python(
         "PyPI agent-framework-a2a 1.0.0b261022",
@@ -53,13 +54,9 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     )
     .note(
         "the card is fetched by its client for REST, as the one for JSON-RPC looks for it elsewhere; it shows that a task \
-         waits, and not the question; an answer to a question is streamed, as otherwise it shows all that the task said",
-    )
-    .known(&[fails(
-        MESSAGE,
-        &[Step::TextAfterApproval],
-        "it reads no messages of statuses from a stream, and without one it shows the question again",
-    )]),
+         waits, and not the question; by default the answer to a question is streamed, because without streaming it shows \
+         the question again",
+    ),
     python(
         "PyPI beeai-framework 0.1.85",
         "py-beeai",
@@ -78,9 +75,16 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         fails(
             DEFAULT,
             &[Step::ExactText, Step::TextAfterApproval, Step::SecondMessage],
-            "it puts spaces between the pieces of a streamed answer",
+            "it puts spaces between the pieces of a streamed answer, and polling shows the answer twice, from the history and \
+             from the artifact",
+            "crewai/a2a/updates/streaming/handler.py:643, crewai/a2a/task_helpers.py:100",
         ),
-        fails(DEFAULT, &[Step::Stream], "it hands out pieces of bare messages only"),
+        fails(
+            DEFAULT,
+            &[Step::Stream],
+            "it hands out pieces of bare messages only",
+            "crewai/a2a/updates/streaming/handler.py:331",
+        ),
     ]),
     python(
         "PyPI strands-agents 1.62.0",
@@ -89,14 +93,8 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "frameworks/python/strands-agent.py",
     )
     .slow()
-    .known(&[
-        fails(
-            DEFAULT,
-            &[Step::ExactText, Step::SecondMessage],
-            "it puts line breaks between the pieces of a streamed answer",
-        ),
-        lacks(&[Step::TextAfterApproval], NO_IDS),
-    ]),
+    .note("answers are read without streaming: the text of a result has a line break after each streamed piece")
+    .known(&[lacks(&[Step::TextAfterApproval], NO_IDS, "strands/multiagent/a2a/_converters.py:42")]),
     python(
         "PyPI litellm 1.106.0",
         "py-litellm",
@@ -113,8 +111,12 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .slow()
     .note("it shows a question as an error of the component")
     .known(&[
-        lacks(&[Step::Stream], "the component does not stream"),
-        lacks(&[Step::TextAfterApproval], NO_IDS),
+        lacks(
+            &[Step::Stream],
+            "the component does not stream",
+            "lfx/components/models_and_agents/a2a_agent.py:303",
+        ),
+        lacks(&[Step::TextAfterApproval], NO_IDS, "lfx/components/models_and_agents/a2a_agent.py:317"),
     ]),
     python(
         "PyPI fasta2a 2.1.1",
@@ -125,7 +127,8 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .known(&[fails(
         BOTH,
         &[Step::ExactText, Step::Stream, Step::Approval, Step::TextAfterApproval, Step::SecondMessage],
-        "it calls methods of 0.3 and reads the answers as those of 1.0",
+        "it calls methods of 0.3 with the parts of 1.0, and reads answers with the members of 1.0 and the states of 0.3",
+        "fasta2a/client.py:88, fasta2a/schema.py:501 and 880",
     )]),
     python(
         "PyPI agentscope 2.0.10",
@@ -140,12 +143,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         &[("a2a-handler", "0.4.0")],
         "frameworks/python/a2a-handler.py",
     )
-    .note("it shows that a task waits, and not the question")
-    .known(&[fails(
-        MESSAGE,
-        &[Step::TextAfterApproval],
-        "without artifacts it shows every message of the history, the question included",
-    )]),
+    .note("it shows that a task waits, and not the question"),
     python(
         "PyPI any-agent 1.18.0",
         "py-any-agent",
@@ -159,8 +157,9 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
             DEFAULT,
             &[Step::ExactText, Step::TextAfterApproval, Step::SecondMessage],
             "it reads only the message of the status",
+            "any_agent/tools/a2a.py:116",
         ),
-        lacks(&[Step::Stream], "the tool does not stream"),
+        lacks(&[Step::Stream], "the tool does not stream", "any_agent/tools/a2a.py:72"),
     ]),
     python(
         "PyPI langgraph-a2a-client 0.1.5",
@@ -170,8 +169,8 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     )
     .note("it does not start with the newer a2a-sdk that it allows")
     .known(&[
-        lacks(&[Step::Stream], "the tool does not stream"),
-        lacks(&[Step::TextAfterApproval], NO_IDS),
+        lacks(&[Step::Stream], "the tool does not stream", "langgraph_a2a_client/a2a_client.py:94"),
+        lacks(&[Step::TextAfterApproval], NO_IDS, "langgraph_a2a_client/a2a_client.py:238"),
     ]),
     python(
         "PyPI nvidia-nat-a2a 1.9.0",

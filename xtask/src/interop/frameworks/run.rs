@@ -11,10 +11,10 @@ use crate::setup::environment;
 use crate::test::Counts;
 use crate::workspace::Workspace;
 
-/// The model the servers answer with.
+/// The script of the model.
 const MODEL_SCRIPT: &str = "examples/scripts/frameworks.yaml";
 
-/// Both interfaces at the same time: most of a run is the framework's own start.
+/// Runs both interfaces at the same time: most of the time is the start of the framework.
 pub(crate) fn run(workspace: &Workspace, framework: &Framework) -> Result<Counts, String> {
     let runs = std::thread::scope(|scope| {
         let begin = |interface| scope.spawn(move || one(workspace, framework, interface));
@@ -39,7 +39,7 @@ fn one(workspace: &Workspace, framework: &Framework, interface: Interface) -> Re
         arguments: interface.arguments(),
     })?;
     let mut command = environment::script(&workspace.root, &tools, client)?;
-    // Nothing that a framework keeps about one run, or about the person who runs it, is found by the next.
+    // A new home, so that no run finds files of another run or of the user.
     let home = folder.join("home");
     fs::create_dir_all(&home).map_err(|error| format!("making {}: {error}", home.display()))?;
     let report = script::run(command.env("HOME", home).arg(&server.url), &format!("{}: ", interface.name()))?;
@@ -51,7 +51,7 @@ fn one(workspace: &Workspace, framework: &Framework, interface: Interface) -> Re
     Ok(counts)
 }
 
-/// What the program itself calls a failure, known or not.
+/// All failures that the program reports, known or not.
 fn failures(report: &Report) -> Counts {
     let failed = report.cases.iter().filter(|case| case.verdict == Verdict::Failed).count();
     Counts { failed, ..Counts::default() }

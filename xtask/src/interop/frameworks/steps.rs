@@ -1,4 +1,4 @@
-//! The steps of the conversation, the two interfaces, and what is known not to be passed.
+//! The steps of the conversation, the two interfaces, and the known gaps.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::interop) enum Step {
@@ -26,13 +26,15 @@ pub(in crate::interop) struct Known {
     pub(in crate::interop) steps: &'static [Step],
     pub(in crate::interop) gap: Gap,
     pub(in crate::interop) reason: &'static str,
+    /// The file and line of the framework that shows it.
+    pub(in crate::interop) source: &'static str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::interop) enum Gap {
     /// The framework gets it wrong.
     Fails,
-    /// The framework has no means for it.
+    /// The framework has no interface for it.
     Missing,
 }
 
@@ -44,13 +46,14 @@ pub(super) const fn fails(
     interfaces: &'static [Interface],
     steps: &'static [Step],
     reason: &'static str,
+    source: &'static str,
 ) -> Known {
-    Known { interfaces, steps, gap: Gap::Fails, reason }
+    Known { interfaces, steps, gap: Gap::Fails, reason, source }
 }
 
-/// Something that no server can give to a framework.
-pub(super) const fn lacks(steps: &'static [Step], reason: &'static str) -> Known {
-    Known { interfaces: BOTH, steps, gap: Gap::Missing, reason }
+/// Steps for which a framework has no interface.
+pub(super) const fn lacks(steps: &'static [Step], reason: &'static str, source: &'static str) -> Known {
+    Known { interfaces: BOTH, steps, gap: Gap::Missing, reason, source }
 }
 
 impl Step {
@@ -91,7 +94,7 @@ impl Interface {
         }
     }
 
-    /// What the server is started with besides.
+    /// Further arguments of the server.
     pub(super) const fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::Default => &[],

@@ -101,7 +101,7 @@ pub fn answer(name: &str) -> Option<PlannedResponse> {
     })
 }
 
-/// OpenAI always says first who speaks, and its own client insists on it.
+/// The first chunk of OpenAI names the role, and its own client requires that.
 fn response(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
     openai::answer([chunk().role()].into_iter().chain(chunks))
 }

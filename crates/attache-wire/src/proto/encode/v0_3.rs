@@ -16,7 +16,6 @@ use crate::proto::value::{base64_bytes, to_struct};
 pub(super) fn task(view: &TaskView, shape: TaskShape) -> proto::Task {
     let with_calls = status_with_pending_calls(view, shape.profile);
     let artifacts = view.shown_artifacts(shape.profile != Profile::Plain);
-    let skipped = shape.history_length.map_or(0, |length| view.history.len().saturating_sub(length));
     proto::Task {
         id: view.task.to_string(),
         context_id: view.context.to_string(),
@@ -25,7 +24,7 @@ pub(super) fn task(view: &TaskView, shape: TaskShape) -> proto::Task {
             IncludeArtifacts::Never => Vec::new(),
             IncludeArtifacts::WhenAny | IncludeArtifacts::Always => artifacts.map(artifact).collect(),
         },
-        history: view.history[skipped..].iter().map(|it| message(it)).collect(),
+        history: view.shown_history(shape.history_length).into_iter().map(message).collect(),
         metadata: view.metadata.as_ref().map(to_struct),
     }
 }

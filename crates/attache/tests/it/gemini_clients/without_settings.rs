@@ -31,6 +31,23 @@ fn answer(id: &str, task: &str, call: &str, outcome: &str) -> Value {
     }})
 }
 
+/// The web client of terminAI names the task beside the message only.
+#[tokio::test]
+async fn a_task_may_be_named_beside_the_message_only() {
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": "touch made.txt"})),
+        says("Made."),
+    ]);
+    let (launch, _server, client) = start(&model).await;
+    let asked = stream(&client, prompt("request-1", "Make it.")).await;
+    let [pending] = asked.pending()[..] else { panic!("one call is asked about: {:#?}", asked.events) };
+    let mut params = answer("request-2", asked.task.as_deref().expect("a task"), &pending.id, "proceed_once");
+    params["message"].as_object_mut().expect("a message").remove("taskId");
+    let done = stream(&client, params).await;
+    assert_eq!(done.text, "Made.");
+    assert!(launch.folder().join("work/made.txt").exists());
+}
+
 #[tokio::test]
 async fn a_search_hears_its_answer_in_pieces_and_sees_the_end() {
     let pieces = [gemini::chunk().text("Rust is "), gemini::chunk().text("a language.").finish("STOP")];
