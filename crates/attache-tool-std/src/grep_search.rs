@@ -151,7 +151,8 @@ mod tests {
             Workspace { roots, scratch, environment: Vec::new(), ignore: IgnoreSources::default() };
         let input: Input = serde_json::from_value(json!({ "pattern": "hit" })).unwrap();
         let stop = WalkDeadline::after(Duration::ZERO, CancellationToken::new());
-        let outcome = search(&workspace, &[root.clone()], &Search::new(&input).unwrap(), &stop).unwrap();
+        let outcome =
+            search(&workspace, std::slice::from_ref(&root), &Search::new(&input).unwrap(), &stop).unwrap();
         let output = report(&workspace, &[root], &input, outcome);
         let [Content::Text(text)] = output.content.as_slice() else { panic!("{:?}", output.content) };
         assert!(
