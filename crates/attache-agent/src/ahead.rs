@@ -16,7 +16,7 @@ pub(crate) struct Ahead {
     shown: usize,
     exchanges: Vec<Arc<Exchange>>,
     /// The calls of the latest answer as it asks for them.
-    pub(crate) cast: Arc<CallRecords>,
+    pub(crate) call_records: Arc<CallRecords>,
     /// Answers of the model in the task.
     pub(crate) rounds: u32,
     /// Tokens of the task.
@@ -30,7 +30,7 @@ impl Ahead {
         Self {
             shown: view.exchanges.len(),
             exchanges: Vec::new(),
-            cast: Arc::default(),
+            call_records: Arc::default(),
             rounds: view.rounds,
             usage: view.usage,
             latest_usage: Usage::default(),
@@ -42,7 +42,7 @@ impl Ahead {
         self.exchanges.drain(..durable);
         self.shown += durable;
         self.exchanges.push(Arc::new(Exchange::Model(answer.said.clone())));
-        self.cast = Arc::new(CallRecords::of(answer));
+        self.call_records = Arc::new(CallRecords::of(answer));
         self.rounds += 1;
         self.usage.add(&answer.usage);
         self.latest_usage = answer.usage;

@@ -28,10 +28,10 @@ impl TurnRunner<'_> {
     pub(crate) async fn propose(
         &self,
         steps: &[CallStep],
-        cast: &CallRecords,
+        call_records: &CallRecords,
     ) -> Result<Option<Vec<ToolResult>>, TurnStopped> {
         let (mut earlier, mut proposed_now) = (PendingWrites::default(), Vec::new());
-        for record in &cast.calls {
+        for record in &call_records.calls {
             let id = &record.call.id;
             if steps.contains(&CallStep::Propose(id.clone())) {
                 let ruled = self.rule_on(record).await;
@@ -57,7 +57,7 @@ impl TurnRunner<'_> {
             let results = self
                 .run_concurrently(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
                 .await?;
-            return Ok(results.filter(|results| results.len() == cast.calls.len()));
+            return Ok(results.filter(|results| results.len() == call_records.calls.len()));
         }
         Ok(None)
     }
@@ -120,8 +120,8 @@ impl TurnRunner<'_> {
     /// Runs what may run together and waits for all of it.
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
         // Not the view itself: while it is held, everything recorded copies the task.
-        let cast = self.task.view().cast.clone();
-        self.run_concurrently(steps, |id| cast.find(id).map(Arc::as_ref)).await?;
+        let call_records = self.task.view().call_records.clone();
+        self.run_concurrently(steps, |id| call_records.find(id).map(Arc::as_ref)).await?;
         Ok(TurnFlow::Continue)
     }
 

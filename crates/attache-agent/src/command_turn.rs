@@ -75,7 +75,7 @@ impl TurnRunner<'_> {
             Some(CallOutcome::Failed { kind }) => *kind == ToolErrorKind::PolicyViolation.name(),
             _ => false,
         };
-        let denied = view.cast.calls.iter().find(is_denied)?;
+        let denied = view.call_records.calls.iter().find(is_denied)?;
         Some(format!("{} is not allowed: {}", denied.call.name, denied.summary))
     }
 

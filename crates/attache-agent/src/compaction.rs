@@ -100,10 +100,10 @@ impl TurnRunner<'_> {
         model: &dyn LanguageModel,
     ) -> Result<Option<(u64, u64)>, TurnStopped> {
         let before = self.prompt_tokens();
-        let reductions = self.task.view().untold.clone();
+        let reductions = self.task.view().compacted.clone();
         self.summarise(model, model.window(), before).await?;
         self.journal.flush().await?;
-        if self.task.view().untold == reductions {
+        if self.task.view().compacted == reductions {
             return Ok(None);
         }
         Ok(Some((before, self.prompt_tokens())))
@@ -210,7 +210,7 @@ fn masking(view: &TaskView, before: u64) -> Option<Compaction> {
         newest += size;
         if newest > PROTECTED_TOKENS {
             masked = masked.max(place + 1);
-            if place >= view.untold.masked {
+            if place >= view.compacted.masked {
                 saved += size.saturating_sub(500);
             }
         }

@@ -30,7 +30,7 @@ struct Latest {
     messages: usize,
     /// The last of the exchanges: where it was, it is, unless the conversation was reduced.
     last: Option<Arc<Exchange>>,
-    untold: Compacted,
+    compacted: Compacted,
     /// How many turns were told by what stands in the history.
     spoken: usize,
     /// At the end of it: what the task does not show yet.
@@ -42,7 +42,7 @@ impl PromptBuilder {
     pub(crate) fn of(views: &[TaskView]) -> Self {
         let mut earlier = Self::default();
         for view in views {
-            if let Some(summary) = &view.untold.summary {
+            if let Some(summary) = &view.compacted.summary {
                 earlier.summary = Some(summary.clone());
                 earlier.exchanges.clear();
             }
@@ -78,7 +78,7 @@ impl PromptBuilder {
     }
 
     fn told_from_the_start(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
-        let own = view.untold.summary.as_ref();
+        let own = view.compacted.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
         let summary = own.or(self.summary.as_ref());
         let mut exchanges: Vec<_> =
@@ -115,9 +115,9 @@ impl Latest {
         let placed = self.exchanges.checked_sub(1).and_then(|last| view.exchanges.get(last));
         let same = |(last, placed): (&Arc<Exchange>, &PlacedExchange)| Arc::ptr_eq(last, &placed.exchange);
         self.last.as_ref().zip(placed).is_some_and(same)
-            && self.untold == view.untold
+            && self.compacted == view.compacted
             // What comes is told whole.
-            && view.untold.masked <= self.exchanges
+            && view.compacted.masked <= self.exchanges
             && (view.history.len() == self.messages || built_in_turns(view, LastTurn::GoesOn).len() == self.spoken)
     }
 
@@ -144,8 +144,8 @@ impl Latest {
         }
         (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
         self.last = view.exchanges.last().map(|placed| Arc::clone(&placed.exchange));
-        if self.untold != view.untold {
-            self.untold.clone_from(&view.untold);
+        if self.compacted != view.compacted {
+            self.compacted.clone_from(&view.compacted);
         }
     }
 }
@@ -164,7 +164,7 @@ fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
         Item::Told(told) => {
             known += 1;
             match told {
-                ConversationItem::Exchange(exchange) if known <= view.untold.masked => mask(exchange),
+                ConversationItem::Exchange(exchange) if known <= view.compacted.masked => mask(exchange),
                 told => exchange(told),
             }
         }

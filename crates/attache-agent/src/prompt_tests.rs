@@ -152,7 +152,7 @@ fn lagging(
 ) -> (TaskView, Vec<Arc<Exchange>>) {
     let mut shown = after.clone();
     // Nobody makes less of what has not been told yet.
-    let is_whole = after.untold.masked <= before.conversation().count();
+    let is_whole = after.compacted.masked <= before.conversation().count();
     if !is_whole || !matches!(happening, Happening::Answered | Happening::Called) {
         return (shown, Vec::new());
     }

@@ -131,9 +131,9 @@ impl<'a> TurnRunner<'a> {
             Some(CallStep::AskPerson) => self.ask_person().await,
             Some(CallStep::Propose(_)) => {
                 let ahead = self.ahead.take();
-                let known = ahead.as_ref().map(|ahead| ahead.cast.clone());
-                let cast = known.unwrap_or_else(|| self.task.view().cast.clone());
-                let results = self.propose(&steps, &cast).await?;
+                let known = ahead.as_ref().map(|ahead| ahead.call_records.clone());
+                let call_records = known.unwrap_or_else(|| self.task.view().call_records.clone());
+                let results = self.propose(&steps, &call_records).await?;
                 self.ahead = ahead.zip(results).map(|(ahead, results)| ahead.with(results));
                 Ok(TurnFlow::Continue)
             }

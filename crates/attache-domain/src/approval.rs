@@ -92,7 +92,7 @@ impl TaskView {
     }
 
     fn answer_message(&self, event: &Event, call: &CallId, answer: &CallAnswer) -> Message {
-        let record = self.cast.find(call);
+        let record = self.call_records.find(call);
         let tool = record.map_or("a tool", |record| record.call.name.as_str());
         let by = answer.by.as_deref().unwrap_or("the user");
         let at = format!("{:.3}", event.at);

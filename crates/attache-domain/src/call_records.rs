@@ -106,11 +106,11 @@ impl CallRecords {
 
     /// The records after `fact`; the same ones if it changes nothing.
     pub fn after(self: &Arc<Self>, fact: &Fact) -> Arc<Self> {
-        let mut cast = self.clone();
-        if cast.is_changed_by(fact) {
-            Arc::make_mut(&mut cast).apply(fact);
+        let mut call_records = self.clone();
+        if call_records.is_changed_by(fact) {
+            Arc::make_mut(&mut call_records).apply(fact);
         }
-        cast
+        call_records
     }
 
     pub(crate) fn apply(&mut self, fact: &Fact) {
@@ -153,9 +153,9 @@ impl CallRecords {
 
     /// After an answer of which nothing has been carried out.
     pub fn of(answer: &ModelAnswer) -> Self {
-        let mut cast = Self::default();
-        cast.take_model_answer(answer);
-        cast
+        let mut call_records = Self::default();
+        call_records.take_model_answer(answer);
+        call_records
     }
 
     fn take_model_answer(&mut self, answer: &ModelAnswer) {

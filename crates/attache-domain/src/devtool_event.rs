@@ -78,7 +78,7 @@ pub enum CallChange {
 /// it.
 pub fn devtool_event_of<'a>(
     before: &UpdateContext,
-    cast: &'a CallRecords,
+    call_records: &'a CallRecords,
     event: &'a Event,
 ) -> Option<DevtoolEvent<'a>> {
     // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
@@ -96,7 +96,7 @@ pub fn devtool_event_of<'a>(
         })
     };
     let call = |id: &CallId, moved: CallChange| {
-        cast.find(id).map(|call| DevtoolEvent::Call { call: call.as_ref(), moved })
+        call_records.find(id).map(|call| DevtoolEvent::Call { call: call.as_ref(), moved })
     };
     match &event.fact {
         Fact::TaskOpened(_)
@@ -127,7 +127,7 @@ pub fn devtool_event_of<'a>(
         Fact::CallLost { call: id, .. } => call(id, CallChange::Lost),
         Fact::CallFinished(finished) => call(&finished.call, CallChange::Finished),
         Fact::CallShowed { call: id, text } => {
-            cast.find(id).map(|call| DevtoolEvent::CallOutput { call: call.as_ref(), text })
+            call_records.find(id).map(|call| DevtoolEvent::CallOutput { call: call.as_ref(), text })
         }
         Fact::PersonAsked { message } => {
             state(TaskState::InputRequired, Some(message), StateReason::ApprovalAsked)

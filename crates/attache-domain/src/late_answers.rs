@@ -103,7 +103,7 @@ impl TaskView {
 
     /// The tool of a call, and what the call would do.
     pub(crate) fn in_words(&self, call: &CallId) -> (String, String) {
-        let Some(record) = self.cast.find(call) else { return Default::default() };
+        let Some(record) = self.call_records.find(call) else { return Default::default() };
         let words = record.proposal.as_ref().map(|proposal| proposal.in_words());
         (visible_line(&record.call.name).into_owned(), words.unwrap_or_default())
     }

@@ -115,7 +115,7 @@ impl TaskView {
              them",
             ids.join(", ")
         );
-        for record in self.cast.asked() {
+        for record in self.call_records.asked() {
             let (tool, words) = self.in_words(&record.call.id);
             let id = visible_line(&record.shown_id().0);
             what.push_str(&format!("\n{tool} ({id}): {words}"));

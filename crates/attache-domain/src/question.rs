@@ -32,7 +32,7 @@ impl TaskView {
     pub fn question_text(&self, opening: &str, work: &ToolLoop) -> String {
         let mut text = format!("{opening}\n");
         for asked in work.asked() {
-            if let Some(record) = self.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) {
+            if let Some(record) = self.call_records.find(&asked.id).filter(|_| !asked.choices.is_empty()) {
                 text.push_str(&about_call(asked, record));
             }
         }

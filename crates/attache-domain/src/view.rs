@@ -38,8 +38,8 @@ pub struct TaskView {
     #[serde(default)]
     pub exchanges: Vec<PlacedExchange>,
     /// The calls of the latest answer.
-    #[serde(default)]
-    pub cast: Arc<CallRecords>,
+    #[serde(default, rename = "cast")]
+    pub call_records: Arc<CallRecords>,
     /// The files that this turn has changed, with their content before the turn and now.
     #[serde(default)]
     pub changes: Vec<FileChange>,
@@ -47,8 +47,8 @@ pub struct TaskView {
     #[serde(default)]
     pub granted: Vec<Grant>,
     /// What compaction has dropped, and the summary that replaces it.
-    #[serde(default)]
-    pub untold: Compacted,
+    #[serde(default, rename = "untold")]
+    pub compacted: Compacted,
     /// Answers of the model in the whole task.
     #[serde(default)]
     pub rounds: u32,
@@ -130,10 +130,10 @@ impl TaskView {
             metadata: opened.metadata.clone(),
             replied: None,
             exchanges: Vec::new(),
-            cast: Arc::default(),
+            call_records: Arc::default(),
             changes: Vec::new(),
             granted: Vec::new(),
-            untold: Compacted::default(),
+            compacted: Compacted::default(),
             rounds: 0,
             latest_usage: Usage::default(),
             usage: Usage::default(),
@@ -191,8 +191,8 @@ impl TaskView {
 
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
-        if self.cast.is_changed_by(&event.fact) {
-            Arc::make_mut(&mut self.cast).apply(&event.fact);
+        if self.call_records.is_changed_by(&event.fact) {
+            Arc::make_mut(&mut self.call_records).apply(&event.fact);
         }
         match &event.fact {
             Fact::TaskOpened(_)
@@ -293,7 +293,7 @@ impl TaskView {
     }
 
     fn add_grant(&mut self, call: &CallId, answer: &CallAnswer) {
-        let Some(record) = self.cast.find(call).filter(|_| answer.lasts()) else { return };
+        let Some(record) = self.call_records.find(call).filter(|_| answer.lasts()) else { return };
         let Some(proposal) = record.proposal.clone() else { return };
         let grant = Grant { tool: record.call.name.clone(), proposal, answer: answer.clone() };
         if self.granted.len() < MAX_GRANTS && !self.granted.contains(&grant) {
@@ -305,7 +305,8 @@ impl TaskView {
     fn add_result(&mut self, finished: &FinishedCall) {
         self.finished_calls += 1;
         self.add_file_change(finished);
-        let results: Option<Vec<_>> = self.cast.calls.iter().map(|record| record.result.clone()).collect();
+        let results: Option<Vec<_>> =
+            self.call_records.calls.iter().map(|record| record.result.clone()).collect();
         match results.filter(|results| !results.is_empty()) {
             Some(results) if self.commanding => self.commanded.push(results),
             Some(results) => self.add_exchange(Exchange::Results(results)),
@@ -315,7 +316,7 @@ impl TaskView {
 
     /// The written content is the proposed content, or the content that the person put in its place.
     fn add_file_change(&mut self, finished: &FinishedCall) {
-        let record = self.cast.find(&finished.call);
+        let record = self.call_records.find(&finished.call);
         let Some(record) = record.filter(|_| finished.outcome == CallOutcome::Succeeded) else { return };
         let Some(Preview::Edit { path, original, new_content, .. }) =
             record.proposal.as_ref().map(|proposal| &proposal.shown)
@@ -447,13 +448,13 @@ impl PartialEq for TaskView {
             && self.metadata == other.metadata
             && self.replied == other.replied
             && self.exchanges == other.exchanges
-            && self.cast == other.cast
+            && self.call_records == other.call_records
             && self.finished_calls == other.finished_calls
             && self.chosen_model == other.chosen_model
             && self.commanded == other.commanded
             && self.changes == other.changes
             && self.granted == other.granted
-            && self.untold == other.untold
+            && self.compacted == other.compacted
             && self.rounds == other.rounds
             && self.latest_usage == other.latest_usage
             && self.usage == other.usage

@@ -563,7 +563,7 @@ fn calls_that_are_open_end_with_the_task() {
     task.record(Fact::TaskCanceled).unwrap();
     let ended =
         |call: &&std::sync::Arc<attache_domain::CallRecord>| call.outcome == Some(CallOutcome::Canceled);
-    assert_eq!(task.0.cast.calls.iter().filter(ended).count(), 2);
+    assert_eq!(task.0.call_records.calls.iter().filter(ended).count(), 2);
 }
 
 #[test]

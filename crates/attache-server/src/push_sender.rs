@@ -203,7 +203,7 @@ fn devtool_frame<'a>(
         seq,
         at,
         stage: entry.stage(),
-        cast: entry.call_records(),
+        call_records: entry.call_records(),
         happening: event,
     }
 }

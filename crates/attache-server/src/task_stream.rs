@@ -101,7 +101,7 @@ impl TaskStream {
         };
         // A task shows its open questions while it waits for their answers.
         let asked = match resumes || (shows_task && view.status.state == TaskState::InputRequired) {
-            true => view.cast.asked().map(|call| call.shown_id().clone()).collect(),
+            true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
             false => Vec::new(),
         };
         Self {
@@ -324,7 +324,7 @@ impl TaskStream {
             seq,
             at: entry.event.at,
             stage: entry.stage(),
-            cast: entry.call_records(),
+            call_records: entry.call_records(),
             happening: event,
         }
     }

@@ -136,7 +136,7 @@ fn status_of(view: &TaskView, id: &MessageId) -> CommandStatus {
     if !view.progress.waits_for_person() {
         return CommandStatus::Running;
     }
-    let mut shown = view.cast.asked().filter_map(|call| Some(&call.proposal.as_ref()?.shown));
+    let mut shown = view.call_records.asked().filter_map(|call| Some(&call.proposal.as_ref()?.shown));
     if shown.any(|shown| matches!(shown, Preview::Exec { .. })) {
         CommandStatus::AsksForShell
     } else {

@@ -22,7 +22,7 @@ pub struct Follower {
     cursor: Seq,
     /// What the event after the cursor is shown by.
     stage: UpdateContext,
-    cast: Arc<CallRecords>,
+    call_records: Arc<CallRecords>,
     /// Stored events on their way, for a reader who fell behind.
     reading: Option<BoxFuture<'static, Result<Vec<Arc<Event>>, StoreError>>>,
 }
@@ -31,8 +31,8 @@ impl Follower {
     /// Follows `hot` from where `view` shows it.
     pub(crate) fn new(hot: Arc<LiveTask>, view: &TaskView) -> Self {
         let watcher = Watcher::new(hot);
-        let (stage, cast) = (view.progress.update_context(), view.cast.clone());
-        Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
+        let (stage, call_records) = (view.progress.update_context(), view.call_records.clone());
+        Self { watcher, cursor: view.progress.head, stage, call_records, reading: None }
     }
 
     /// Follows `hot` from right before the last `count` events that `view` shows.
@@ -52,7 +52,7 @@ impl Follower {
 
     /// An entry for what is shown at the cursor and not recorded.
     pub(crate) fn entry_here(&self, event: Event) -> TailEntry {
-        TailEntry::new(Arc::new(event), self.stage, self.cast.clone())
+        TailEntry::new(Arc::new(event), self.stage, self.call_records.clone())
     }
 
     /// Somebody else follows the task too.
@@ -107,10 +107,10 @@ impl Follower {
     }
 
     fn take(&mut self, events: Vec<Arc<Event>>, found: &mut Vec<Arc<TailEntry>>) {
-        let (mut stage, mut cast) = (self.stage, self.cast.clone());
+        let (mut stage, mut call_records) = (self.stage, self.call_records.clone());
         for event in events {
-            cast = cast.after(&event.fact);
-            let entry = TailEntry::new(event, stage, cast.clone());
+            call_records = call_records.after(&event.fact);
+            let entry = TailEntry::new(event, stage, call_records.clone());
             stage = entry.stage_after();
             found.push(Arc::new(entry));
         }
@@ -121,7 +121,7 @@ impl Follower {
         if let Some(last) = found.last() {
             self.cursor = last.event.seq;
             self.stage = last.stage_after();
-            self.cast.clone_from(last.call_records());
+            self.call_records.clone_from(last.call_records());
         }
     }
 }

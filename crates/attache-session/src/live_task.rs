@@ -185,7 +185,7 @@ impl LiveTask {
             let stage = view.progress.update_context();
             Arc::make_mut(view).apply(event);
             self.counters.appended(&event.fact);
-            tail.push(Arc::new(TailEntry::new(event.clone(), stage, view.cast.clone())));
+            tail.push(Arc::new(TailEntry::new(event.clone(), stage, view.call_records.clone())));
         }
         *store_failed = false;
         *cancel_wanted &= !view.progress.state.is_terminal();

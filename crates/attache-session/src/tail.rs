@@ -17,19 +17,19 @@ pub struct TailEntry {
     /// What the event is shown by; its face itself is made only when somebody spells it.
     stage: UpdateContext,
     /// The calls after it, for those who are shown calls.
-    cast: Arc<CallRecords>,
+    call_records: Arc<CallRecords>,
     spelled: EncodedEvents,
 }
 
 impl TailEntry {
     /// `stage` is of before the event, `cast` of after it.
-    pub(crate) fn new(event: Arc<Event>, stage: UpdateContext, cast: Arc<CallRecords>) -> Self {
-        Self { event, stage, cast, spelled: EncodedEvents::default() }
+    pub(crate) fn new(event: Arc<Event>, stage: UpdateContext, call_records: Arc<CallRecords>) -> Self {
+        Self { event, stage, call_records, spelled: EncodedEvents::default() }
     }
 
     /// The face of the event for those who are shown more than plain A2A has; `None` for what stays inside.
     pub fn devtool_event(&self) -> Option<DevtoolEvent<'_>> {
-        devtool_event_of(&self.stage, &self.cast, &self.event)
+        devtool_event_of(&self.stage, &self.call_records, &self.event)
     }
 
     pub fn stage(&self) -> &UpdateContext {
@@ -37,7 +37,7 @@ impl TailEntry {
     }
 
     pub fn call_records(&self) -> &Arc<CallRecords> {
-        &self.cast
+        &self.call_records
     }
 
     /// The visible face of the event; `None` for what stays inside.
@@ -89,7 +89,8 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) fn push(&mut self, entry: Arc<TailEntry>) {
-        let weight = weight_of_fact(&entry.event.fact) + weight_of_live(&entry.event.fact, &entry.cast);
+        let weight =
+            weight_of_fact(&entry.event.fact) + weight_of_live(&entry.event.fact, &entry.call_records);
         self.bytes += weight;
         self.entries.push_back((weight, entry));
         while self.entries.len() > MAX_ENTRIES || (self.bytes > MAX_BYTES && self.entries.len() > 1) {

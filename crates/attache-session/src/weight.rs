@@ -7,10 +7,10 @@ use attache_domain::{
 use serde_json::Value;
 
 /// What a call has shown is kept anew with each event that adds to it.
-pub(crate) fn weight_of_live(fact: &Fact, cast: &CallRecords) -> usize {
+pub(crate) fn weight_of_live(fact: &Fact, call_records: &CallRecords) -> usize {
     let Fact::CallShowed { call, .. } = fact else { return 0 };
     let weigh = |record: &CallRecord| record.live.len() + weight_of_input(&record.call.input);
-    cast.find(call).map_or(0, |record| weigh(record))
+    call_records.find(call).map_or(0, |record| weigh(record))
 }
 
 /// About how much memory a fact takes.

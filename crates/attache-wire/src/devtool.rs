@@ -44,7 +44,7 @@ pub struct DevtoolFrame<'a> {
     /// The state before the event.
     pub stage: &'a UpdateContext,
     /// The calls after the event.
-    pub cast: &'a CallRecords,
+    pub call_records: &'a CallRecords,
     pub happening: DevtoolEvent<'a>,
 }
 

@@ -33,7 +33,7 @@ async fn a_long_conversation_is_summarised_and_goes_on() {
     let world = World::with(patient(), scripts.into_iter().chain([says("Done.")])).await;
     let view = world.send("Go on for long!").await;
     assert_eq!(view.status.state, TaskState::Completed, "{}", status_text(&view));
-    assert!(view.untold.summary.as_ref().unwrap().contains("All of it"));
+    assert!(view.compacted.summary.as_ref().unwrap().contains("All of it"));
     let heard = world.model.heard();
     assert!(heard[0].starts_with("user: You are in a test."), "{}", heard[0]);
     assert!(heard[0].contains("All of it"), "{}", heard[0]);

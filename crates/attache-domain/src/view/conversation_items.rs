@@ -28,7 +28,7 @@ impl TaskView {
     /// The messages of people and the exchanges with the model, in their order. Items are only added at the end, and
     /// removed from the start by a compaction.
     pub fn conversation(&self) -> impl Iterator<Item = ConversationItem<'_>> {
-        self.conversation_since(0, self.untold.messages)
+        self.conversation_since(0, self.compacted.messages)
     }
 
     /// The items after so many exchanges and messages, if there was no compaction since.
@@ -59,7 +59,7 @@ impl TaskView {
     /// The same as [`conversation`](Self::conversation), newest first.
     pub fn conversation_backwards(&self) -> impl Iterator<Item = ConversationItem<'_>> {
         let mut exchanges = self.exchanges.iter().rev().peekable();
-        let mut messages = self.history.iter().enumerate().skip(self.untold.messages).rev().peekable();
+        let mut messages = self.history.iter().enumerate().skip(self.compacted.messages).rev().peekable();
         std::iter::from_fn(move || {
             loop {
                 let place = messages.peek().map(|(place, _)| *place);
@@ -88,17 +88,17 @@ impl TaskView {
         }
         self.exchanges.drain(..exchanges);
         while users > 0 {
-            let message = self.history.get(self.untold.messages);
+            let message = self.history.get(self.compacted.messages);
             users -= usize::from(message.is_none_or(|message| is_for_model(message)));
-            self.untold.messages += 1;
+            self.compacted.messages += 1;
         }
         self.usage.add(&reduction.cost);
         // An estimate for the next prompt.
         self.latest_usage = Usage { input: reduction.after, ..Usage::default() };
         if let Some(summary) = &reduction.summary {
-            self.untold.summary = Some(summary.clone());
+            self.compacted.summary = Some(summary.clone());
         }
-        self.untold.masked = reduction.masked as usize;
+        self.compacted.masked = reduction.masked as usize;
     }
 }
 

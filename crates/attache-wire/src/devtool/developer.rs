@@ -96,7 +96,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
 }
 
 pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
-    view.cast.asked().map(|call| data_part(tool_call::encode(call))).collect()
+    view.call_records.asked().map(|call| data_part(tool_call::encode(call))).collect()
 }
 
 /// The metadata of an event.
@@ -134,7 +134,7 @@ fn write_event(
     kind: &EventMetadata,
     out: &mut Vec<u8>,
 ) {
-    let model = occasion.cast.model.as_deref().unwrap_or("unknown");
+    let model = occasion.call_records.model.as_deref().unwrap_or("unknown");
     let metadata = |out: &mut Vec<u8>| {
         write_text(URI, out);
         out.extend_from_slice(b":{\"kind\":\"");

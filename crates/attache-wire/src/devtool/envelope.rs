@@ -69,7 +69,7 @@ pub(super) fn call_message_id(occasion: &DevtoolFrame<'_>, call: &CallRecord, mo
 
 /// The message id of the current stretch of text; `ago` counts back to earlier ones.
 pub(super) fn text_message_id(occasion: &DevtoolFrame<'_>, ago: u32) -> String {
-    format!("say-{}", occasion.cast.breath.saturating_sub(ago))
+    format!("say-{}", occasion.call_records.breath.saturating_sub(ago))
 }
 
 /// The error of a turn that stopped without an answer. A declined call is no error.

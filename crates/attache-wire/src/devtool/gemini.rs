@@ -44,7 +44,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
             let words = status_message(occasion, *state, *message, *why);
             let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
             let error = message.and_then(|message| error_text(*state, message));
-            let trace = error.as_ref().and(occasion.cast.response.as_deref());
+            let trace = error.as_ref().and(occasion.call_records.response.as_deref());
             let metadata = EventMetadata { error, usage: *usage, trace, ..EventMetadata::of("state-change") };
             write_event(dialect, occasion, event, &metadata, out);
         }
@@ -94,7 +94,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
 
 pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
     let prompt_id = prompt_id(&view.task, &view.progress.turn);
-    view.cast.asked().map(|call| data_part(tool_call::encode(call, &prompt_id))).collect()
+    view.call_records.asked().map(|call| data_part(tool_call::encode(call, &prompt_id))).collect()
 }
 
 /// The message of a state that needs an explanation.
@@ -119,7 +119,7 @@ fn status_message(
 
 /// The metadata of model output, with the provider's id of the response.
 fn model_metadata<'a>(kind: &'static str, occasion: &DevtoolFrame<'a>) -> EventMetadata<'a> {
-    EventMetadata { trace: occasion.cast.response.as_deref(), ..EventMetadata::of(kind) }
+    EventMetadata { trace: occasion.call_records.response.as_deref(), ..EventMetadata::of(kind) }
 }
 
 /// The metadata of an event.
@@ -184,7 +184,7 @@ fn write_event(
     metadata: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
-    let model = occasion.cast.model.as_deref().unwrap_or("unknown");
+    let model = occasion.call_records.model.as_deref().unwrap_or("unknown");
     event.write(dialect, occasion, |out| metadata.write(model, out), out);
 }
 

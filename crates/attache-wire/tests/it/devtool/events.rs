@@ -96,7 +96,7 @@ fn the_kinds_are_those_of_the_rfc_and_all_but_the_clients_own_occur() {
 fn a_task_that_waits_shows_the_calls_it_waits_for() {
     let told = tell([wants("run_shell_command", json!({})), vec![proposed(exec(), ONCE)]].concat());
     let mut view = full_view();
-    view.cast = told.last().unwrap().cast.clone();
+    view.call_records = told.last().unwrap().call_records.clone();
     view.status.state = TaskState::InputRequired;
     let shape =
         TaskShape { history_length: None, artifacts: IncludeArtifacts::Never, profile: Profile::Developer };

@@ -17,19 +17,23 @@ use crate::fixture::{object, time};
 /// An event with what stood before and after it.
 pub(crate) struct Told {
     pub(crate) stage: UpdateContext,
-    pub(crate) cast: Arc<CallRecords>,
+    pub(crate) call_records: Arc<CallRecords>,
     pub(crate) event: Event,
 }
 
 pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
     let turn = Turn { number: 1, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false };
     let mut stage = UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
-    let mut cast = Arc::new(CallRecords::default());
+    let mut call_records = Arc::new(CallRecords::default());
     let mut told = Vec::new();
     for (fact, seq) in facts.into_iter().zip(2..) {
-        cast = cast.after(&fact);
+        call_records = call_records.after(&fact);
         let after = stage.after(&fact);
-        told.push(Told { stage, cast: cast.clone(), event: Event { seq: Seq(seq), at: time(7), fact } });
+        told.push(Told {
+            stage,
+            call_records: call_records.clone(),
+            event: Event { seq: Seq(seq), at: time(7), fact },
+        });
         stage = after;
     }
     told
@@ -38,7 +42,7 @@ pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
 impl Told {
     /// The bytes of the event for a client of the RFC's dialect; none where it sees nothing.
     pub(crate) fn written(&self, dialect: Dialect) -> Option<Vec<u8>> {
-        let happening = devtool_event_of(&self.stage, &self.cast, &self.event)?;
+        let happening = devtool_event_of(&self.stage, &self.call_records, &self.event)?;
         if !Profile::Developer.shows(&happening) {
             return None;
         }
@@ -48,7 +52,7 @@ impl Told {
             seq: self.event.seq,
             at: self.event.at,
             stage: &self.stage,
-            cast: &self.cast,
+            call_records: &self.call_records,
             happening,
         };
         let mut out = Vec::new();

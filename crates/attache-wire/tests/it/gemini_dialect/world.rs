@@ -16,7 +16,7 @@ use crate::fixture::{object, time};
 pub(super) struct World {
     dialect: Dialect,
     stage: UpdateContext,
-    cast: Arc<CallRecords>,
+    call_records: Arc<CallRecords>,
     seq: u64,
 }
 
@@ -30,28 +30,28 @@ impl World {
         let turn =
             Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
         let stage = UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
-        let cast = CallRecords { model: Some("gemini-2.5-pro".into()), ..CallRecords::default() };
-        Self { dialect, stage, cast: Arc::new(cast), seq: 1 }
+        let call_records = CallRecords { model: Some("gemini-2.5-pro".into()), ..CallRecords::default() };
+        Self { dialect, stage, call_records: Arc::new(call_records), seq: 1 }
     }
 
     /// Nobody knows yet who will answer.
     pub(super) fn nameless() -> Self {
-        Self { cast: Arc::default(), ..Self::new() }
+        Self { call_records: Arc::default(), ..Self::new() }
     }
 
     /// What is sent when `fact` is recorded.
     #[track_caller]
     pub(super) fn hears(&mut self, fact: Fact) -> Option<Value> {
         self.seq += 1;
-        self.cast = self.cast.after(&fact);
+        self.call_records = self.call_records.after(&fact);
         let event = Event { seq: Seq(self.seq), at: time(0), fact };
-        let happening = devtool_event_of(&self.stage, &self.cast, &event)
+        let happening = devtool_event_of(&self.stage, &self.call_records, &event)
             .filter(|happening| Profile::Gemini.shows(happening));
         let heard = happening.map(|happening| {
             let mut out = Vec::new();
             let (task, context) = (&TaskId::from("T"), &ContextId::from("C"));
-            let (seq, at, stage, cast) = (event.seq, event.at, &self.stage, &*self.cast);
-            let occasion = DevtoolFrame { task, context, seq, at, stage, cast, happening };
+            let (seq, at, stage, call_records) = (event.seq, event.at, &self.stage, &*self.call_records);
+            let occasion = DevtoolFrame { task, context, seq, at, stage, call_records, happening };
             Profile::Gemini.write(self.dialect, &occasion, &mut out);
             let event: Value = serde_json::from_slice(&out).unwrap();
             check_gemini_event(&event).unwrap_or_else(|error| panic!("{error}"));

@@ -17,7 +17,9 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
     let mut written = 0;
     for profile in [Profile::Developer, Profile::Gemini] {
         for told in tell(facts.clone()) {
-            let Some(happening) = devtool_event_of(&told.stage, &told.cast, &told.event) else { continue };
+            let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
+                continue;
+            };
             if !profile.shows(&happening) {
                 continue;
             }
@@ -27,7 +29,7 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
                 seq: told.event.seq,
                 at: told.event.at,
                 stage: &told.stage,
-                cast: &told.cast,
+                call_records: &told.call_records,
                 happening,
             };
             for (version, dialect) in [(Version::V1_0, Dialect::V1_0), (Version::V0_3, Dialect::V0_3Rest)] {
@@ -51,10 +53,13 @@ fn an_event_that_no_protobuf_can_hold_is_an_error_and_not_an_empty_item() {
     let mut facts = wants("shell", json!({ "command": deep }));
     facts.push(started());
     for told in tell(facts) {
-        let Some(happening) = devtool_event_of(&told.stage, &told.cast, &told.event) else { continue };
-        let (stage, cast) = (&told.stage, &told.cast);
+        let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
+            continue;
+        };
+        let (stage, call_records) = (&told.stage, &told.call_records);
         let (seq, at) = (told.event.seq, told.event.at);
-        let occasion = DevtoolFrame { task: &task, context: &context, seq, at, stage, cast, happening };
+        let occasion =
+            DevtoolFrame { task: &task, context: &context, seq, at, stage, call_records, happening };
         for version in [Version::V1_0, Version::V0_3] {
             let mut out = b"before".to_vec();
             match proto::write_devtool_frame(Profile::Developer, version, &occasion, &mut out) {

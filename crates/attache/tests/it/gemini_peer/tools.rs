@@ -38,7 +38,7 @@ fn told(name: &str) -> Value {
     let call = ToolCall { id: id.clone(), name: name.into(), input: Map::new() };
     let said = vec![ModelPart { what: ModelPartContent::Call(call), opaque: None }];
     let answer = ModelAnswer { model: "m".into(), said, usage: Usage::default(), end: Default::default() };
-    let cast = Arc::new(CallRecords::default()).after(&Fact::ModelAnswered(Box::new(answer)));
+    let call_records = Arc::new(CallRecords::default()).after(&Fact::ModelAnswered(Box::new(answer)));
     let turn =
         Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
     let occasion = DevtoolFrame {
@@ -51,8 +51,8 @@ fn told(name: &str) -> Value {
             presentation: attache_domain::Presentation::default(),
             turn,
         },
-        cast: &cast,
-        happening: DevtoolEvent::Call { call: cast.find(&id).unwrap(), moved: CallChange::Started },
+        call_records: &call_records,
+        happening: DevtoolEvent::Call { call: call_records.find(&id).unwrap(), moved: CallChange::Started },
     };
     let mut out = Vec::new();
     Profile::Gemini.write(Dialect::V0_3Rpc, &occasion, &mut out);
