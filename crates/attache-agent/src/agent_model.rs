@@ -7,9 +7,9 @@ use attache_model::{BuiltInModel, LanguageModel};
 
 #[derive(Clone)]
 pub enum AgentModel {
-    /// A language model: it is told the conversation, and what it says and wants done are facts.
+    /// A language model: it gets the conversation, and its text and calls become facts.
     Language(Arc<dyn LanguageModel>),
-    /// A model of ours that performs whole turns by itself and sees nothing but the task.
+    /// A model in this process that runs whole turns by itself and sees only the task.
     BuiltIn(Arc<dyn BuiltInModel>),
 }
 

@@ -1,4 +1,4 @@
-//! The seam to whoever says what a call may do.
+//! The interface that decides whether a call may run.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub struct ApprovalRequest<'a> {
     pub proposal: &'a Proposal,
 }
 
-/// What is to become of a proposed call.
+/// The decision about a proposed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalDecision {
     Allow {
@@ -39,9 +39,9 @@ pub trait Approver: Send + Sync + 'static {
     /// The same for the same rules and the same case.
     fn rule(&self, case: ApprovalRequest<'_>) -> ApprovalDecision;
 
-    /// Somebody agreed, perhaps for longer than this once.
+    /// A person agreed, perhaps for more than this call.
     fn remember_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer);
 
-    /// Somebody agreed for longer, before a restart perhaps; what was kept for good is kept already.
+    /// A person agreed for longer, perhaps before a restart. Rules that were saved need no restoring.
     fn restore_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer);
 }

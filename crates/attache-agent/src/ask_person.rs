@@ -6,7 +6,7 @@ use attache_session::TurnStopped;
 use crate::turn_runner::{TurnFlow, TurnRunner};
 
 impl TurnRunner<'_> {
-    /// Nothing goes on: the questions are put, and the turn rests until somebody answers.
+    /// Asks the open questions. The turn stops until they are answered.
     pub(crate) async fn ask_person(&self) -> Result<TurnFlow, TurnStopped> {
         let view = self.task.view();
         let work = &view.progress.work;

@@ -22,22 +22,22 @@ pub(crate) enum RequestEnd {
     WithTurn(Fact),
 }
 
-/// Performs until the turn is over, or until the model wants tools to be used.
+/// Runs until the turn is over, or until the model asks for tools.
 pub(crate) async fn run_request(
     model: &dyn BuiltInModel,
-    latest: &CurrentTask,
+    task: &CurrentTask,
     journal: &Journal,
 ) -> Result<RequestEnd, TurnStopped> {
-    let view = latest.view();
+    let view = task.view();
     let turn = view.progress.turn;
-    let voice = TurnOutput::of(&view);
+    let output = TurnOutput::of(&view);
     let request = ModelRequest {
         history: history(&view),
         turn: turn.number,
         emitted: turn.emitted,
         results: results_of_turn(&view),
     };
-    // The view is let go before anything is recorded, so that it need not be copied to change.
+    // The view is dropped before anything is recorded, so that changes need not copy it.
     drop(view);
     let mut stream = Lookahead { stream: model.stream(request), next: None };
     let mut credentials = turn.emitted;
@@ -45,20 +45,20 @@ pub(crate) async fn run_request(
         match item {
             Ok(ModelStreamItem::Chunk(chunk)) => {
                 let last = matches!(chunk, ModelChunk::Text(_)) && stream.finish_is_next();
-                journal.record(fact_of(chunk, last, &voice, &mut credentials)).await?;
+                journal.record(fact_of(chunk, last, &output, &mut credentials)).await?;
             }
             Ok(ModelStreamItem::Finish(TurnFinish::Calls(calls))) => {
                 journal.flush().await?;
-                let text = latest.view().uncertain_text();
+                let text = task.view().uncertain_text();
                 journal.record(answered(model.name(), text, calls)).await?;
                 return Ok(RequestEnd::WithCalls);
             }
-            Ok(ModelStreamItem::Finish(finish)) => return Ok(RequestEnd::WithTurn(end_of(finish, &voice))),
-            Err(error) => return Ok(RequestEnd::WithTurn(failed(&error, &voice))),
+            Ok(ModelStreamItem::Finish(finish)) => return Ok(RequestEnd::WithTurn(end_of(finish, &output))),
+            Err(error) => return Ok(RequestEnd::WithTurn(failed(&error, &output))),
         }
     }
     let silent = ModelError::Interrupted { what: "it ended without saying so".into() };
-    Ok(RequestEnd::WithTurn(failed(&silent, &voice)))
+    Ok(RequestEnd::WithTurn(failed(&silent, &output)))
 }
 
 /// What people and the agent have said; a command that puts something to the model speaks last.
@@ -71,15 +71,15 @@ fn history(view: &TaskView) -> Vec<Arc<Message>> {
             Content::Text(text) => Some(Part::text(text)),
             Content::Bytes { .. } | Content::Link { .. } => None,
         });
-        let voice = TurnOutput::of(view);
-        history.push(Arc::new(Message { role: Role::User, ..voice.message("prompt", texts.collect()) }));
+        let output = TurnOutput::of(view);
+        history.push(Arc::new(Message { role: Role::User, ..output.message("prompt", texts.collect()) }));
     }
     history
 }
 
-/// What came of the calls of this turn, answer by answer.
+/// The results of the calls of this turn, answer by answer.
 fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
-    // What a command wanted is told to the command.
+    // Results of a command's calls go to the command.
     let rounds = (view.progress.work.rounds as usize).saturating_sub(view.commanded.len());
     if rounds == 0 {
         return Vec::new();
@@ -128,7 +128,7 @@ impl Lookahead {
     }
 }
 
-fn fact_of(chunk: ModelChunk, last: bool, voice: &TurnOutput, credentials: &mut u32) -> Fact {
+fn fact_of(chunk: ModelChunk, last: bool, output: &TurnOutput, credentials: &mut u32) -> Fact {
     match chunk {
         ModelChunk::Thought(text) => Fact::ThoughtShared { text },
         ModelChunk::Text(text) => Fact::TextSaid { text, last },
@@ -138,16 +138,16 @@ fn fact_of(chunk: ModelChunk, last: bool, voice: &TurnOutput, credentials: &mut 
         }
         ModelChunk::CredentialNeeded(text) => {
             *credentials += 1;
-            Fact::CredentialAsked { message: voice.text(&format!("credential-{credentials}"), text).into() }
+            Fact::CredentialAsked { message: output.text(&format!("credential-{credentials}"), text).into() }
         }
         ModelChunk::Resumed => Fact::WorkResumed,
     }
 }
 
-fn end_of(finish: TurnFinish, voice: &TurnOutput) -> Fact {
+fn end_of(finish: TurnFinish, output: &TurnOutput) -> Fact {
     let ended = |outcome: TurnOutcome, text: Option<String>| Fact::TurnEnded {
         outcome,
-        message: text.map(|text| voice.text("status", text).into()),
+        message: text.map(|text| output.text("status", text).into()),
         usage: None,
     };
     match finish {
@@ -159,14 +159,14 @@ fn end_of(finish: TurnFinish, voice: &TurnOutput) -> Fact {
         TurnFinish::Calls(_) => ended(TurnOutcome::Failed, None),
         // A bare reply belongs to no task that anyone can see.
         TurnFinish::Replied { parts } => {
-            let mut message = voice.message("reply", parts);
+            let mut message = output.message("reply", parts);
             message.task = None;
             Fact::Replied { message: message.into() }
         }
     }
 }
 
-fn failed(error: &ModelError, voice: &TurnOutput) -> Fact {
-    let message = voice.text("status", format!("The model failed: {error}."));
+fn failed(error: &ModelError, output: &TurnOutput) -> Fact {
+    let message = output.text("status", format!("The model failed: {error}."));
     Fact::TurnEnded { outcome: TurnOutcome::Failed, message: Some(message.into()), usage: None }
 }

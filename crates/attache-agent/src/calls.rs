@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallOutcome, CallPhase, CallRecord, CallRecords, CallStep, Content, Digest, Effect, Fact,
-    FinishedCall, LOST_CHOICES, Preview, Proposal, ProposedCall, ToolResult, Verdict,
+    CallId, CallOutcome, CallPhase, CallRecord, CallStep, Content, Digest, Effect, Fact, FinishedCall,
+    LOST_CHOICES, Preview, Proposal, ProposedCall, Verdict,
 };
 use attache_session::TurnStopped;
 use attache_tool::diff::compare;
@@ -23,13 +23,10 @@ use crate::turn_runner::{TurnFlow, TurnRunner};
 use crate::{ApprovalDecision, ApprovalRequest};
 
 impl TurnRunner<'_> {
-    /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about. Tells what
-    /// came of all of them if that may still be unwritten.
-    pub(crate) async fn propose(
-        &self,
-        steps: &[CallStep],
-        call_records: &CallRecords,
-    ) -> Result<Option<Vec<ToolResult>>, TurnStopped> {
+    /// Records what each requested call would do and whether it may run. Calls that need no approval start in the same
+    /// write.
+    pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
+        let call_records = self.task.view().call_records.clone();
         let (mut earlier, mut proposed_now) = (PendingWrites::default(), Vec::new());
         for record in &call_records.calls {
             let id = &record.call.id;
@@ -52,14 +49,12 @@ impl TurnRunner<'_> {
         }
         let steps = self.journal.with_progress(|progress| progress.work.steps());
         let starts = |record: &CallRecord| steps.contains(&CallStep::Start(record.call.id.clone()));
-        // Proposed and started with one write. What is to be done besides waits until others can have seen it.
+        // Anything else, such as a question, waits until clients can have seen the proposals.
         if !steps.is_empty() && steps.len() == proposed_now.iter().filter(|record| starts(record)).count() {
-            let results = self
-                .run_concurrently(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
+            self.run_concurrently(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
                 .await?;
-            return Ok(results.filter(|results| results.len() == call_records.calls.len()));
         }
-        Ok(None)
+        Ok(TurnFlow::Continue)
     }
 
     async fn rule_on(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
@@ -106,7 +101,7 @@ impl TurnRunner<'_> {
         Ok(TurnFlow::Continue)
     }
 
-    /// Somebody wants an edit to hold something else, and to be asked about that.
+    /// Shows an edit with the content that a person put in its place; it is asked about again.
     fn put_in_others_words(&self, record: &CallRecord, proposal: &mut Proposal) {
         let answer = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Modify);
         if let Some(content) = answer.and_then(|answer| answer.new_content.as_ref())
@@ -125,29 +120,26 @@ impl TurnRunner<'_> {
         Ok(TurnFlow::Continue)
     }
 
-    /// Tells what came of them, in their order, if all of them change nothing.
+    /// Records that the calls start, waits until that is durable, and runs them together.
     async fn run_concurrently<'c>(
         &self,
         steps: &[CallStep],
         find: impl Fn(&CallId) -> Option<&'c CallRecord>,
-    ) -> Result<Option<Vec<ToolResult>>, TurnStopped> {
+    ) -> Result<(), TurnStopped> {
         let mut running = FuturesOrdered::new();
-        // What changes nothing may run before it is durable that it does: after a crash it runs again anyway.
-        let mut all_repeatable = true;
         for step in steps {
             match step {
                 CallStep::Start(id) => {
                     let Some(record) = find(id) else { continue };
                     let Some(proposal) = self.approved(record) else { continue };
-                    all_repeatable &= self.is_repeatable(record);
                     let (digest, mark) = (digest(&proposal), self.process_mark(record));
                     let started = Fact::CallStarted { call: id.clone(), digest, mark: mark.clone() };
                     self.journal.record(started).await?;
                     failpoint::reach("call-recorded");
                     running.push_back(self.run_call(record, proposal, mark));
                 }
-                // It had started when everything stopped. What changes nothing may run again by itself; about the rest
-                // somebody is asked who can look.
+                // It was running when the server stopped. A repeatable call runs again by itself; a person decides
+                // about the others.
                 CallStep::Await(id) => {
                     let Some(record) = find(id) else { continue };
                     self.end_leftovers(record).await?;
@@ -162,16 +154,13 @@ impl TurnRunner<'_> {
                 _ => {}
             }
         }
-        if !all_repeatable {
-            // A crash from here on finds them started, whatever they have done.
-            self.journal.flush().await?;
-            failpoint::reach("call-durable");
+        // After a crash from here on, the log says that they started.
+        self.journal.flush().await?;
+        failpoint::reach("call-durable");
+        while let Some(finished) = running.next().await {
+            finished?;
         }
-        let mut results = Vec::new();
-        while let Some(result) = running.next().await {
-            results.push(result?);
-        }
-        Ok(all_repeatable.then_some(results))
+        Ok(())
     }
 
     /// A question of its own: an answer to the one before it, whether the call may run, must not run it a second time.
@@ -214,8 +203,8 @@ impl TurnRunner<'_> {
     }
 }
 
-/// The context of one call. Cancelling a task drops its turn, and with it the call; this tells threads on which the tool
-/// still works.
+/// The context of one call. Cancelling a task drops its turn and with it the call; the drop cancels the token, which
+/// threads of the tool watch.
 pub(crate) struct CallContext {
     context: ToolContext,
     _cancel_on_drop: DropGuard,
@@ -244,8 +233,8 @@ impl PendingWrites {
         self.writes.extend(writes);
     }
 
-    /// The call that has to be over before it can be told what a later one would do: it writes where that looks, or that
-    /// does not make sense as things are.
+    /// The earlier call that must end before `ruled` can be proposed: it writes a path that `ruled` touches, or
+    /// `ruled` failed and may depend on it.
     fn conflict_with(&self, ruled: &Result<ProposedCall, ToolError>) -> Option<CallId> {
         let Ok(proposed) = ruled else { return self.writes.last().map(|(id, _)| id.clone()) };
         let touched = touched(&proposed.proposal);

@@ -1,4 +1,4 @@
-//! The session's agent: one turn, with whoever thinks and whatever the conversation works with.
+//! The session's agent: runs one turn with the conversation's model and setup.
 
 use std::sync::Arc;
 
@@ -23,29 +23,29 @@ use crate::turn_runner::TurnRunner;
 use crate::{AgentModel, Conversations, SettingsRefusal, built_in, changes};
 
 pub struct CodingAgent {
-    pub(crate) workplaces: Arc<dyn Conversations>,
+    pub(crate) conversations: Arc<dyn Conversations>,
 }
 
 impl CodingAgent {
-    pub fn new(workplaces: Arc<dyn Conversations>) -> Self {
-        Self { workplaces }
+    pub fn new(conversations: Arc<dyn Conversations>) -> Self {
+        Self { conversations }
     }
 }
 
 #[async_trait]
 impl Agent for CodingAgent {
     fn keeps_conversation(&self, view: &TaskView) -> bool {
-        let mind = self.workplaces.model(&RequestedSettings::of([view]));
-        matches!(mind, Ok(AgentModel::Language(_)))
+        let model = self.conversations.model(&RequestedSettings::of([view]));
+        matches!(model, Ok(AgentModel::Language(_)))
     }
 
     fn model(&self, view: &TaskView) -> Option<String> {
-        self.workplaces.model(&RequestedSettings::of([view])).ok().map(|mind| mind.name().to_owned())
+        self.conversations.model(&RequestedSettings::of([view])).ok().map(|model| model.name().to_owned())
     }
 
     fn check(&self, message: &Message) -> Result<(), Fault> {
         match &message.wishes {
-            Some(wishes) => self.workplaces.check(wishes).map_err(|refusal| fault(wishes, refusal)),
+            Some(settings) => self.conversations.check(settings).map_err(|refusal| fault(settings, refusal)),
             None => Ok(()),
         }
     }
@@ -53,12 +53,12 @@ impl Agent for CodingAgent {
     async fn available_tools(
         &self,
         view: &TaskView,
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<AvailableTools, Fault> {
-        let place = self.workplaces.open(&view.progress.scope, &view.context, wishes).await;
-        let place = place.map_err(|refusal| fault(wishes, refusal))?;
-        let servers = place.info.as_ref().map(|premises| premises.servers()).unwrap_or_default();
-        let registry = place.toolbox.tools();
+        let setup = self.conversations.open(&view.progress.scope, &view.context, settings).await;
+        let setup = setup.map_err(|refusal| fault(settings, refusal))?;
+        let servers = setup.info.as_ref().map(|info| info.servers()).unwrap_or_default();
+        let registry = setup.toolbox.tools();
         let tool = |spec: &ToolSpec| AvailableTool {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -72,20 +72,21 @@ impl Agent for CodingAgent {
             AvailableServer { name: server.name, status: server.status, tools }
         };
         let servers = servers.into_iter().map(server).collect();
-        Ok(AvailableTools { model: place.model.name().to_owned(), servers, tools })
+        Ok(AvailableTools { model: setup.model.name().to_owned(), servers, tools })
     }
 
-    async fn commands(&self, wishes: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
-        let registry = self.workplaces.commands(wishes).await.map_err(|refusal| fault(wishes, refusal))?;
+    async fn commands(&self, settings: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
+        let registry =
+            self.conversations.commands(settings).await.map_err(|refusal| fault(settings, refusal))?;
         Ok(registry.specs())
     }
 
     async fn check_command(
         &self,
         call: &CommandCall,
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<CommandCall, CommandRefusal> {
-        let registry = self.workplaces.commands(wishes).await;
+        let registry = self.conversations.commands(settings).await;
         let registry = registry.map_err(|refusal| CommandRefusal::BadArguments(refusal.what))?;
         let refused = |error: CommandError| match error {
             CommandError::Unknown { what } => CommandRefusal::Unknown(what),
@@ -97,12 +98,12 @@ impl Agent for CodingAgent {
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {
-        // A command is followed by its task, whoever thinks.
+        // A command opens a task, whatever the model is.
         if message.command.is_some() {
             return ReplyShape::Task;
         }
-        let wishes = message.wishes.as_deref().cloned().unwrap_or_default();
-        match self.workplaces.model(&wishes) {
+        let settings = message.wishes.as_deref().cloned().unwrap_or_default();
+        match self.conversations.model(&settings) {
             Ok(AgentModel::BuiltIn(model)) => model.reply_shape(message),
             Ok(AgentModel::Language(_)) | Err(_) => ReplyShape::Task,
         }
@@ -114,9 +115,9 @@ impl Agent for CodingAgent {
             return None;
         }
         let earlier = request.into_task().earlier().await.unwrap_or_default();
-        let wishes = RequestedSettings::of(earlier.iter().chain([view.as_ref()]));
-        let place = self.workplaces.open(&view.progress.scope, &view.context, &wishes).await;
-        let roots = place.as_ref().map(|place| place.roots()).unwrap_or_default();
+        let settings = RequestedSettings::of(earlier.iter().chain([view.as_ref()]));
+        let setup = self.conversations.open(&view.progress.scope, &view.context, &settings).await;
+        let roots = setup.as_ref().map(|setup| setup.roots()).unwrap_or_default();
         changes::artifact(&view.changes, roots, view.progress.turn.number)
     }
 
@@ -124,69 +125,69 @@ impl Agent for CodingAgent {
         let Progress { continues, turn, work, .. } = &request.view.progress;
         // In a conversation that began with this turn nothing was said before.
         let (fresh, idle) = (!continues && turn.number == 1, work.calls.is_empty());
-        let latest = request.into_task();
-        let earlier = if fresh { Ok(Vec::new()) } else { latest.earlier().await };
+        let task = request.into_task();
+        let earlier = if fresh { Ok(Vec::new()) } else { task.earlier().await };
         let earlier = match earlier {
             Ok(views) => views,
             Err(error) => {
                 tracing::error!(%error, "the conversation cannot be read");
                 let text = "I cannot read our earlier conversation now. Send any message to try again.";
-                return cannot_begin(&latest, journal, text.into()).await;
+                return cannot_begin(&task, journal, text.into()).await;
             }
         };
-        let wishes = RequestedSettings::of(earlier.iter().chain([latest.view().as_ref()]));
+        let settings = RequestedSettings::of(earlier.iter().chain([task.view().as_ref()]));
         // Most turns of a model of ours use no tools: they need no workplace.
-        let idle = idle && command_in(&latest.view()).is_none();
-        if let (true, Ok(AgentModel::BuiltIn(model))) = (idle, self.workplaces.model(&wishes))
-            && let RequestEnd::WithTurn(end) = built_in::run_request(model.as_ref(), &latest, journal).await?
+        let idle = idle && command_in(&task.view()).is_none();
+        if let (true, Ok(AgentModel::BuiltIn(model))) = (idle, self.conversations.model(&settings))
+            && let RequestEnd::WithTurn(end) = built_in::run_request(model.as_ref(), &task, journal).await?
         {
             return journal.record(end).await;
         }
-        // Boxed, so that whoever needs none of it carries none of it.
-        Box::pin(self.work(latest, journal, &earlier, &wishes)).await
+        // Boxed, so that turns without it stay small.
+        Box::pin(self.work(task, journal, &earlier, &settings)).await
     }
 }
 
 impl CodingAgent {
     async fn work(
         &self,
-        latest: CurrentTask,
+        task: CurrentTask,
         journal: &Journal,
         earlier: &[TaskView],
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<(), TurnStopped> {
-        let (scope, context) = (latest.view().progress.scope.clone(), latest.view().context.clone());
-        let given = command_in(&latest.view()).cloned();
-        let furnished = async {
-            let place = self.workplaces.open(&scope, &context, wishes).await?;
+        let (scope, context) = (task.view().progress.scope.clone(), task.view().context.clone());
+        let given = command_in(&task.view()).cloned();
+        let setup_and_command = async {
+            let setup = self.conversations.open(&scope, &context, settings).await?;
             let command = match &given {
-                Some(call) => Some(self.workplaces.commands(wishes).await?.find(call)),
+                Some(call) => Some(self.conversations.commands(settings).await?.find(call)),
                 None => None,
             };
-            Ok::<_, SettingsRefusal>((place, command.transpose()))
+            Ok::<_, SettingsRefusal>((setup, command.transpose()))
         };
-        match furnished.await {
-            Ok((place, Ok(command))) => {
-                let workplaces = self.workplaces.clone();
-                TurnRunner::new(workplaces, place, latest, journal, earlier, command).run().await
+        match setup_and_command.await {
+            Ok((setup, Ok(command))) => {
+                let conversations = self.conversations.clone();
+                TurnRunner::new(conversations, setup, task, journal, earlier, command).run().await
             }
             // It was there when it was given.
-            Ok((_, Err(error))) => cannot_begin(&latest, journal, error.to_string()).await,
+            Ok((_, Err(error))) => cannot_begin(&task, journal, error.to_string()).await,
             Err(refusal) => {
-                tracing::warn!(error = %refusal, "a conversation cannot be furnished");
+                tracing::warn!(error = %refusal, "a conversation cannot be set up");
                 let text = format!("I cannot work here: {refusal}. Send any message to try again.");
-                cannot_begin(&latest, journal, text).await
+                cannot_begin(&task, journal, text).await
             }
         }
     }
 }
 
 /// The turn ends before it began, and the person may try again.
-async fn cannot_begin(latest: &CurrentTask, journal: &Journal, text: String) -> Result<(), TurnStopped> {
-    let message = Some(TurnOutput::of(&latest.view()).reason(StatusReason::Unavailable, text).into());
+async fn cannot_begin(task: &CurrentTask, journal: &Journal, text: String) -> Result<(), TurnStopped> {
+    let message = Some(TurnOutput::of(&task.view()).reason(StatusReason::Unavailable, text).into());
     journal.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None }).await
 }
 
-fn fault(wishes: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
-    Fault::SettingRefused { said_in: wishes.said_in.clone(), setting: refusal.field, what: refusal.what }
+fn fault(settings: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
+    Fault::SettingRefused { said_in: settings.said_in.clone(), setting: refusal.field, what: refusal.what }
 }

@@ -43,7 +43,7 @@ impl TurnRunner<'_> {
                 self.journal.record(tool_request(self.output.turn(), results.len(), uses)).await?;
                 Ok(TurnFlow::Continue)
             }
-            // Whoever refused what a prompt should be made of does not want it to be put.
+            // A refused part of a prompt means that the prompt is not sent.
             Ok(CommandStep::Prompt(_))
                 if self.journal.with_progress(|progress| progress.work.was_refused()) =>
             {
@@ -79,7 +79,7 @@ impl TurnRunner<'_> {
         Some(format!("{} is not allowed: {}", denied.call.name, denied.summary))
     }
 
-    /// What came of a command: words for people, and the same as data for programs.
+    /// Ends the turn with the result of a command: text for people, and the same as data for programs.
     async fn end_with_result(&self, text: String, data: Option<Value>) -> Result<TurnFlow, TurnStopped> {
         if let Some(data) = data {
             let mut part = Part::new(PartContent::Data(data));
@@ -121,8 +121,8 @@ impl TurnRunner<'_> {
     }
 
     async fn choose_model(&self, name: String) -> Result<TurnFlow, TurnStopped> {
-        let wishes = RequestedSettings { model: Some(name.clone()), ..RequestedSettings::default() };
-        if let Err(refusal) = self.conversations.model(&wishes) {
+        let settings = RequestedSettings { model: Some(name.clone()), ..RequestedSettings::default() };
+        if let Err(refusal) = self.conversations.model(&settings) {
             return self.command_failed(&CommandError::Failed { what: refusal.what }).await;
         }
         self.journal.record(Fact::ModelChosen { model: name.clone() }).await?;

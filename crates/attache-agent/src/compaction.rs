@@ -1,5 +1,5 @@
-//! Keeps the conversation below what the model takes in: old results are told by their ends, then old parts of the
-//! conversation by a summary.
+//! Compaction: keeps the conversation below the model's window. Old results are masked first, then old parts of the
+//! conversation are replaced by a summary.
 
 use std::sync::Arc;
 
@@ -10,18 +10,17 @@ use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, Prompt};
 use attache_session::TurnStopped;
 use futures_util::StreamExt;
 
-use crate::ahead::Ahead;
 use crate::turn_runner::TurnRunner;
 use crate::wording::{because, still_waiting};
 use crate::{prompt, tokens};
 
-/// Of results, the newest that are always told whole; in tokens.
+/// The newest results, up to so many tokens, are never masked.
 const PROTECTED_TOKENS: u64 = 50_000;
-/// Less than this is not worth it: providers remember what they were told, as long as it stays the same.
+/// Below this many tokens masking is not worthwhile: it invalidates the provider's prompt cache.
 const MIN_SAVED_TOKENS: u64 = 30_000;
-/// The part of the conversation that a summary leaves as it is.
+/// The share of the conversation that a summary leaves unchanged.
 const KEPT_SHARE: f64 = 0.3;
-/// What is told of one result when a summary is made, in characters.
+/// How many characters of one result go into the request for a summary.
 const MAX_EXCERPT: usize = 4000;
 
 const SUMMARY_INSTRUCTIONS: &str = "You keep the notes of a software agent at work. Below is what was said and done so far. Write down \
@@ -51,8 +50,7 @@ impl TurnRunner<'_> {
         Ok(self.compact(model, window, window, size).await? < size)
     }
 
-    /// Brings a prompt of `size` below `most`, if that can be done, by way of a model with this window; tells what it
-    /// comes to.
+    /// Brings a prompt of `size` below `most` if possible, with a model of this window. Returns the new size.
     async fn compact(
         &mut self,
         model: &dyn LanguageModel,
@@ -60,10 +58,10 @@ impl TurnRunner<'_> {
         most: u64,
         mut size: u64,
     ) -> Result<u64, TurnStopped> {
-        self.be_durable().await?;
         if let Some(reduction) = masking(&self.task.view(), size) {
             size = reduction.after;
             self.journal.record(Fact::ContextReduced(Box::new(reduction))).await?;
+            self.prompt_builder.restart();
             self.journal.flush().await?;
         }
         if size >= most && !self.summary_failed {
@@ -75,10 +73,7 @@ impl TurnRunner<'_> {
     }
 
     /// What the provider counted last, and an estimate of what has been said since.
-    fn prompt_tokens(&mut self) -> u64 {
-        if let Some(size) = self.ahead.as_ref().and_then(Ahead::size) {
-            return size;
-        }
+    fn prompt_tokens(&self) -> u64 {
         let view = self.task.view();
         let counted = view.latest_usage.input + view.latest_usage.output;
         if counted > 0 {
@@ -94,7 +89,7 @@ impl TurnRunner<'_> {
             + said.iter().map(|exchange| tokens::of_exchange(exchange)).sum::<u64>()
     }
 
-    /// Sums up everything said so far, because somebody wants that; tells what it took before and takes now.
+    /// Summarises the conversation on request. Returns the size before and after.
     pub(crate) async fn compact_on_request(
         &mut self,
         model: &dyn LanguageModel,
@@ -124,7 +119,7 @@ impl TurnRunner<'_> {
             self.summary_failed = true;
             return Ok(());
         };
-        // What nobody but the history knows goes with what it answers.
+        // A built-in turn goes together with the message that it answers.
         split += known[split - first_own..].iter().take_while(|known| !**known).count();
         let prompt = Prompt {
             instructions: Some(SUMMARY_INSTRUCTIONS.to_owned()),
@@ -154,16 +149,18 @@ impl TurnRunner<'_> {
         let summary = Some(summary);
         let reduction = Compaction { summary, dropped, masked: 0, before, after, cost };
         self.journal.record(Fact::ContextReduced(Box::new(reduction))).await?;
+        self.prompt_builder.restart();
         self.record_notice(format!("I shortened our conversation from about {before} to {after} tokens."))
             .await
     }
 
-    /// None: there is no summary to be had.
+    /// `None` if the model gives no summary.
     async fn request_summary(
         &self,
         model: &dyn LanguageModel,
         prompt: Prompt,
     ) -> Result<Option<(String, Usage)>, TurnStopped> {
+        self.journal.flush().await?;
         let mut stream = model.stream(prompt);
         while let Some(streamed) = stream.next().await {
             match streamed {
@@ -198,7 +195,7 @@ fn tokens_of(told: &ConversationItem<'_>) -> u64 {
     }
 }
 
-/// What may be told by its ends: all results but the newest, when that is worth it.
+/// Masks all results but the newest, if that is worthwhile.
 fn masking(view: &TaskView, before: u64) -> Option<Compaction> {
     let told: Vec<_> = view.conversation().collect();
     let (mut newest, mut saved, mut masked) = (0, 0, 0);
@@ -227,7 +224,7 @@ fn masking(view: &TaskView, before: u64) -> Option<Compaction> {
 
 /// Where what is kept begins: not with results, whose calls would be missing, and not before `first`.
 fn split(exchanges: &[Arc<Exchange>], first: usize) -> Option<usize> {
-    // All of it was said in earlier tasks: a summary stands for them.
+    // Everything was said in earlier tasks: the summary replaces them.
     if first == exchanges.len() && first > 1 {
         return Some(first);
     }

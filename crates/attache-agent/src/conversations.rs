@@ -1,4 +1,4 @@
-//! The seam to whoever furnishes conversations: where each works, with what, and under which rules.
+//! The interface that sets conversations up: workspace, model, tools and rules.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,31 +18,31 @@ pub struct ConversationSetup {
     pub toolbox: Arc<dyn Toolbox>,
     pub approver: Arc<dyn Approver>,
     pub workspace: Arc<Workspace>,
-    /// What a language model is told before everything else.
+    /// The system instructions of a language model.
     pub instructions: Arc<str>,
-    /// What it is told at the beginning of the conversation.
+    /// What the model gets at the beginning of the conversation.
     pub opening: Vec<Content>,
     pub context_files: Option<Arc<dyn ContextFiles>>,
-    /// What commands can tell about it.
+    /// What commands show about it.
     pub info: Option<Arc<dyn WorkspaceInfo>>,
     /// What people should know about the workplace, said once in a conversation.
     pub notices: Vec<String>,
     pub limits: ConversationLimits,
     /// Ends what a server that was killed has left running of its calls.
     pub leftovers: Arc<dyn LeftoverProcesses>,
-    /// Whether somebody is there to say what comes next.
+    /// Whether a person can answer questions.
     pub attended: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct ConversationLimits {
-    /// Answers of the model in one turn; then the person is asked whether to go on.
+    /// Answers of the model in one turn; then a person is asked whether to continue.
     pub turn_requests: u32,
     /// Answers of the model in one conversation.
     pub conversation_requests: Option<u32>,
     /// The part of the model's window that may fill up before the conversation is summarised.
     pub compression_threshold: f64,
-    /// A model that repeats itself is told, then stopped.
+    /// A model that repeats itself gets a warning, then its turn stops.
     pub detects_loops: bool,
 }
 
@@ -59,34 +59,35 @@ impl Default for ConversationLimits {
 
 #[async_trait]
 pub trait Conversations: Send + Sync + 'static {
-    /// Can these wishes be granted, as far as can be told without opening anything? Asked once for each message.
-    fn check(&self, wishes: &RequestedSettings) -> Result<(), SettingsRefusal>;
+    /// Whether the settings are allowed, as far as this is known without opening anything. Called once for each
+    /// message.
+    fn check(&self, settings: &RequestedSettings) -> Result<(), SettingsRefusal>;
 
-    /// Who thinks in a conversation with these wishes; or why nobody can. Looks at nothing but the model.
-    fn model(&self, wishes: &RequestedSettings) -> Result<AgentModel, SettingsRefusal>;
+    /// The model of a conversation with these settings, or why there is none. Checks nothing but the model.
+    fn model(&self, settings: &RequestedSettings) -> Result<AgentModel, SettingsRefusal>;
 
-    /// The workplace of a conversation; the same one for as long as its wishes stay the same.
+    /// The setup of a conversation; the same one for as long as its settings stay the same.
     async fn open(
         &self,
         scope: &Scope,
         context: &ContextId,
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<Arc<ConversationSetup>, SettingsRefusal>;
 
-    /// The commands that can be given in a conversation with these wishes.
+    /// The commands of a conversation with these settings.
     async fn commands(
         &self,
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<attache_command::CommandRegistry, SettingsRefusal>;
 
-    /// From its next turn on the conversation is told what people have left for the model by now.
+    /// From its next turn on the conversation uses the current context files.
     async fn refresh(&self, scope: &Scope, context: &ContextId);
 }
 
-/// What commands tell people about a workplace.
+/// What commands show about a workspace.
 #[async_trait]
 pub trait WorkspaceInfo: Send + Sync + 'static {
-    /// What people have left for the model, as it is now.
+    /// The current context files.
     async fn memory(&self) -> Memory;
 
     fn servers(&self) -> Vec<ServerEntry>;
@@ -100,21 +101,21 @@ pub trait WorkspaceInfo: Send + Sync + 'static {
     fn about(&self) -> Vec<(String, String)>;
 }
 
-/// Why a wish cannot be granted.
+/// Why a requested setting is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct SettingsRefusal {
-    /// The member of the wishes that is at fault.
+    /// The setting that is refused.
     pub field: &'static str,
     /// Says what was wrong and what would be right.
     pub what: String,
 }
 
-/// Hands out a conversation's tools as they are now.
+/// A conversation's current tools.
 pub trait Toolbox: Send + Sync + 'static {
     fn tools(&self) -> ToolRegistry;
 
-    /// The same tools as models are told of them; the same list for as long as it says the same, where that is known.
+    /// The declarations of the same tools. Where possible, the same list for as long as it has the same content.
     fn declarations(&self) -> Arc<[ToolDeclaration]> {
         declarations(&self.tools())
     }
@@ -125,7 +126,7 @@ pub trait Toolbox: Send + Sync + 'static {
     }
 }
 
-/// What models are told of tools.
+/// The declarations of `tools` for a model.
 pub fn declarations(tools: &ToolRegistry) -> Arc<[ToolDeclaration]> {
     let declare = |spec: &ToolSpec| ToolDeclaration {
         name: spec.name.clone(),
@@ -135,7 +136,7 @@ pub fn declarations(tools: &ToolRegistry) -> Arc<[ToolDeclaration]> {
     tools.tools().map(|tool| declare(tool.spec())).collect()
 }
 
-/// Tools that stay as they are.
+/// Tools that do not change.
 impl Toolbox for ToolRegistry {
     fn tools(&self) -> ToolRegistry {
         self.clone()
@@ -152,14 +153,14 @@ pub trait ContextFiles: Send + Sync + 'static {
     async fn nearby(&self, touched: &[PathBuf]) -> Option<String>;
 }
 
-/// One workplace for everybody.
+/// One setup for all conversations.
 #[async_trait]
 impl Conversations for ConversationSetup {
-    fn check(&self, _wishes: &RequestedSettings) -> Result<(), SettingsRefusal> {
+    fn check(&self, _settings: &RequestedSettings) -> Result<(), SettingsRefusal> {
         Ok(())
     }
 
-    fn model(&self, _wishes: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
+    fn model(&self, _settings: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
         Ok(self.model.clone())
     }
 
@@ -174,7 +175,7 @@ impl Conversations for ConversationSetup {
 
     async fn commands(
         &self,
-        _wishes: &RequestedSettings,
+        _settings: &RequestedSettings,
     ) -> Result<attache_command::CommandRegistry, SettingsRefusal> {
         Ok(attache_command::CommandRegistry::standard())
     }

@@ -1,8 +1,8 @@
-//! What the model is told before everything else.
+//! The system instructions.
 
 use std::path::Path;
 
-/// For work in `workspace`, with or without somebody who can be asked.
+/// For work in `workspace`, with or without a person who can be asked.
 pub fn instructions(workspace: &Path) -> String {
     format!(
         "You are attache, an agent that works on software for the person you talk with. Your workspace is the folder {}; \

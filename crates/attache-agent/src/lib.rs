@@ -1,11 +1,10 @@
-//! Performs the steps of a task with a model and tools; is the session's `Agent`.
+//! The coding agent: runs turns with a model and tools; implements the session's `Agent`.
 //!
-//! [`CodingAgent`] asks a model, proposes what it wants done, waits for people, runs, and asks again with what came of
-//! it. It knows no HTTP, SQL or A2A: it reads a task and reports facts to the journal. Where a conversation works and
-//! with what comes from [`Conversations`].
+//! [`CodingAgent`] asks a model, proposes its calls, waits for approvals, runs the calls, and asks again with their
+//! results. It knows no HTTP, SQL or A2A: it reads a task and records facts in the journal. [`Conversations`] provides
+//! the setup of each conversation.
 
 mod agent_model;
-mod ahead;
 mod approver;
 mod ask_person;
 mod built_in;

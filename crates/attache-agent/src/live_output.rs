@@ -6,7 +6,7 @@ use attache_domain::IgnorePoison;
 use attache_tool::LiveOutput;
 use tokio::sync::Notify;
 
-/// What is kept of what nobody has taken yet; more than this is cut at its beginning.
+/// The buffer's size; older output is cut at the beginning.
 const MAX_BYTES: usize = 100_000;
 
 #[derive(Default)]

@@ -7,13 +7,12 @@ use attache_model::{AnswerEvent, AnswerPiece, LanguageError, LanguageModel, Prom
 use attache_session::TurnStopped;
 use futures_util::StreamExt;
 
-use crate::ahead::Ahead;
 use crate::reason::StatusReason;
 use crate::repeat_detector::TextRepeatDetector;
 use crate::turn_runner::{TurnFlow, TurnRunner};
 use crate::wording::{because, sentence, still_waiting};
 
-/// What the model is told when it repeats itself.
+/// The warning for a model that repeats itself.
 const LOOP_WARNING: &str = "You seem to be repeating yourself without getting any further. Stop and think: what have you learnt, \
     what is missing, and is there another way? If not, say plainly where you are stuck.";
 
@@ -33,12 +32,12 @@ impl TurnRunner<'_> {
             return self.end_turn(TurnOutcome::InputRequired, Some((StatusReason::TooLong, text))).await;
         }
         let prompt = self.prompt();
-        let mut heard = self.read_answer(model, prompt).await?;
-        if matches!(heard, Err(LanguageError::TooLong { .. })) && self.compact_further(model).await? {
+        let mut answer = self.read_answer(model, prompt).await?;
+        if matches!(answer, Err(LanguageError::TooLong { .. })) && self.compact_further(model).await? {
             let prompt = self.prompt();
-            heard = self.read_answer(model, prompt).await?;
+            answer = self.read_answer(model, prompt).await?;
         }
-        match heard {
+        match answer {
             Ok(turn) => Ok(turn),
             Err(error) => self.after_error(&error).await,
         }
@@ -46,11 +45,12 @@ impl TurnRunner<'_> {
 
     fn prompt(&mut self) -> Prompt {
         let view = self.task.view();
-        let exchanges = self.exchanges(&view);
+        let (key, exchanges) = self.prompt_builder.next(&self.setup.opening, &view);
         let instructions = &self.setup.instructions;
         Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.to_string()),
             exchanges,
+            key: Some(key),
             tools: self.tools.declarations.clone(),
             ..Prompt::default()
         }
@@ -62,6 +62,8 @@ impl TurnRunner<'_> {
         model: &dyn LanguageModel,
         prompt: Prompt,
     ) -> Result<Result<TurnFlow, LanguageError>, TurnStopped> {
+        // Nothing leaves the process before everything that led to it is durable.
+        self.journal.flush().await?;
         let mut answering = model.name().to_owned();
         let mut repetition = self.setup.limits.detects_loops.then(TextRepeatDetector::default);
         let mut stream = model.stream(prompt);
@@ -84,9 +86,6 @@ impl TurnRunner<'_> {
                 }
                 Ok(AnswerEvent::End { stop, usage, said }) => {
                     let answer = complete_answer(answering, stop, said, usage);
-                    let view = self.task.view();
-                    self.ahead.get_or_insert_with(|| Ahead::of(&view)).answered(&answer, &view);
-                    drop(view);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
                     return Ok(Ok(TurnFlow::Continue));
                 }
@@ -101,7 +100,7 @@ impl TurnRunner<'_> {
         Ok(Err(LanguageError::Unusable { what }))
     }
 
-    /// A turn, and a conversation, may be told to end before they do.
+    /// The limits of answers in a turn and in a conversation.
     fn limit_reached(&self) -> Option<(StatusReason, String)> {
         let limits = &self.setup.limits;
         let rounds = self.journal.with_progress(|progress| progress.work.rounds);
@@ -109,18 +108,16 @@ impl TurnRunner<'_> {
             let text = format!("I have asked the model {rounds} times for this and stop here.");
             return Some((StatusReason::TurnLimit, text + self.advice(" Say \"continue\" to go on.")));
         }
-        let own = self.ahead.as_ref().map_or_else(|| self.task.view().rounds, |ahead| ahead.rounds);
-        let all = self.earlier.rounds + own;
+        let all = self.prompt_builder.rounds + self.task.view().rounds;
         let most = limits.conversation_requests.filter(|most| all >= *most)?;
         let text = format!("This conversation has had the {most} answers of the model it may have.");
         Some((StatusReason::SessionLimit, text + self.advice(" Start a new one.")))
     }
 
-    /// The first time the model is told; after that a person is.
+    /// The first time the model gets a warning; after that the turn stops and a person is asked.
     async fn handle_loop(&mut self) -> Result<TurnFlow, TurnStopped> {
         if self.journal.with_progress(|progress| progress.work.circles.warnings()) == 0 {
             self.record_context(ContextReason::Loop, vec![Content::Text(LOOP_WARNING.into())]).await?;
-            self.be_durable().await?;
             return Ok(TurnFlow::Continue);
         }
         let advice = self.advice(" Tell me what to do differently, or say \"continue\".");
@@ -191,7 +188,7 @@ impl TurnRunner<'_> {
         self.end_turn(outcome, Some((reason, text))).await
     }
 
-    /// Nobody is told to say something where nobody can.
+    /// Advice for people, where a person is attending.
     fn advice<'a>(&self, advice: &'a str) -> &'a str {
         if self.setup.attended { advice } else { "" }
     }
@@ -202,7 +199,7 @@ fn complete_answer(model: String, stop: StopReason, mut said: Vec<ModelPart>, us
         StopReason::Done => ResponseEnd::Done,
         StopReason::Length => ResponseEnd::Length,
         StopReason::Refused { why } => {
-            // Whoever will not answer wants nothing done.
+            // A refusal asks for no calls.
             said.retain(|said| !matches!(said.what, ModelPartContent::Call(_)));
             ResponseEnd::Refused { why }
         }

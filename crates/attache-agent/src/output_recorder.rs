@@ -1,18 +1,18 @@
-//! How much of what a call shows while it runs becomes part of the log.
+//! How much of a call's live output goes into the log.
 //!
-//! The beginning is recorded as it is shown. After that only its size and its latest lines are, ever more rarely, so that a
-//! call that never stops writing adds little to the log and people still see that it goes on. The model is told the
-//! beginning and the end by the call's result in any case.
+//! The beginning is recorded in full. After that only the size and the latest lines are recorded, less and less often,
+//! so that a call that never stops writing adds little to the log and people still see that it is running. The model
+//! gets the beginning and the end in the call's result in any case.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Bytes that are recorded as they are shown.
+/// Bytes that are recorded in full.
 const MAX_FULL_BYTES: usize = 128 << 10;
 /// Of what is not recorded: how many of its latest bytes are.
 const MAX_LATEST_BYTES: usize = 1024;
-/// Pieces that are recorded one after the other; later ones wait for company.
+/// So many pieces are recorded promptly; later ones are less frequent.
 const MAX_PROMPT_PIECES: u32 = 240;
 /// Every piece goes to every reader with what was shown before it: a few a second are enough for people.
 pub(crate) const OUTPUT_INTERVAL: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ pub(crate) struct OutputRecorder {
     pieces: u32,
     /// Bytes that were recorded as they were shown, or wait to be.
     in_full: usize,
-    /// To be recorded as it is.
+    /// Recorded in full with the next piece.
     waiting: String,
     /// Bytes that are not recorded.
     left_out: u64,
@@ -72,7 +72,7 @@ impl OutputRecorder {
         (!self.waiting.is_empty() || !self.latest.is_empty()).then_some(self.due)
     }
 
-    /// What is to be recorded by now.
+    /// The piece that is due.
     pub(crate) fn piece(&mut self, now: Instant) -> Option<String> {
         self.due().filter(|due| *due <= now)?;
         self.pieces += 1;

@@ -35,7 +35,7 @@ pub struct PolicyOptions {
     pub confinement: Confinement,
     /// The files that commands name.
     pub files: Arc<dyn FileLookup>,
-    /// Nobody can be asked.
+    /// No person can be asked.
     pub unattended: bool,
     /// Nothing is agreed to for longer than once.
     pub only_once: bool,
@@ -94,7 +94,7 @@ impl PolicyApprover {
         }
     }
 
-    /// What comes of an answer, and the rules to keep for good.
+    /// Applies an answer and returns the rules to save.
     fn apply_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) -> Vec<PolicyRule> {
         let Some(choice) = ApprovalChoice::from_id(&answer.choice) else { return Vec::new() };
         if choice != ApprovalChoice::Cancel
@@ -168,7 +168,7 @@ impl PolicyApprover {
     }
 }
 
-/// Text with hidden characters is agreed to as it is shown and once: a rule made from it would hide the same.
+/// Text with hidden characters can be allowed only once: a rule made from it would hide them too.
 fn may_last(case: ApprovalRequest<'_>) -> bool {
     !case.proposal.has_hidden_characters()
 }

@@ -1,4 +1,4 @@
-//! What the model is told: the conversation, in the order it happened, as far as it is still told.
+//! The prompt: the conversation in order, as far as it is not compacted away.
 
 mod built_in_turns;
 
@@ -6,78 +6,87 @@ use std::sync::Arc;
 
 use attache_domain::{
     Compacted, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent,
-    PlacedExchange, TaskView, ToolResult,
+    TaskView, ToolResult,
 };
 
-use built_in_turns::{Item, LastTurn, built_in_turns};
+use attache_model::PromptKey;
 
-/// What was said in finished tasks of the same conversation, and all that the model was told last.
+use built_in_turns::{Item, LastTurn};
+
+/// Puts the prompts of one turn together. Holds what was said in finished tasks of the same conversation.
 #[derive(Default)]
 pub(crate) struct PromptBuilder {
     summary: Option<String>,
     exchanges: Vec<Arc<Exchange>>,
     /// Answers of the model in them.
     pub(crate) rounds: u32,
-    /// Put together once: the next prompt only adds to it.
-    latest: Latest,
+    /// The next prompt adds to this one, unless the conversation was compacted or a message came.
+    latest: Option<LatestPrompt>,
 }
 
-/// A prompt, and what of the running task is in it.
-#[derive(Default)]
-struct Latest {
-    told: Arc<Vec<Arc<Exchange>>>,
+/// A prompt, and how much of the running task is in it.
+struct LatestPrompt {
+    key: PromptKey,
+    prompt: Arc<Vec<Arc<Exchange>>>,
     exchanges: usize,
     messages: usize,
-    /// The last of the exchanges: where it was, it is, unless the conversation was reduced.
-    last: Option<Arc<Exchange>>,
     compacted: Compacted,
-    /// How many turns were told by what stands in the history.
-    spoken: usize,
-    /// At the end of it: what the task does not show yet.
-    ahead: usize,
 }
 
 impl PromptBuilder {
-    /// Oldest first. A summary stands for everything before it.
+    /// Oldest first. A summary replaces everything before it.
     pub(crate) fn of(views: &[TaskView]) -> Self {
-        let mut earlier = Self::default();
+        let mut builder = Self::default();
         for view in views {
             if let Some(summary) = &view.compacted.summary {
-                earlier.summary = Some(summary.clone());
-                earlier.exchanges.clear();
+                builder.summary = Some(summary.clone());
+                builder.exchanges.clear();
             }
-            earlier.rounds += view.rounds;
-            earlier.exchanges.extend(conversation(view, LastTurn::Over));
+            builder.rounds += view.rounds;
+            builder.exchanges.extend(conversation(view, LastTurn::Over));
         }
-        earlier
+        builder
     }
 
-    /// All that the model is told now: what the workplace says at the beginning, then the conversation, then what is
-    /// `ahead` of the task.
-    pub(crate) fn exchanges(
+    /// The exchanges of the next prompt. The key stays the same for as long as prompts of the turn only grow.
+    pub(crate) fn next(
         &mut self,
         opening: &[Content],
         view: &TaskView,
-        ahead: &[Arc<Exchange>],
-    ) -> Arc<Vec<Arc<Exchange>>> {
-        self.latest.forget_ahead();
-        let holds = self.latest.holds(view);
-        if holds {
-            let Latest { told, exchanges, messages, .. } = &mut self.latest;
-            let mut new = view.conversation_since(*exchanges, *messages).map(exchange).peekable();
-            if new.peek().is_some() {
-                // Copied only if somebody still holds the prompt before.
-                Arc::make_mut(told).extend(new);
+    ) -> (PromptKey, Arc<Vec<Arc<Exchange>>>) {
+        let grows = |latest: &LatestPrompt| {
+            latest.compacted == view.compacted
+                && latest.messages == view.history.len()
+                && latest.exchanges <= view.exchanges.len()
+                // New items are not masked.
+                && view.compacted.masked <= latest.exchanges
+        };
+        let latest = match self.latest.take().filter(grows) {
+            Some(mut latest) => {
+                let new = view.conversation_since(latest.exchanges, latest.messages).map(exchange);
+                // Copies only while the previous prompt is still in use.
+                Arc::make_mut(&mut latest.prompt).extend(new);
+                LatestPrompt { exchanges: view.exchanges.len(), ..latest }
             }
-        } else {
-            self.latest.told = Arc::new(self.told_from_the_start(opening, view));
-        }
-        self.latest.remember(view, holds);
-        self.latest.add_ahead(ahead);
-        Arc::clone(&self.latest.told)
+            None => LatestPrompt {
+                key: PromptKey::unique(),
+                prompt: Arc::new(self.exchanges(opening, view)),
+                exchanges: view.exchanges.len(),
+                messages: view.history.len(),
+                compacted: view.compacted.clone(),
+            },
+        };
+        let latest = self.latest.insert(latest);
+        (latest.key, Arc::clone(&latest.prompt))
     }
 
-    fn told_from_the_start(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
+    /// The conversation was compacted: the next prompt is a new one.
+    pub(crate) fn restart(&mut self) {
+        self.latest = None;
+    }
+
+    /// What the workspace adds at the beginning, then the conversation.
+    pub(crate) fn exchanges(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
         let own = view.compacted.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
         let summary = own.or(self.summary.as_ref());
@@ -93,7 +102,7 @@ impl PromptBuilder {
             return exchanges;
         }
         match exchanges.first().map(|exchange| exchange.as_ref()) {
-            // After a summary the model has to have said something before the person goes on.
+            // After a summary the model must answer before the user speaks again.
             Some(Exchange::User(_)) if summary.is_some() => {
                 let said = ModelPartContent::Text("Understood; I go on from there.".into());
                 exchanges.insert(0, Arc::new(Exchange::Model(vec![ModelPart { what: said, opaque: None }])));
@@ -109,48 +118,8 @@ impl PromptBuilder {
     }
 }
 
-impl Latest {
-    /// Everything that was told of the task is told of it still.
-    fn holds(&self, view: &TaskView) -> bool {
-        let placed = self.exchanges.checked_sub(1).and_then(|last| view.exchanges.get(last));
-        let same = |(last, placed): (&Arc<Exchange>, &PlacedExchange)| Arc::ptr_eq(last, &placed.exchange);
-        self.last.as_ref().zip(placed).is_some_and(same)
-            && self.compacted == view.compacted
-            // What comes is told whole.
-            && view.compacted.masked <= self.exchanges
-            && (view.history.len() == self.messages || built_in_turns(view, LastTurn::GoesOn).len() == self.spoken)
-    }
-
-    fn add_ahead(&mut self, ahead: &[Arc<Exchange>]) {
-        self.ahead = ahead.len();
-        if !ahead.is_empty() {
-            Arc::make_mut(&mut self.told).extend_from_slice(ahead);
-        }
-    }
-
-    /// The task shows it by now, or somebody else came before.
-    fn forget_ahead(&mut self) {
-        if self.ahead > 0 {
-            let told = Arc::make_mut(&mut self.told);
-            told.truncate(told.len() - self.ahead);
-            self.ahead = 0;
-        }
-    }
-
-    /// What was `added_to` has the same turns told from the history, unless there is more of that; a reduced one may not.
-    fn remember(&mut self, view: &TaskView, added_to: bool) {
-        if !added_to || view.history.len() != self.messages {
-            self.spoken = built_in_turns(view, LastTurn::GoesOn).len();
-        }
-        (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
-        self.last = view.exchanges.last().map(|placed| Arc::clone(&placed.exchange));
-        if self.compacted != view.compacted {
-            self.compacted.clone_from(&view.compacted);
-        }
-    }
-}
-
-/// For each exchange that is told of the running task, whether it is one of those that [`TaskView::told`] knows.
+/// For each exchange of the running task in the prompt, whether [`TaskView::conversation`] has it. The others are
+/// built-in turns.
 pub(crate) fn known(view: &TaskView) -> Vec<bool> {
     let item = |item: &Item<'_>| matches!(item, Item::Told(_));
     built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
@@ -182,7 +151,7 @@ fn exchange(told: ConversationItem<'_>) -> Arc<Exchange> {
 /// What is kept of an old result.
 const MASKED: usize = 2000;
 
-/// Old results are told by their ends only.
+/// Old results keep only their beginning and end.
 fn mask(exchange: &Arc<Exchange>) -> Arc<Exchange> {
     let Exchange::Results(results) = exchange.as_ref() else { return exchange.clone() };
     let is_long = |result: &ToolResult| result.output.iter().any(|content| size(content) > MASKED);

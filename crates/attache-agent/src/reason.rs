@@ -1,6 +1,6 @@
 //! Why a turn stopped without an answer, in a form that programs read.
 
-/// Under `reason` in the metadata of the message that says so in words.
+/// A short code under `reason` in the metadata of the status message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StatusReason {
     /// The model's credential is missing or wrong.
@@ -19,7 +19,7 @@ pub(crate) enum StatusReason {
     MaxTokens,
     /// The model, or its provider, will not answer.
     Refused,
-    /// The turn has had as many answers of the model as it may.
+    /// The turn has reached its limit of answers.
     TurnLimit,
     /// The conversation has.
     SessionLimit,

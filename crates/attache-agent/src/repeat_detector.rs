@@ -1,7 +1,7 @@
-//! Notices an answer that repeats itself while it is being said.
+//! Detects an answer that repeats itself while it is being streamed.
 //!
-//! A stretch of text that comes back again and again, close together and with the same in between, is a loop. Code,
-//! tables and lists repeat themselves for good reasons: they are not looked at.
+//! A piece of text that returns many times, close together and with the same text in between, is a loop. Code, tables
+//! and lists repeat themselves for good reasons and are skipped.
 
 use memchr::memmem::Finder;
 
@@ -64,7 +64,7 @@ impl TextRepeatDetector {
     }
 
     fn shorten(&mut self) {
-        // What was not looked at yet is less than a step.
+        // The unchecked rest is shorter than a step.
         let surplus = self.text.len() - MEMORY;
         self.text.drain(..surplus);
         self.looked -= surplus;

@@ -1,11 +1,10 @@
-//! One call while it runs: what it shows, what comes of it, and what a killed server left of it.
+//! One running call: its live output, its result, and its leftovers after a kill of the server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
     Artifact, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Part, PartContent, Proposal,
-    ToolResult,
 };
 use attache_session::TurnStopped;
 use attache_tool::{OutputFile, ToolError, ToolOutput, failpoint};
@@ -17,13 +16,13 @@ use crate::output_recorder::{OUTPUT_INTERVAL, OutputRecorder};
 use crate::turn_runner::TurnRunner;
 
 impl TurnRunner<'_> {
-    /// Runs one call, shows what it has to show meanwhile, and records what came of it.
+    /// Runs one call, records its live output meanwhile, and records its result.
     pub(crate) async fn run_call(
         &self,
         record: &CallRecord,
         proposal: Proposal,
         mark: Option<String>,
-    ) -> Result<ToolResult, TurnStopped> {
+    ) -> Result<(), TurnStopped> {
         let id = &record.call.id;
         let live = Arc::new(LiveOutputBuffer::default());
         let context = self.tool_context(live.clone(), mark);
@@ -33,7 +32,7 @@ impl TurnRunner<'_> {
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
-        let mut showing = OutputRecorder::new(Instant::now());
+        let mut recorder = OutputRecorder::new(Instant::now());
         let mut quiet_until = Instant::now();
         let mut result = loop {
             let shown = async {
@@ -45,14 +44,14 @@ impl TurnRunner<'_> {
                 result = &mut run => break result,
                 text = shown => {
                     quiet_until = Instant::now() + OUTPUT_INTERVAL;
-                    showing.take(&text);
+                    recorder.take(&text);
                 }
-                () = sleep_until(showing.due()) => {}
+                () = sleep_until(recorder.due()) => {}
             }
-            self.record_output(id, showing.piece(Instant::now())).await?;
+            self.record_output(id, recorder.piece(Instant::now())).await?;
         };
-        showing.take(&live.take());
-        self.record_output(id, showing.rest()).await?;
+        recorder.take(&live.take());
+        self.record_output(id, recorder.rest()).await?;
         failpoint::reach("call-ended");
         if let Ok(output) = &mut result {
             output.content.extend(self.nearby_context(&touched).await);
@@ -61,17 +60,15 @@ impl TurnRunner<'_> {
                 self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
             }
         }
-        let finished = finished_call(id, result);
-        let result = finished.result_of(&record.call);
-        self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
+        self.journal.record(Fact::CallFinished(Box::new(finished_call(id, result)))).await?;
         failpoint::reach("call-end-recorded");
-        Ok(result)
+        Ok(())
     }
 
     /// What people left for the model beside what it has just touched.
     async fn nearby_context(&self, touched: &[PathBuf]) -> Option<Content> {
-        let surroundings = self.setup.context_files.as_ref().filter(|_| !touched.is_empty())?;
-        surroundings.nearby(touched).await.map(Content::Text)
+        let context_files = self.setup.context_files.as_ref().filter(|_| !touched.is_empty())?;
+        context_files.nearby(touched).await.map(Content::Text)
     }
 
     async fn record_output(&self, id: &CallId, text: Option<String>) -> Result<(), TurnStopped> {
@@ -85,8 +82,8 @@ impl TurnRunner<'_> {
         self.tools.registry.find(&record.call.name).ok()?.process_mark()
     }
 
-    /// Ends the processes of a call that were under way when the server was killed. Until they are gone the call can
-    /// still take effect, so nobody is asked about it and nothing goes on before.
+    /// Ends the processes of a call that were running when the server was killed. Until they are gone the call can
+    /// still take effect, so this comes before any question and before the task continues.
     pub(crate) async fn end_leftovers(&self, record: &CallRecord) -> Result<(), TurnStopped> {
         let Some(mark) = &record.mark else { return Ok(()) };
         let left = self.setup.leftovers.end(mark).await;

@@ -1,11 +1,11 @@
-//! How many tokens something will take, roughly: nobody but the provider knows.
+//! An estimate of token counts; only the provider knows the exact number.
 
 use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 
 const PER_MESSAGE: u64 = 5;
 const IMAGE: u64 = 3000;
 const DOCUMENT: u64 = 25_800;
-/// Longer texts are not looked at character by character.
+/// Longer texts are not counted character by character.
 const LOOKED_AT: usize = 100_000;
 
 pub(crate) fn of_exchange(exchange: &Exchange) -> u64 {

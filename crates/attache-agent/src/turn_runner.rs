@@ -1,6 +1,6 @@
-//! One turn of the coding agent: look what is to be done, do it, record, again.
+//! One turn of the coding agent: choose the next step, run it, record, again.
 //!
-//! What to do follows from the log alone, so a turn that was interrupted goes on by the same loop.
+//! The next step follows from the log alone, so an interrupted turn continues with the same loop.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use attache_model::ToolDeclaration;
 use attache_session::{CurrentTask, Journal, TurnStopped};
 use attache_tool::ToolRegistry;
 
-use crate::ahead::Ahead;
 use crate::approver::ApprovalRequest;
 use crate::built_in::{self, RequestEnd};
 use crate::prompt::PromptBuilder;
@@ -27,8 +26,7 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) task: CurrentTask,
     pub(crate) output: TurnOutput,
-    /// What was said in finished tasks of the same conversation.
-    pub(crate) earlier: PromptBuilder,
+    pub(crate) prompt_builder: PromptBuilder,
     pub(crate) tools: TurnTools,
     /// There is no point in trying again in this turn.
     pub(crate) summary_failed: bool,
@@ -37,109 +35,71 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) earlier_totals: ConversationTotals,
     /// The turn was begun by a command.
     pub(crate) command: Option<MatchedCommand>,
-    /// What may not be durable yet, until the next time everything is.
-    pub(crate) ahead: Option<Ahead>,
 }
 
-/// The tools as they were when they were last looked at.
+/// The tools of the last refresh.
 pub(crate) struct TurnTools {
     version: u64,
     pub(crate) registry: ToolRegistry,
     pub(crate) declarations: Arc<[ToolDeclaration]>,
 }
 
-/// Whether the turn goes on.
+/// Whether the turn continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnFlow {
     Continue,
-    /// It has ended, or waits for somebody.
+    /// It has ended or waits for input.
     Stop,
 }
 
 impl<'a> TurnRunner<'a> {
     /// `views` are the finished tasks of the conversation, oldest first.
     pub(crate) fn new(
-        workplaces: Arc<dyn Conversations>,
-        place: Arc<ConversationSetup>,
-        latest: CurrentTask,
+        conversations: Arc<dyn Conversations>,
+        setup: Arc<ConversationSetup>,
+        task: CurrentTask,
         journal: &'a Journal,
         views: &[TaskView],
         command: Option<MatchedCommand>,
     ) -> Self {
-        let (voice, tools, earlier) =
-            (TurnOutput::of(&latest.view()), TurnTools::of(&place), PromptBuilder::of(views));
-        let before = ConversationTotals::of(views);
-        let performance = Self {
-            setup: place,
+        let turn_runner = Self {
+            output: TurnOutput::of(&task.view()),
+            tools: TurnTools::of(&setup),
+            prompt_builder: PromptBuilder::of(views),
+            earlier_totals: ConversationTotals::of(views),
+            setup,
             journal,
-            task: latest,
-            output: voice,
-            earlier,
-            tools,
+            task,
             summary_failed: false,
-            conversations: workplaces,
-            earlier_totals: before,
+            conversations,
             command,
-            ahead: None,
         };
-        performance.restore_grants(views);
-        performance.restore_grants([performance.task.view().as_ref()]);
-        performance
+        turn_runner.restore_grants(views);
+        turn_runner.restore_grants([turn_runner.task.view().as_ref()]);
+        turn_runner
     }
 
     pub(crate) async fn run(mut self) -> Result<(), TurnStopped> {
         self.resume().await?;
         loop {
-            let mut steps = self.journal.with_progress(|progress| progress.work.steps());
-            if !self.may_go_ahead(&steps) {
-                // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded
-                // next does not fit any more, and the turn is taken up again with what they did.
-                self.be_durable().await?;
-                steps = self.journal.with_progress(|progress| progress.work.steps());
-            }
-            if self.run_steps(steps).await? == TurnFlow::Stop {
+            // Everything is durable before the next step is chosen. If another process has appended in the meantime,
+            // the next record conflicts and the runner starts the turn again on the new state.
+            self.journal.flush().await?;
+            let steps = self.journal.with_progress(|progress| progress.work.steps());
+            if self.run_steps(&steps).await? == TurnFlow::Stop {
                 return Ok(());
             }
         }
     }
 
-    /// Some steps need nothing but what is known already, and change nothing outside: what comes of them is written
-    /// together with what led to them.
-    fn may_go_ahead(&self, steps: &[CallStep]) -> bool {
-        match steps.first() {
-            None | Some(CallStep::CallModel) => {
-                let asks_model =
-                    matches!(self.setup.model, AgentModel::Language(_)) && self.active_command().is_none();
-                let is_short = self.ahead.as_ref().is_some_and(Ahead::is_short);
-                asks_model && (is_short || self.journal.lacks_at_most_the_start())
-            }
-            Some(CallStep::Propose(_) | CallStep::Settle(TurnEnd::Spoken(_))) => self.ahead.is_some(),
-            Some(_) => false,
-        }
-    }
-
-    /// Waits until the task shows everything.
-    pub(crate) async fn be_durable(&mut self) -> Result<(), TurnStopped> {
-        self.journal.flush().await?;
-        self.ahead = None;
-        Ok(())
-    }
-
-    async fn run_steps(&mut self, steps: Vec<CallStep>) -> Result<TurnFlow, TurnStopped> {
+    async fn run_steps(&mut self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
         match steps.first() {
             None | Some(CallStep::CallModel) => self.continue_turn().await,
             Some(CallStep::AskPerson) => self.ask_person().await,
-            Some(CallStep::Propose(_)) => {
-                let ahead = self.ahead.take();
-                let known = ahead.as_ref().map(|ahead| ahead.call_records.clone());
-                let call_records = known.unwrap_or_else(|| self.task.view().call_records.clone());
-                let results = self.propose(&steps, &call_records).await?;
-                self.ahead = ahead.zip(results).map(|(ahead, results)| ahead.with(results));
-                Ok(TurnFlow::Continue)
-            }
-            Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(&steps).await,
-            Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
-            Some(CallStep::Settle(settlement)) => self.settle(settlement.clone()).await,
+            Some(CallStep::Propose(_)) => self.propose(steps).await,
+            Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(steps).await,
+            Some(CallStep::Cancel(_)) => self.cancel(steps).await,
+            Some(CallStep::Settle(end)) => self.settle(end.clone()).await,
         }
     }
 
@@ -200,13 +160,13 @@ impl<'a> TurnRunner<'a> {
         };
         drop(view);
         self.withdraw_partial_answer().await?;
-        if self.earlier.rounds == 0 && self.task.view().rounds == 0 {
+        if self.prompt_builder.rounds == 0 && self.task.view().rounds == 0 {
             for text in &self.setup.notices {
                 self.record_notice(text.clone()).await?;
             }
         }
-        if let (Some(surroundings), Some(text)) = (&self.setup.context_files, mentioned) {
-            let contents = surroundings.referenced_by(&text, &self.tool_context(Arc::default(), None)).await;
+        if let (Some(context_files), Some(text)) = (&self.setup.context_files, mentioned) {
+            let contents = context_files.referenced_by(&text, &self.tool_context(Arc::default(), None)).await;
             if !contents.is_empty() {
                 self.record_context(ContextReason::Mention, contents).await?;
             }
@@ -218,8 +178,8 @@ impl<'a> TurnRunner<'a> {
     fn restore_grants<'v>(&self, views: impl IntoIterator<Item = &'v TaskView>) {
         for grant in views.into_iter().flat_map(|view| &view.granted) {
             if let Ok(tool) = self.tools.registry.find(&grant.tool) {
-                let case = ApprovalRequest { tool: tool.spec(), proposal: &grant.proposal };
-                self.setup.approver.restore_answer(case, &grant.answer);
+                let request = ApprovalRequest { tool: tool.spec(), proposal: &grant.proposal };
+                self.setup.approver.restore_answer(request, &grant.answer);
             }
         }
     }
@@ -248,19 +208,16 @@ impl<'a> TurnRunner<'a> {
         self.journal.record(fact).await
     }
 
-    /// Something people should know while the work goes on.
+    /// A message for people while the work continues.
     pub(crate) async fn record_notice(&self, text: String) -> Result<(), TurnStopped> {
-        // A turn may have more than one; the place in the log tells them apart.
+        // A turn may have several; the sequence number makes their ids unique.
         let place = self.journal.with_progress(|progress| progress.head);
         let message = self.output.text(&format!("notice-{place}"), text).into();
         self.journal.record(Fact::Noticed { message }).await
     }
 
     pub(crate) async fn publish_changes(&self) -> Result<(), TurnStopped> {
-        // Calls are over before an answer is given, so their changes are durable; a turn that is not has none.
-        if self.ahead.is_none() {
-            self.journal.flush().await?;
-        }
+        self.journal.flush().await?;
         let view = self.task.view();
         if view.progress.turn.phase != TurnPhase::Running {
             return Ok(());
@@ -281,16 +238,15 @@ impl<'a> TurnRunner<'a> {
         told: Option<(StatusReason, String)>,
     ) -> Result<TurnFlow, TurnStopped> {
         self.publish_changes().await?;
-        let usage = self.ahead.as_ref().map_or_else(|| self.task.view().usage, |ahead| ahead.usage);
+        let usage = self.task.view().usage;
         let message = told.map(|(reason, text)| self.output.reason(reason, text).into());
         self.journal.record(Fact::TurnEnded { outcome, message, usage: Some(Box::new(usage)) }).await?;
         Ok(TurnFlow::Stop)
     }
 
-    /// Everything the model was told, whoever said it.
-    pub(crate) fn exchanges(&mut self, view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
-        let ahead = self.ahead.as_ref().map_or(&[][..], |ahead| ahead.beyond(view));
-        self.earlier.exchanges(&self.setup.opening, view, ahead)
+    /// The whole conversation as the next prompt has it.
+    pub(crate) fn exchanges(&self, view: &TaskView) -> Vec<Arc<Exchange>> {
+        self.prompt_builder.exchanges(&self.setup.opening, view)
     }
 }
 

@@ -4,11 +4,13 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_command::{
-    Command, CommandError, CommandRegistry, CommandRequest, CommandStep, EmptyContext, ToolUse,
+    Command, CommandContext, CommandError, CommandRegistry, CommandRequest, CommandStep, ConversationStats,
+    ExtensionEntry, Memory, ServerEntry, ToolEntry, ToolUse,
 };
 use attache_domain::{CallId, CommandArgument, Content, ToolResult};
 use serde_json::{Map, json};
@@ -88,10 +90,9 @@ async fn give(registry: &CommandRegistry, line: &str) -> Result<(), CommandError
     let Some(call) = registry.parse(line) else { return Ok(()) };
     let found = registry.find(&call)?;
     found.check()?;
-    let desk = EmptyContext::default();
     let mut results = Vec::new();
     loop {
-        let next = found.run(&results, &desk).await?;
+        let next = found.run(&results, &EmptyContext).await?;
         let CommandStep::UseTools(uses) = next else {
             println!("{next:?}");
             return Ok(());
@@ -108,5 +109,57 @@ fn pretend(tool_use: &ToolUse) -> ToolResult {
         name: tool_use.tool.clone(),
         output: vec![Content::Text("The button is too small.".into())],
         failed: false,
+    }
+}
+
+/// A context without a conversation.
+struct EmptyContext;
+
+#[async_trait]
+impl CommandContext for EmptyContext {
+    async fn progress(&self, _text: &str) {}
+
+    fn workspace(&self) -> &Path {
+        Path::new("")
+    }
+
+    async fn memory(&self) -> Memory {
+        Memory::default()
+    }
+
+    async fn refresh_memory(&self) -> Memory {
+        Memory::default()
+    }
+
+    fn tools(&self) -> Vec<ToolEntry> {
+        Vec::new()
+    }
+
+    fn servers(&self) -> Vec<ServerEntry> {
+        Vec::new()
+    }
+
+    fn extensions(&self) -> Vec<ExtensionEntry> {
+        Vec::new()
+    }
+
+    fn model(&self) -> String {
+        String::new()
+    }
+
+    fn models(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn stats(&self) -> ConversationStats {
+        ConversationStats::default()
+    }
+
+    async fn read_file(&self, _path: &str) -> Result<String, String> {
+        Err("there are no files here".into())
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        Vec::new()
     }
 }

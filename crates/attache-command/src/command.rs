@@ -41,8 +41,7 @@ pub trait Command: Send + Sync + 'static {
         Ok(())
     }
 
-    /// What comes next. Called again with what came of the tools it used, once for each time it asked for some; the same
-    /// request gives the same step.
+    /// The next step. Called again with the results each time tools were used. The same request gives the same step.
     async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError>;
 }
 
@@ -51,7 +50,7 @@ pub struct CommandRequest<'a> {
     pub arguments: &'a str,
     /// The whole line, as it was written.
     pub line: &'a str,
-    /// What came of the tools, step by step.
+    /// The results of the tools, step by step.
     pub results: &'a [Vec<ToolResult>],
     pub context: &'a dyn CommandContext,
 }
@@ -61,13 +60,13 @@ pub struct CommandRequest<'a> {
 pub enum CommandStep {
     /// It is done: for people, and for programs.
     Done { text: String, data: Option<Value> },
-    /// These tools are to be used, as if the model had asked for it: rules and people are heard first.
+    /// Use these tools as if the model had asked for them: rules and approvals apply.
     UseTools(Vec<ToolUse>),
-    /// The model is told this and answers.
+    /// Send this prompt to the model.
     Prompt(String),
     /// The conversation is to be summed up now.
     Compress,
-    /// The conversation goes on with this model.
+    /// Continue the conversation with this model.
     ChooseModel(String),
 }
 

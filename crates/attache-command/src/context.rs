@@ -14,10 +14,10 @@ pub trait CommandContext: Send + Sync {
 
     fn workspace(&self) -> &Path;
 
-    /// The instructions that people left for the model, as the model is told them.
+    /// The instructions from context files, as the model gets them.
     async fn memory(&self) -> Memory;
 
-    /// Reads them again; from the next turn on the model is told what stands there now.
+    /// Reads them again; the model gets them from the next turn on.
     async fn refresh_memory(&self) -> Memory;
 
     fn tools(&self) -> Vec<ToolEntry>;
@@ -29,7 +29,7 @@ pub trait CommandContext: Send + Sync {
     /// The name of the model that answers here.
     fn model(&self) -> String;
 
-    /// Names that may be chosen instead, as far as they are known.
+    /// Models that may be chosen, as far as they are known.
     fn models(&self) -> Vec<String>;
 
     fn stats(&self) -> ConversationStats;

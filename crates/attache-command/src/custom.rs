@@ -1,9 +1,9 @@
-//! Custom commands: prompts that people keep in TOML files, below `commands` folders.
+//! Custom commands: prompts in TOML files below `commands` folders.
 //!
-//! A file is read once, when it is loaded, and becomes a [`Template`](template::Template); what is put into it later (the
-//! arguments, files, what programs wrote) is never looked at for placeholders again. Files are anybody's: one that is
-//! wrong is left out and becomes a [`Problem`]. Not here: which folders count and whether they are trusted, and whether a
-//! program may run.
+//! A file is read once, when it is loaded, and becomes a [`Template`](template::Template). Inserted text (arguments,
+//! files, output of programs) is not expanded again. Files are untrusted: an invalid one is skipped and becomes a
+//! [`CommandFileProblem`]. Not here: which folders are read and whether they are trusted, and whether a program may
+//! run.
 
 mod command;
 mod file;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub use command::CustomCommand;
 
-/// Problems that are told; a folder may be full of them.
+/// Reported problems; a folder may be full of them.
 const MAX_PROBLEMS: usize = 100;
 
 /// A folder of command files. A folder that does not exist holds none.

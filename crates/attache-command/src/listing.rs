@@ -1,4 +1,4 @@
-//! How lists are told to people.
+//! Lists as text for people.
 
 /// `1 file`, `2 files`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
@@ -14,7 +14,7 @@ pub(crate) fn list(heading: &str, items: &[String], none: &str) -> String {
     format!("{heading}:\n\n{}", items.join("\n"))
 }
 
-/// A name, and what is to be said about it if there is anything; several lines are brought into one.
+/// A name and its description, if any, on one line.
 pub(crate) fn described(name: &str, description: &str) -> String {
     let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
     if description.is_empty() { name.to_owned() } else { format!("{name}: {description}") }

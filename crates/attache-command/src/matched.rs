@@ -10,7 +10,7 @@ use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep, 
 #[derive(Clone)]
 pub struct MatchedCommand {
     pub command: Arc<dyn Command>,
-    /// With its exact path and arguments, however it was spelled.
+    /// With its exact path and arguments, independent of the notation that was used.
     pub call: CommandCall,
 }
 
@@ -30,7 +30,7 @@ impl MatchedCommand {
         self.command.check(&self.call.arguments)
     }
 
-    /// What comes next, after what came of the tools that it used so far.
+    /// The next step, given the results of the tools that it used so far.
     pub async fn run(
         &self,
         results: &[Vec<ToolResult>],

@@ -1,10 +1,10 @@
 //! Which known names were probably meant.
 
 const MAX_SUGGESTIONS: usize = 3;
-/// Letters of a word that are looked at and shown: words come from anybody.
+/// Letters of a word that are compared and shown: words are untrusted input.
 const LETTERS: usize = 60;
 
-/// The nearest first, as far as they are near at all.
+/// The most similar names first.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
     let word = shown(word).to_lowercase();
     let mut near: Vec<(usize, &str)> =
@@ -23,7 +23,7 @@ fn distance(word: &str, name: &str) -> Option<usize> {
     (distance <= (name.chars().count() / 3).max(1)).then_some(distance)
 }
 
-/// A word of somebody, fit to be shown.
+/// An untrusted word, safe to show.
 pub(crate) fn shown(word: &str) -> String {
     let letters = word.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter });
     let mut shown: String = letters.clone().take(LETTERS).collect();

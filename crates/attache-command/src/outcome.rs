@@ -1,4 +1,4 @@
-//! What came of a tool, as text.
+//! The result of a tool as text.
 
 use attache_domain::{Content, ToolResult};
 

@@ -32,7 +32,7 @@ pub struct CommandRegistry {
 #[derive(Clone)]
 enum Entry {
     Command(Arc<dyn Command>),
-    /// Tells of all the others, so it is made when it is asked for.
+    /// Lists all the others, so it is made on demand.
     Help,
 }
 
@@ -90,8 +90,8 @@ impl CommandRegistry {
         self.entries.iter().map(Entry::spec).collect()
     }
 
-    /// The command that a call means. The call is read as one line, so a path that holds arguments, slashes or several
-    /// words in one piece is understood, and a path that goes on in the arguments too.
+    /// Finds the command of a call. The call is parsed as one line, so a path may contain arguments, slashes or
+    /// several words, and may continue in the arguments.
     pub fn find(&self, call: &CommandCall) -> Result<MatchedCommand, CommandError> {
         let length = call.path.iter().map(String::len).sum::<usize>() + call.arguments.len();
         if length > MAX_LINE {

@@ -1,4 +1,4 @@
-//! A command as it is told about.
+//! The public description of a command.
 
 use std::fmt::Write;
 

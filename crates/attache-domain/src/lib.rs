@@ -11,6 +11,7 @@
 mod access;
 mod approval;
 mod artifact;
+mod bounded_cache;
 mod call_records;
 mod card;
 mod choice;
@@ -47,6 +48,7 @@ mod visible;
 pub use access::{Access, AccessLevel};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
+pub use bounded_cache::BoundedCache;
 pub use call_records::{CallRecord, CallRecords, MAX_LIVE_BYTES};
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,

@@ -3,6 +3,7 @@
 //! Not here: turns, tools being run, and what becomes of the answer; that is the agent's.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use attache_domain::{Exchange, ModelPart, ToolCall, Usage};
@@ -16,6 +17,8 @@ pub struct Prompt {
     /// Oldest first. Calls and results are paired; whoever builds a prompt sees to that. Shared, because a conversation
     /// is told again and again, and long.
     pub exchanges: Arc<Vec<Arc<Exchange>>>,
+    /// Prompts with the same key only grow; see [`PromptKey`].
+    pub key: Option<PromptKey>,
     pub tools: Arc<[ToolDeclaration]>,
     pub thinking: Option<Thinking>,
     pub temperature: Option<f64>,
@@ -23,10 +26,16 @@ pub struct Prompt {
     pub max_output_tokens: Option<u64>,
 }
 
-impl Prompt {
-    /// So many exchanges at the end of a prompt may be told before their task shows them, and stand in the next prompt as
-    /// others that are equal. Older ones stay the same in memory from prompt to prompt.
-    pub const NEWEST: usize = 8;
+/// Names a prompt that grows: of two prompts with the same key, the longer one begins with the exchanges of the shorter
+/// one. A model may keep what it encoded for the shorter one. Unique in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PromptKey(u64);
+
+impl PromptKey {
+    pub fn unique() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// How much a model should think before it answers.

@@ -16,6 +16,6 @@ pub use built_in::{
 };
 pub use fallback::FallbackModel;
 pub use language_model::{
-    AnswerEvent, AnswerPiece, LanguageError, LanguageModel, LanguageStream, Prompt, StopReason, Thinking,
-    ToolDeclaration,
+    AnswerEvent, AnswerPiece, LanguageError, LanguageModel, LanguageStream, Prompt, PromptKey, StopReason,
+    Thinking, ToolDeclaration,
 };

@@ -1,4 +1,4 @@
-//! The seam to whoever performs a turn.
+//! The agent that the session runs turns with.
 
 use std::sync::Arc;
 
@@ -18,33 +18,33 @@ use crate::{Journal, conversation};
 #[error("the turn was stopped")]
 pub struct TurnStopped;
 
-/// A turn to perform, or to go on with after a restart.
+/// A turn to run, or to continue after a restart.
 pub struct TurnRequest {
-    /// The task when the turn began (or went on). `progress.turn.emitted` tells what is already recorded.
+    /// The task when the turn started or continued. `progress.turn.emitted` says what is already recorded.
     pub view: Arc<TaskView>,
     task: CurrentTask,
 }
 
 impl TurnRequest {
-    pub(crate) fn new(hot: Arc<LiveTask>, index: Arc<dyn TaskIndex>) -> Self {
-        Self { view: hot.view(), task: CurrentTask { hot, index } }
+    pub(crate) fn new(live: Arc<LiveTask>, index: Arc<dyn TaskIndex>) -> Self {
+        Self { view: live.view(), task: CurrentTask { live, index } }
     }
 
-    /// Lets go of the view, so that it need not be copied to change, and keeps the way to the latest one.
+    /// Drops the view, so that changes need not copy it, and keeps access to the current one.
     pub fn into_task(self) -> CurrentTask {
         self.task
     }
 }
 
-/// Shows the task as it is: everything that is durable, whoever recorded it.
+/// Access to the current task: everything that is durable, also what other processes appended.
 pub struct CurrentTask {
-    hot: Arc<LiveTask>,
+    live: Arc<LiveTask>,
     index: Arc<dyn TaskIndex>,
 }
 
 impl CurrentTask {
     pub fn view(&self) -> Arc<TaskView> {
-        self.hot.view()
+        self.live.view()
     }
 
     /// The finished tasks of the same conversation and caller, oldest first.
@@ -53,8 +53,8 @@ impl CurrentTask {
         let (scope, context) = (view.progress.scope.clone(), view.context.clone());
         let task = view.task.clone();
         drop(view);
-        let (index, log) = (self.index.as_ref(), self.hot.log().as_ref());
-        let quarantine = self.hot.quarantine();
+        let (index, log) = (self.index.as_ref(), self.live.log().as_ref());
+        let quarantine = self.live.quarantine();
         conversation::earlier_tasks(index, log, quarantine, &scope, &context, Some(&task)).await
     }
 }
@@ -98,7 +98,7 @@ pub enum CommandRefusal {
 
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// The task belongs together with the others of its conversation: their turns are performed one at a time.
+    /// The task belongs to a conversation whose turns run one at a time.
     fn keeps_conversation(&self, view: &TaskView) -> bool;
 
     /// The name of the model that will answer, as far as that is known.
@@ -111,7 +111,7 @@ pub trait Agent: Send + Sync + 'static {
         Ok(())
     }
 
-    /// What `view`'s conversation, which has these wishes, works with.
+    /// The tools of `view`'s conversation with these settings.
     async fn available_tools(
         &self,
         _view: &TaskView,
@@ -120,7 +120,7 @@ pub trait Agent: Send + Sync + 'static {
         Ok(AvailableTools::default())
     }
 
-    /// The commands that can be given in a conversation with these wishes.
+    /// The commands of a conversation with these settings.
     async fn commands(&self, _wishes: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
         Ok(Vec::new())
     }
@@ -142,8 +142,8 @@ pub trait Agent: Send + Sync + 'static {
         None
     }
 
-    /// Performs one turn, reporting everything to `journal`, the end of the turn included.
+    /// Runs one turn and records everything in `journal`, including the end of the turn.
     ///
-    /// The future is dropped when the task is cancelled or the server stops; what was reported stays.
+    /// The future is dropped when the task is cancelled or the server stops. Recorded facts stay.
     async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped>;
 }

@@ -12,7 +12,7 @@ pub(crate) struct AnswerMessage {
 }
 
 impl AnswerMessage {
-    /// Goes on where the turn of `view` is.
+    /// Continues the turn of `view`.
     pub(crate) fn of(view: &TaskView) -> Self {
         let is_kept = view.progress.presentation.answer == AnswerLocation::StatusMessage;
         Self { text: is_kept.then(|| view.answer_text()) }

@@ -11,13 +11,13 @@ use crate::live_task::LiveTask;
 use crate::store_health::StoreFault;
 use crate::watcher::Watcher;
 
-/// A store that failed once may work again in a moment; a caller waits so long to hear of it.
+/// A store that failed once may work again in a moment. A caller waits this long for it.
 const SECOND_CHANCE: Duration = Duration::from_secs(1);
 
 impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
-        let hot = match self.cancelable(scope, &cancel.task).await {
+        let live = match self.cancelable(scope, &cancel.task).await {
             Err(Fault::TaskNotFound { task }) => {
                 let key = TaskKey { scope: scope.clone(), task };
                 if let Some(view) = self.cancel_reserved(&key).await? {
@@ -28,20 +28,20 @@ impl SessionService {
             }
             found => found?,
         };
-        // Webhooks of a task at rest are woken before it moves; one that is worked on is stopped first, for a store that
-        // fails must not keep it from that.
-        let is_running = hot.is_running();
+        // Push configurations of a task at rest become active before the task changes. A running task is stopped
+        // first, because a failing store must not prevent that.
+        let is_running = live.is_running();
         let mut hold = None;
         if !is_running {
-            hold = timeout(SECOND_CHANCE, self.hold(&hot.key)).await.ok();
+            hold = timeout(SECOND_CHANCE, self.hold(&live.key)).await.ok();
         }
-        hot.request_cancel()?;
-        self.run(&hot);
+        live.request_cancel()?;
+        self.run(&live);
         if is_running {
-            hold = timeout(SECOND_CHANCE, self.hold(&hot.key)).await.ok();
+            hold = timeout(SECOND_CHANCE, self.hold(&live.key)).await.ok();
         }
         drop(hold);
-        let watcher = Watcher::new(hot);
+        let watcher = Watcher::new(live);
         tokio::select! {
             biased;
             () = self.wait_until_recorded(&watcher) => {}
@@ -60,8 +60,8 @@ impl SessionService {
         }
     }
 
-    fn recorded(&self, hot: &LiveTask) -> Result<Arc<TaskView>, Fault> {
-        let view = hot.view();
+    fn recorded(&self, live: &LiveTask) -> Result<Arc<TaskView>, Fault> {
+        let view = live.view();
         let state = view.progress.state;
         if state == TaskState::Canceled || (view.progress.cancel_requested && !state.is_terminal()) {
             return Ok(view);

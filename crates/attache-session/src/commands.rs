@@ -11,7 +11,7 @@ use crate::service::{SessionService, StartedTask, internal};
 use crate::watcher::Watcher;
 use crate::{AvailableTools, CommandRefusal, conversation};
 
-/// What came of giving a command.
+/// The result of starting a command.
 pub enum CommandOutcome {
     /// It runs as the turn of a task; with the task as it was a moment later.
     Started { started: StartedTask, standing: CommandStatus },
@@ -25,19 +25,19 @@ pub enum CommandStatus {
     Running,
     /// The task is busy: its turn comes.
     Queued,
-    /// Somebody has to agree to a shell command.
+    /// A shell command needs an approval.
     AsksForShell,
-    /// Somebody has to agree to something else.
+    /// Another action needs an approval.
     AsksForAction,
 }
 
-/// How long whoever gives a command waits to hear whether it asks for something; it runs on meanwhile.
+/// How long the caller waits to learn whether the command needs an approval. The command keeps running.
 const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl SessionService {
     pub async fn commands(&self, scope: &Scope, list: ListCommands) -> Result<Vec<CommandSpec>, Fault> {
-        let wishes = self.requested_settings(scope, &list).await?;
-        self.agent.commands(&wishes).await
+        let settings = self.requested_settings(scope, &list).await?;
+        self.agent.commands(&settings).await
     }
 
     /// What the conversation of a task works with.
@@ -49,8 +49,8 @@ impl SessionService {
         {
             place = ListCommands { context: Some(reserved.context), task: None, settings: reserved.wishes };
         }
-        let wishes = self.requested_settings(scope, &place).await?;
-        self.agent.available_tools(view, &wishes).await
+        let settings = self.requested_settings(scope, &place).await?;
+        self.agent.available_tools(view, &settings).await
     }
 
     /// Gives the command of `send`, whose message carries one.
@@ -62,8 +62,8 @@ impl SessionService {
             task: message.task.clone(),
             settings: message.wishes.clone(),
         };
-        let wishes = self.requested_settings(scope, &place).await?;
-        match self.agent.check_command(&command, &wishes).await {
+        let settings = self.requested_settings(scope, &place).await?;
+        match self.agent.check_command(&command, &settings).await {
             Ok(exact) => {
                 message.parts = vec![Part::text(exact.line())];
                 message.command = Some(Box::new(exact));
@@ -75,14 +75,14 @@ impl SessionService {
         }
         let id = message.id.clone();
         let started = self.begin(scope, send).await?;
-        let watcher = Watcher::new(started.hot.clone());
+        let watcher = Watcher::new(started.live.clone());
         let is_known = watcher.wait_until(|state| is_known(&state.view.progress, &id));
         let _ = tokio::time::timeout(STATUS_TIMEOUT, is_known).await;
         let standing = status_of(&watcher.task().view(), &id);
         Ok(CommandOutcome::Started { started, standing })
     }
 
-    /// What the conversation wishes for that is named, and `place` itself.
+    /// The settings of the named conversation, with those of `place` over them.
     async fn requested_settings(
         &self,
         scope: &Scope,
@@ -113,7 +113,7 @@ impl SessionService {
             None => RequestedSettings::default(),
         };
         Ok(match place.settings.as_deref() {
-            Some(wishes) => wishes.clone().over(said),
+            Some(settings) => settings.clone().over(said),
             None => said,
         })
     }

@@ -17,11 +17,11 @@ use crate::identity::digest;
 use crate::live_task::now;
 use crate::service::internal;
 
-/// The latest tasks of a context that are looked at. A refusal lists as many that wait.
+/// How many of the latest tasks of a context are considered. A refusal lists as many waiting tasks.
 const MAX_TASKS: usize = 8;
 
 impl SessionService {
-    /// The task that the message of `send`, which names none, goes on with; none when it opens one.
+    /// The task that the message of `send` continues although it names none; `None` if it opens a new one.
     pub async fn task_in_context(&self, scope: &Scope, send: &SendMessage) -> Result<Option<TaskId>, Fault> {
         let message = &send.message;
         if message.task.is_some() || message.command.is_some() {
@@ -76,8 +76,8 @@ impl SessionService {
         }
     }
 
-    /// The tasks of a context that wait for input or may have done so a moment ago, all of them looked at once: what has
-    /// been answered meanwhile is seen as answered, and never as neither.
+    /// The tasks of a context that wait for input or did so a moment ago, all read at once, so that a task that was
+    /// answered in between is seen either before or after the answer.
     async fn candidates(
         &self,
         scope: &Scope,
@@ -85,7 +85,7 @@ impl SessionService {
         latest: Vec<TaskId>,
     ) -> Result<Vec<Arc<TaskView>>, Fault> {
         let mut tasks = self.tasks_in(scope, context, Some(TaskState::InputRequired)).await?;
-        let in_memory = latest.into_iter().filter(|task| self.shelf.find(&key(scope, task)).is_some());
+        let in_memory = latest.into_iter().filter(|task| self.task_cache.find(&key(scope, task)).is_some());
         let others: Vec<_> = in_memory.filter(|task| !tasks.contains(task)).collect();
         tasks.extend(others);
         self.views(tasks.iter().map(|task| key(scope, task)).collect()).await.map_err(internal)

@@ -1,4 +1,4 @@
-//! Turns of one conversation take turns: whoever comes later waits, in the order of coming.
+//! Turns of one conversation run one at a time, in the order in which they were enqueued.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -20,11 +20,11 @@ pub(crate) struct ContextPermit(
     #[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit,
 );
 
-/// Somebody in line.
+/// Resolves when the turn may run.
 pub(crate) type ContextPermitFuture = BoxFuture<'static, Option<ContextPermit>>;
 
 impl ContextQueues {
-    /// The place in line is taken now, not when the waiting begins.
+    /// The position in the queue is taken now, not when the waiting begins.
     pub(crate) fn enqueue(&self, scope: &Scope, context: &ContextId) -> ContextPermitFuture {
         let line = self.queue((scope.clone(), context.clone()));
         let mut waiting = async move { line.acquire_owned().await.ok().map(ContextPermit) }.boxed();
@@ -39,7 +39,7 @@ impl ContextQueues {
         if let Some(line) = lines.get(&key).and_then(Weak::upgrade) {
             return line;
         }
-        // Lines that nobody stands in any more go when there is no room without asking for more.
+        // Removes empty queues before the map has to grow.
         if lines.len() == lines.capacity() {
             lines.retain(|_, line| line.strong_count() > 0);
         }

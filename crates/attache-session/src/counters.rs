@@ -30,7 +30,7 @@ pub struct CountersSnapshot {
     /// How often a task came to rest in each state.
     pub tasks_settled: Vec<(TaskState, u64)>,
     pub events_appended: u64,
-    /// Tasks somebody is working on right now.
+    /// Tasks that are running now.
     pub tasks_running: u64,
     /// Tasks taken up again after a restart.
     pub tasks_recovered: u64,

@@ -1,4 +1,4 @@
-//! How something that does not change is spelled, made once for each dialect however many ask.
+//! An encoding that never changes, made once for each dialect and shared by all readers.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ pub(crate) struct EncodedEvents {
 }
 
 impl EncodedEvents {
-    /// Adds the spelling in dialect number `dialect` to `out`; `spell` makes it if nobody has asked before.
+    /// Appends the encoding in dialect number `dialect` to `out`. Calls `spell` only the first time.
     pub(crate) fn write(&self, dialect: usize, out: &mut Vec<u8>, spell: impl FnOnce(&mut Vec<u8>)) {
         let mut made = self.made.lock().ignore_poison();
         if let Some((_, known)) = made.iter().find(|(known, _)| *known == dialect) {

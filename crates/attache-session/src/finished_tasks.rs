@@ -1,14 +1,13 @@
-//! Finished tasks that were looked at lately. A finished task never changes, so a copy is as good as the log.
+//! Finished tasks that were read lately. A finished task never changes, so a copy is as good as the log.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use attache_domain::{IgnorePoison, TaskKey, TaskView};
+use attache_domain::{BoundedCache, IgnorePoison, TaskKey, TaskView};
 
 use crate::encoded_events::EncodedEvents;
 use crate::weight::weight_of_view;
 
-/// A task as somebody saw it, and how it was spelled for those who wanted to see all of it.
+/// A task and its encodings.
 #[derive(Debug)]
 pub struct RenderedTask {
     pub view: Arc<TaskView>,
@@ -20,7 +19,7 @@ impl RenderedTask {
         Arc::new(Self { view, whole: EncodedEvents::default() })
     }
 
-    /// Writes the whole task in dialect number `dialect`, as `spell` does unless that was done before.
+    /// Writes the whole task in dialect number `dialect`. Of a finished task the encoding is kept.
     pub fn write_whole(
         &self,
         dialect: usize,
@@ -35,45 +34,29 @@ impl RenderedTask {
     }
 }
 
-/// How much is kept, by number and by weight. Most tasks weigh little beside the first bound.
 const MAX_TASKS: usize = 4096;
 const MAX_BYTES: usize = 8 << 20;
 
-#[derive(Default)]
 pub(crate) struct FinishedTasks {
-    state: Mutex<State>,
+    tasks: Mutex<BoundedCache<TaskKey, Arc<RenderedTask>>>,
 }
 
-#[derive(Default)]
-struct State {
-    tasks: HashMap<TaskKey, Arc<RenderedTask>>,
-    /// Oldest first, with what each weighs.
-    order: VecDeque<(TaskKey, usize)>,
-    bytes: usize,
+impl Default for FinishedTasks {
+    fn default() -> Self {
+        Self { tasks: Mutex::new(BoundedCache::new(MAX_TASKS, MAX_BYTES)) }
+    }
 }
 
 impl FinishedTasks {
     pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<RenderedTask>> {
-        self.state.lock().ignore_poison().tasks.get(key).cloned()
+        self.tasks.lock().ignore_poison().get(key).cloned()
     }
 
-    /// Keeps `seen` for the next who asks, if it is finished.
-    pub(crate) fn insert(&self, seen: &Arc<RenderedTask>) {
-        if !seen.view.progress.is_final() {
-            return;
-        }
-        let (key, weight) = (seen.view.key(), weight_of_view(&seen.view));
-        let mut guard = self.state.lock().ignore_poison();
-        let State { tasks, order, bytes } = &mut *guard;
-        if tasks.insert(key.clone(), seen.clone()).is_some() {
-            return;
-        }
-        order.push_back((key, weight));
-        *bytes += weight;
-        while order.len() > MAX_TASKS || *bytes > MAX_BYTES {
-            let Some((key, weight)) = order.pop_front() else { break };
-            tasks.remove(&key);
-            *bytes -= weight;
+    /// Keeps the task if it is finished.
+    pub(crate) fn insert(&self, task: &Arc<RenderedTask>) {
+        if task.view.progress.is_final() {
+            let (key, weight) = (task.view.key(), weight_of_view(&task.view));
+            self.tasks.lock().ignore_poison().insert(key, task.clone(), weight);
         }
     }
 }
@@ -123,22 +106,5 @@ mod tests {
         tasks.insert(&finished);
         assert!(tasks.find(&working.view.key()).is_none());
         assert_eq!(tasks.find(&finished.view.key()).unwrap().view, finished.view);
-    }
-
-    #[test]
-    fn the_oldest_goes_when_there_are_too_many_or_they_are_too_large() {
-        let tasks = FinishedTasks::default();
-        let first = seen("first", "", true);
-        tasks.insert(&first);
-        for number in 0..MAX_TASKS {
-            tasks.insert(&seen(&number.to_string(), "", true));
-        }
-        assert!(tasks.find(&first.view.key()).is_none());
-        let last = seen(&(MAX_TASKS - 1).to_string(), "", true);
-        assert!(tasks.find(&last.view.key()).is_some());
-
-        tasks.insert(&seen("huge", &"x".repeat(MAX_BYTES), true));
-        let state = tasks.state.lock().unwrap();
-        assert!(state.tasks.is_empty() && state.order.is_empty() && state.bytes == 0);
     }
 }

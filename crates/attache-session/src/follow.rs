@@ -1,8 +1,8 @@
-//! Follows one task's log: what is stored, then what is new, without a gap or a repeat.
+//! Follows one task's log: stored events, then new ones, without a gap or a repeat.
 //!
-//! A reader who keeps up is served from the task's tail; one who fell behind reads the store until the
-//! tail reaches back to it. Queues hold wake-ups, never events, so a slow reader costs nobody anything.
-//! Not here: deciding when a caller has seen enough.
+//! A reader that keeps up is served from the task's tail. One that fell behind reads the store until the tail reaches
+//! back to it. Queues hold wake-ups, never events, so a slow reader costs the others nothing. Not here: deciding when
+//! a caller has seen enough.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -28,16 +28,16 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows `hot` from where `view` shows it.
-    pub(crate) fn new(hot: Arc<LiveTask>, view: &TaskView) -> Self {
-        let watcher = Watcher::new(hot);
+    /// Follows `live` from the head of `view`.
+    pub(crate) fn new(live: Arc<LiveTask>, view: &TaskView) -> Self {
+        let watcher = Watcher::new(live);
         let (stage, call_records) = (view.progress.update_context(), view.call_records.clone());
         Self { watcher, cursor: view.progress.head, stage, call_records, reading: None }
     }
 
-    /// Follows `hot` from right before the last `count` events that `view` shows.
-    pub(crate) fn before_last(hot: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
-        let follower = Self::new(hot, view);
+    /// Follows `live` from right before the last `count` events of `view`.
+    pub(crate) fn before_last(live: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
+        let follower = Self::new(live, view);
         Self { cursor: Seq(follower.cursor.0.saturating_sub(count)), ..follower }
     }
 
@@ -55,7 +55,7 @@ impl Follower {
         TailEntry::new(Arc::new(event), self.stage, self.call_records.clone())
     }
 
-    /// Somebody else follows the task too.
+    /// The task has other readers.
     pub fn has_other_readers(&self) -> bool {
         self.watcher.has_others()
     }
@@ -85,8 +85,8 @@ impl Follower {
             }
         }
         let reading = self.reading.get_or_insert_with(|| {
-            let (hot, cursor) = (self.watcher.task().clone(), self.cursor);
-            async move { hot.log().read(&hot.key, cursor, limit.min(PAGE)).await }.boxed()
+            let (live, cursor) = (self.watcher.task().clone(), self.cursor);
+            async move { live.log().read(&live.key, cursor, limit.min(PAGE)).await }.boxed()
         });
         let read = ready!(reading.poll_unpin(context));
         self.reading = None;

@@ -1,9 +1,9 @@
-//! Ids that follow from what was sent, so that the same message always names the same task.
+//! Ids that are derived from a message, so that the same message always names the same task.
 //!
-//! A task's id is a keyed hash of tenant, caller, message id and content (or of the id alone, for callers for whom that
-//! says it all). Opening it again conflicts in the store, which makes the store the duplicate check, also after a
-//! restart. A message that is said anew after its task was over is told apart by a number. The key is kept in the store
-//! and makes ids unguessable.
+//! A task's id is a keyed hash of tenant, caller, message id and content (or of the id alone, for callers that use the
+//! idempotent-send extension). Opening it again conflicts in the store, which makes the store the duplicate check,
+//! also after a restart. A message that is sent again after its task is over gets a number. The key is kept in the
+//! store and makes ids unguessable.
 
 use std::borrow::Cow;
 use std::io;
@@ -84,7 +84,7 @@ impl Identity {
     }
 }
 
-/// What was said once has the name that it always had.
+/// The first task of a message has no number in its name.
 fn numbered(kind: &str, number: u32) -> Cow<'_, str> {
     if number == 0 { Cow::Borrowed(kind) } else { Cow::Owned(format!("{kind} {number}")) }
 }

@@ -1,25 +1,22 @@
-//! What an agent reports its turn to.
+//! The agent records the facts of its turn here.
 //!
-//! Nothing is written at once: facts gather while an append is on its way and go together in the next
-//! (idle: no delay; busy: larger batches). Only what others will follow anyway may have to wait for them (`pacing`).
-//! Each fact is decided on when it is reported, on a copy of the task's progress that runs ahead of the log.
+//! Facts are collected while an append is in flight and go together in the next one (idle: no delay; busy: larger
+//! batches). Only pieces of an answer may be delayed (`flush_timer`). Each fact is decided when it is recorded, on a copy
+//! of the task's progress that includes the pending facts.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{
-    Event, Fact, IgnorePoison, Intent, Progress, Seq, Step, TaskState, TaskSummary, TaskView,
-};
+use attache_domain::{Event, Fact, IgnorePoison, Intent, Progress, Seq, Step, TaskSummary, TaskView};
 use tokio::sync::Notify;
 
 use crate::TurnStopped;
 use crate::answer_message::AnswerMessage;
-use crate::flush_timer::FlushDelay;
 use crate::history::{HistoryLimits, ends_turn};
 use crate::live_task::{Batch, number};
 
-/// Facts that may gather before the agent has to wait for the store.
+/// With more pending facts than this the agent waits for the store.
 const MAX_PENDING: usize = 64;
-/// Pieces of an answer that need no more company.
+/// So many pieces of an answer are written without delay.
 const FLUSH_AT_PIECES: usize = 32;
 
 pub struct Journal {
@@ -29,18 +26,16 @@ pub struct Journal {
 }
 
 struct State {
-    /// How far the task is once everything gathered is written.
+    /// The progress of the task once all pending facts are written.
     ahead: Progress,
-    gathered: Vec<Arc<Event>>,
-    /// Something has gathered that must not wait, or somebody waits for what has.
+    pending: Vec<Arc<Event>>,
+    /// A pending fact must not be delayed, or `flush` waits for it.
     urgent: bool,
-    /// Pieces of an answer are among what has gathered.
-    pieces: bool,
-    /// A batch is on its way to the store.
+    /// A batch is being written.
     writing: bool,
     stopped: bool,
     history: HistoryLimits,
-    /// The history has become so long that only the end of the turn is recorded any more.
+    /// The history has reached its limit: only facts that end the turn are accepted.
     full: bool,
     answer: AnswerMessage,
 }
@@ -50,9 +45,8 @@ impl Journal {
     pub(crate) fn new(view: &TaskView, history: HistoryLimits) -> Self {
         let state = State {
             ahead: view.progress.clone(),
-            gathered: Vec::new(),
+            pending: Vec::new(),
             urgent: false,
-            pieces: false,
             writing: false,
             stopped: false,
             history,
@@ -66,7 +60,7 @@ impl Journal {
         self.state.lock().ignore_poison()
     }
 
-    /// Reports a fact. Waits only when the store is far behind. [`TurnStopped`]: the turn is not yours any more.
+    /// Records a fact. Waits only while too many facts are pending.
     pub async fn record(&self, fact: Fact) -> Result<(), TurnStopped> {
         loop {
             {
@@ -74,7 +68,7 @@ impl Journal {
                 if state.stopped {
                     return Err(TurnStopped);
                 }
-                if state.gathered.len() < MAX_PENDING {
+                if state.pending.len() < MAX_PENDING {
                     let fact = state.complete(fact);
                     return state.push_within_limits(fact);
                 }
@@ -83,7 +77,7 @@ impl Journal {
         }
     }
 
-    /// Reports the last fact of the turn, however many have gathered.
+    /// Records a fact that ends the turn, however many are pending.
     pub(crate) fn record_last(&self, fact: Fact) {
         let mut state = self.state();
         if !state.stopped {
@@ -92,8 +86,8 @@ impl Journal {
         }
     }
 
-    /// Waits until everything reported is durable. What others did before that is known then; what they do while nothing
-    /// is reported shows at the next report, which is decided again or ends this performance of the turn.
+    /// Waits until everything recorded is durable. The task then also shows what others appended before. What they append
+    /// later shows at the next record, which is decided again or stops this turn.
     pub async fn flush(&self) -> Result<(), TurnStopped> {
         loop {
             let written = self.written.notified();
@@ -102,7 +96,7 @@ impl Journal {
                 if state.stopped {
                     return Err(TurnStopped);
                 }
-                if state.gathered.is_empty() && !state.writing {
+                if state.pending.is_empty() && !state.writing {
                     return Ok(());
                 }
                 state.urgent = true;
@@ -111,19 +105,12 @@ impl Journal {
         }
     }
 
-    /// How far the task is once everything reported is written.
+    /// Calls `look` with the progress of the task once everything recorded is written.
     pub fn with_progress<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.state().ahead)
     }
 
-    /// Everything reported is durable, but for the start of the turn, if that.
-    pub fn lacks_at_most_the_start(&self) -> bool {
-        let state = self.state();
-        let is_start = |event: &Arc<Event>| matches!(event.fact, Fact::TurnStarted { .. });
-        !state.writing && !state.stopped && state.gathered.iter().all(is_start)
-    }
-
-    /// The history has become too long for what the agent wanted to record.
+    /// A fact was refused because the history has reached its limit.
     pub(crate) fn is_full(&self) -> bool {
         self.state().full
     }
@@ -134,28 +121,25 @@ impl Journal {
         self.written.notify_waiters();
     }
 
-    /// Nothing of this turn has been recorded as its end yet.
+    /// The end of the turn is not recorded yet.
     pub(crate) fn turn_is_open(&self) -> bool {
         let state = self.state();
         !state.stopped && matches!(state.ahead.next(), Some(Step::ContinueTurn { .. }))
     }
 
-    pub(crate) fn flush_delay(&self) -> FlushDelay {
+    /// A few pieces of an answer are pending, and nothing else.
+    pub(crate) fn may_delay(&self) -> bool {
         let state = self.state();
-        if state.urgent || !(1..FLUSH_AT_PIECES).contains(&state.gathered.len()) {
-            return FlushDelay::None;
-        }
-        if state.pieces { FlushDelay::ForPieces } else { FlushDelay::ForFollowers }
+        !state.urgent && (1..FLUSH_AT_PIECES).contains(&state.pending.len())
     }
 
-    /// Takes what has gathered.
+    /// Takes the pending facts.
     pub(crate) fn take(&self) -> Option<Batch> {
         let mut state = self.state();
-        let first = state.gathered.first()?.seq;
-        let events = std::mem::take(&mut state.gathered);
+        let first = state.pending.first()?.seq;
+        let events = std::mem::take(&mut state.pending);
         let ends_in_piece = events.last().is_some_and(|event| is_piece(&event.fact));
-        (state.urgent, state.pieces) = (false, false);
-        state.writing = true;
+        (state.urgent, state.writing) = (false, true);
         let summary = TaskSummary::of(&state.ahead);
         drop(state);
         if events.len() >= MAX_PENDING {
@@ -164,14 +148,14 @@ impl Journal {
         Some(Batch { expected: Seq(first.0 - 1), events, summary, ends_in_piece })
     }
 
-    /// Others appended first: decides `lost` and what has gathered since again, after what is new.
-    /// False: what is new leaves no place for some of them; those before stay, and the turn is done with.
+    /// Others appended first: decides the facts of the `lost` batch and the pending ones again, after `progress`.
+    /// False if one of them is refused now. The facts before it stay, and the turn stops.
     pub(crate) fn rebase(&self, progress: Progress, lost: &[Arc<Event>]) -> bool {
         let mut state = self.state();
-        let gathered = std::mem::take(&mut state.gathered);
+        let pending = std::mem::take(&mut state.pending);
         state.ahead = progress;
         state.writing = false;
-        for event in lost.iter().chain(&gathered) {
+        for event in lost.iter().chain(&pending) {
             if state.push(event.fact.clone()).is_err() {
                 state.stopped = true;
                 break;
@@ -189,55 +173,43 @@ impl State {
         self.answer.complete(fact, &self.ahead)
     }
 
-    /// What ends the turn always fits; everything else only while the history is not too long.
+    /// Facts that end the turn are always accepted, others only below the limit of the history.
     fn push_within_limits(&mut self, fact: Fact) -> Result<(), TurnStopped> {
         if self.history.is_reached(&self.ahead) && !ends_turn(&fact) {
             self.full = true;
             return Err(TurnStopped);
         }
-        // Every turn that begins near the end is told so, too: a person's message may have led there.
+        // Every turn that starts near the limit gets a warning: a person's message may have led there.
         let was_near = self.history.is_near(&self.ahead) && !matches!(fact, Fact::TurnStarted { .. });
         self.push(fact)?;
         if !was_near && self.history.is_near(&self.ahead) {
-            // A turn that has just ended has no place for it.
+            // A turn that has just ended takes no warning.
             let _ = self.push(self.history.warning(&self.ahead));
         }
         Ok(())
     }
 
     fn push(&mut self, fact: Fact) -> Result<(), TurnStopped> {
-        let shown = self.ahead.state;
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
-                self.urgent |= facts.iter().any(|fact| !may_be_delayed(fact, shown));
-                self.pieces |= facts.iter().any(is_piece);
-                number(&mut self.ahead, facts, &mut self.gathered);
+                self.urgent |= facts.iter().any(|fact| !may_be_delayed(fact));
+                number(&mut self.ahead, facts, &mut self.pending);
                 Ok(())
             }
             Err(fault) => {
-                tracing::debug!(task = %self.ahead.task, %fault, "a report came too late");
+                tracing::debug!(task = %self.ahead.task, %fault, "a fact was recorded too late");
                 Err(TurnStopped)
             }
         }
     }
 }
 
-/// Something else follows at once, as a rule. Whoever needs such a fact to be durable says so by waiting for it.
-///
-/// A task that was `shown` to wait for somebody must not seem to wait on: whoever has just answered would answer again.
-fn may_be_delayed(fact: &Fact, shown: TaskState) -> bool {
-    match fact {
-        Fact::TurnStarted { .. } => shown == TaskState::Submitted,
-        Fact::ModelResponded { .. }
-        | Fact::ModelAnswered(_)
-        | Fact::CallProposed(_)
-        | Fact::CallStarted { .. }
-        | Fact::CallFinished(_) => true,
-        other => is_piece(other),
-    }
+/// More pieces usually follow at once.
+fn may_be_delayed(fact: &Fact) -> bool {
+    matches!(fact, Fact::ModelResponded { .. }) || is_piece(fact)
 }
 
-/// Says a little more of what is being said, and nothing else.
+/// A piece of an answer or of a thought.
 fn is_piece(fact: &Fact) -> bool {
     matches!(fact, Fact::TextSaid { .. } | Fact::ThoughtShared { .. })
 }

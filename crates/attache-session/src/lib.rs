@@ -1,10 +1,10 @@
-//! The one door to tasks: submit, follow, run, recover.
+//! The service that owns tasks: submit, follow, run, recover.
 //!
-//! Promises: a fact is appended only after `decide` agreed, shown only after the store said it is
-//! durable, and read by everyone (replay, live stream, blocking send) through one [`Follower`]. A caller
-//! who leaves stops nothing; a restart folds the log and runs the same loop.
+//! Promises: a fact is appended only after `decide` accepted it, visible only after it is durable, and read by
+//! everyone (replay, live stream, blocking send) through one [`Follower`]. A caller that disconnects stops nothing. A
+//! restart folds the log and runs the same loop.
 //!
-//! Not here: how anything is spelled on a wire, and how a turn is performed (that is the [`Agent`]).
+//! Not here: wire formats, and how a turn runs (that is the [`Agent`]).
 
 mod agent;
 mod answer_message;

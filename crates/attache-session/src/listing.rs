@@ -7,7 +7,7 @@ use attache_store::{ListCursor, ListQuery};
 
 /// A page whose tasks take about so many bytes is not made longer, however many were asked for.
 pub(crate) const MAX_PAGE_WEIGHT: usize = 8 << 20;
-/// How many tasks of a page are read before it is looked at how large they are.
+/// How many tasks of a page are read before their size is checked.
 pub(crate) const FIRST_READ_SIZE: usize = 16;
 
 /// One page of a caller's tasks, newest status first.

@@ -112,7 +112,7 @@ impl LiveTask {
         &self.counters.quarantine
     }
 
-    /// Records what `decide` makes of `intent` and returns the task as it is then.
+    /// Decides `intent`, records the facts and returns the new task.
     pub(crate) async fn record(&self, intent: Intent) -> Result<Arc<TaskView>, RecordError> {
         loop {
             let (mut progress, facts) = {
@@ -144,9 +144,9 @@ impl LiveTask {
         let Batch { expected, events, summary, .. } = batch;
         let (key, summary) = (self.key.clone(), summary.clone());
         let append = Append { key, expected: *expected, events: events.clone(), summary };
-        let under_way = self.counters.store.write_started();
+        let pending_write = self.counters.store.write_started();
         let appended = self.log.append(append).await;
-        drop(under_way);
+        drop(pending_write);
         self.counters.store.write_ended(&appended);
         appended?;
         Ok(self.fold(events))
@@ -164,7 +164,7 @@ impl LiveTask {
         }
     }
 
-    /// Folds in what was appended since; true when `batch` was, exactly as it is.
+    /// Folds in the events that were appended since; true if `batch` is among them.
     pub(crate) async fn catch_up_with(&self, batch: &Batch) -> Result<bool, StoreError> {
         let found = self.log.read(&self.key, batch.expected, batch.events.len()).await?;
         self.catch_up().await?;
@@ -196,7 +196,7 @@ impl LiveTask {
         view
     }
 
-    /// Marks the task as being worked on; false when nothing is to be done or somebody is at it.
+    /// Marks the task as running; false if there is nothing to do or it is running already.
     pub(crate) fn start_running(&self) -> bool {
         let mut state = self.state();
         if state.running || state.next().is_none() {
@@ -206,7 +206,7 @@ impl LiveTask {
         true
     }
 
-    /// What to do next; `None` also marks the task as at rest, in the same moment, so that no wish falls between.
+    /// The next step. `None` also marks the task as at rest under the same lock, so that no request falls in between.
     pub(crate) fn next_or_rest(&self) -> Option<Step> {
         let mut state = self.state();
         let step = state.next();
@@ -214,7 +214,7 @@ impl LiveTask {
         step
     }
 
-    /// `at` is the last event, and nobody is about to add another.
+    /// `at` is the last event, and no runner is about to add another.
     pub(crate) fn rests_at(&self, at: Seq) -> bool {
         let state = self.state();
         !state.running && state.view.progress.head == at && state.next().is_none()
@@ -239,7 +239,7 @@ impl LiveTask {
         state.cancel_requested || state.view.progress.cancel_requested
     }
 
-    /// Tells whoever waits for the task that it could not be recorded.
+    /// Wakes readers: the task could not be recorded.
     pub(crate) fn store_failed(&self) {
         let mut woken = Vec::new();
         let mut state = self.state();
@@ -266,7 +266,7 @@ impl LiveTask {
         Some((head, state.view.clone()))
     }
 
-    /// First call says true: the task is to be put on the shelf of tasks at rest.
+    /// True for the first call only: the caller then adds the task to those at rest.
     pub(crate) fn mark_at_rest(&self) -> bool {
         !std::mem::replace(&mut self.state().at_rest, true)
     }
@@ -308,7 +308,7 @@ pub(crate) fn number(progress: &mut Progress, facts: Facts, events: &mut Vec<Arc
     }
 }
 
-/// The present, as precise as it is stored.
+/// The current time with the precision that is stored.
 pub(crate) fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)

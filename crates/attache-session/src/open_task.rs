@@ -73,7 +73,7 @@ impl SessionService {
         message: &MessageId,
         digest: &Digest,
     ) -> Result<Option<Arc<LiveTask>>, Fault> {
-        let hot = match self.readable(&place.key).await {
+        let live = match self.readable(&place.key).await {
             // It cannot be read, so nothing is in flight.
             Err(Fault::TaskFinished { .. }) if place.duplicates == DuplicateWindow::InFlight => {
                 return Ok(None);
@@ -82,9 +82,9 @@ impl SessionService {
         };
         let counts = match place.duplicates {
             DuplicateWindow::Always => true,
-            in_flight => hot.with_progress(|progress| progress.has_received(message, digest, in_flight)),
+            in_flight => live.with_progress(|progress| progress.has_received(message, digest, in_flight)),
         };
-        Ok(counts.then_some(hot))
+        Ok(counts.then_some(live))
     }
 
     /// The number of the latest task that the message has opened.
@@ -165,31 +165,42 @@ impl SessionService {
         let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
         let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };
         let bare = reply == ReplyShape::Message;
-        let summary = TaskSummary::of(&view.progress);
-        let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
-        let under_way = self.counters.store.write_started();
-        let appended = self.stores.log.append(append).await;
-        drop(under_way);
-        self.counters.store.write_ended(&appended);
-        match appended {
+        match self.append_first(&view, vec![event]).await {
             Ok(()) => {
-                self.counters.appended(&event.fact);
-                let hot = self.shelf.insert(self.insert_live(view.clone()));
-                Ok(Some(StartedTask { hot, view: Arc::new(view), bare, shown_again: 0 }))
+                let live = self.task_cache.insert(self.insert_live(view.clone()));
+                Ok(Some(StartedTask { live, view: Arc::new(view), bare, shown_again: 0 }))
             }
             // The message came before. If that still counts, the caller sees the task from its start.
             Err(StoreError::Conflict { .. }) => {
-                let Some(hot) = self.find_duplicate(&place, &message, &digest).await? else {
+                let Some(live) = self.find_duplicate(&place, &message, &digest).await? else {
                     return Ok(None);
                 };
                 if sameness == DuplicateRule::Id {
-                    hot.with_progress(|progress| refuse_another(progress, &message, &digest))?;
+                    live.with_progress(|progress| refuse_another(progress, &message, &digest))?;
                 }
-                let view = self.as_of(&hot, Seq::START.next()).await?;
+                let view = self.as_of(&live, Seq::START.next()).await?;
                 let bare = view.progress.reply == ReplyShape::Message;
-                Ok(Some(StartedTask { hot, view, bare, shown_again: 0 }))
+                Ok(Some(StartedTask { live, view, bare, shown_again: 0 }))
             }
             Err(error) => Err(internal(error)),
         }
+    }
+
+    /// Appends the first events of a task, which is `view` after them.
+    pub(crate) async fn append_first(
+        &self,
+        view: &TaskView,
+        events: Vec<Arc<Event>>,
+    ) -> Result<(), StoreError> {
+        let summary = TaskSummary::of(&view.progress);
+        let append = Append { key: view.key(), expected: Seq::START, events: events.clone(), summary };
+        let write = self.counters.store.write_started();
+        let appended = self.stores.log.append(append).await;
+        drop(write);
+        self.counters.store.write_ended(&appended);
+        if appended.is_ok() {
+            events.iter().for_each(|event| self.counters.appended(&event.fact));
+        }
+        appended
     }
 }

@@ -1,12 +1,13 @@
 //! The durable outbox: every configuration follows its task's log with a cursor of its own.
 //!
-//! One delivery works on each active configuration: one notification under way, in the order of the log, each tried again
-//! until it is taken or given up. A configuration is active while its task may move or has something untold; then it has
-//! a record in the store's list of active ones, which is all that a start reads. When its task rests and everything is
-//! told, it is parked: two records and no memory. Whoever is about to move a task takes a [`OutboxGuard`] first, which makes its
-//! configurations active, durably; so a crash between any two steps loses nothing, and at most repeats.
+//! Each active configuration has one delivery. It sends one notification at a time, in the order of the log, and
+//! retries each until it is accepted or given up. A configuration is active while its task may change or has
+//! undelivered events; then it has a record in the store's list of active ones, which is all that a start reads. When
+//! its task rests and everything is delivered, it is parked: two records and no memory. Code that is about to change a
+//! task takes an [`OutboxGuard`] first, which makes its configurations active, durably. So a crash between any two
+//! steps loses nothing, and at most repeats a notification.
 //!
-//! Not here: how a notification is spelled and sent (the [`PushSender`]).
+//! Not here: how a notification is encoded and sent (the [`PushSender`]).
 
 mod backoff;
 mod config_limits;
@@ -18,14 +19,13 @@ mod sender;
 mod stored;
 mod write_queue;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use attache_domain::{
-    IgnorePoison, PushConfig, PushConfigId, PushShape, PushState, PushStatus, Seq, TaskKey, Timestamp,
+    IgnorePoison, PushConfig, PushConfigId, PushShape, PushState, PushStatus, TaskKey, Timestamp,
 };
 use attache_store::{EventLog, Records, StoreError, Stores};
-use bytes::Bytes;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -49,14 +49,14 @@ pub(crate) struct Outbox {
     options: PushOptions,
     records: Arc<dyn Records>,
     log: Arc<dyn EventLog>,
-    shelf: Arc<TaskCache>,
+    task_cache: Arc<TaskCache>,
     counters: Arc<Counters>,
     state: Mutex<State>,
     /// Something is in the ledger's line.
     in_line: Notify,
     /// Notifications that may be under way.
     slots: Semaphore,
-    /// The same for receivers whose last notification failed, so that those who hang keep nobody else waiting.
+    /// The same for receivers whose last notification failed, so that a receiver that hangs does not delay the others.
     doubtful: Semaphore,
     deliveries: TaskTracker,
     ledger: TaskTracker,
@@ -75,11 +75,10 @@ struct State {
 #[derive(Default)]
 struct TaskConfigs {
     slots: HashMap<PushConfigId, ConfigSlot>,
-    /// Somebody is about to move the task: nothing is parked.
+    /// The task is about to change: nothing is parked.
     guards: usize,
     /// Every configuration that is kept and not given up has a slot.
     complete: bool,
-    bodies: BodyCache,
 }
 
 struct ConfigSlot {
@@ -87,7 +86,7 @@ struct ConfigSlot {
     status: StoredPushStatus,
     /// When the next try comes.
     next_attempt: Option<Timestamp>,
-    /// When what is being told happened.
+    /// When the event happened that is being sent.
     sending_since: Option<Timestamp>,
     rest: RestState,
 }
@@ -113,24 +112,16 @@ struct ActiveConfig {
     wakeup: Notify,
 }
 
-/// The latest bodies, for the other configurations of the task.
-#[derive(Default)]
-struct BodyCache(VecDeque<(Seq, PushShape, Bytes)>);
-
-/// By number and weight.
-const MAX_BODIES: usize = 32;
-const MAX_BODY_BYTES: usize = 64 << 10;
-
 /// Active configurations read at once at a start.
 const PAGE: usize = 256;
 
-/// How the outbox fares.
+/// The state of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OutboxStats {
     pub active: u64,
     /// Those of them that wait after a failure.
     pub waiting: u64,
-    /// How old the oldest event is that is being told, in milliseconds.
+    /// The age of the oldest event that is being sent, in milliseconds.
     pub lag_millis: u64,
 }
 
@@ -138,7 +129,7 @@ impl Outbox {
     pub(crate) async fn start(
         settings: PushSettings,
         stores: &Stores,
-        shelf: Arc<TaskCache>,
+        task_cache: Arc<TaskCache>,
         counters: Arc<Counters>,
     ) -> Result<Arc<Self>, StoreError> {
         let PushSettings { sender: courier, options } = settings;
@@ -146,7 +137,7 @@ impl Outbox {
             courier,
             records: stores.records.clone(),
             log: stores.log.clone(),
-            shelf,
+            task_cache,
             counters,
             state: Mutex::default(),
             in_line: Notify::new(),
@@ -164,7 +155,7 @@ impl Outbox {
         Ok(outbox)
     }
 
-    /// Stops telling; what is under way gets a moment. Cursors are written.
+    /// Stops deliveries, which get a moment to finish. Cursors are written.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
         self.deliveries.close();
@@ -174,7 +165,7 @@ impl Outbox {
         self.ledger.wait().await;
     }
 
-    /// Goes on with what was active when the store was last used.
+    /// Continues the configurations that were active when the store was last used.
     async fn resume_active(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut after: Option<String> = None;
         loop {
@@ -192,7 +183,7 @@ impl Outbox {
         }
     }
 
-    /// How the configurations in memory fare.
+    /// Counts the configurations in memory.
     pub(crate) fn stats(&self) -> OutboxStats {
         let (mut now, present) = (OutboxStats::default(), crate::live_task::now());
         let state = self.state();
@@ -207,7 +198,7 @@ impl Outbox {
         now
     }
 
-    /// A runner has left the task: perhaps there is nothing more to tell.
+    /// A runner has left the task: there may be nothing more to deliver.
     pub(crate) fn task_rested(&self, task: &TaskKey) {
         if let Some(mail) = self.state().tasks.get(task) {
             mail.poke();
@@ -219,7 +210,7 @@ impl Outbox {
     }
 
     async fn task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {
-        self.shelf.load(&self.log, &self.counters, key).await
+        self.task_cache.load(&self.log, &self.counters, key).await
     }
 
     /// Starts the delivery of a slot, once the one before it has ended.
@@ -242,12 +233,12 @@ impl State {
         Arc::ptr_eq(&slot.active, active).then_some(slot)
     }
 
-    /// Somebody is about to move the task, or to open it.
+    /// The task is about to be changed or opened.
     fn is_held(&self, task: &TaskKey) -> bool {
         self.tasks.get(task).is_some_and(|mail| mail.guards > 0)
     }
 
-    /// Forgets what rests and is known to the store, unless somebody holds the task.
+    /// Removes configurations that rest and whose state is stored, unless the task has a guard.
     fn remove_idle(&mut self, task: &TaskKey) {
         let Some(mail) = self.tasks.get_mut(task) else { return };
         if mail.guards > 0 {
@@ -286,21 +277,5 @@ impl ActiveConfig {
     fn new(key: ConfigKey, config: Arc<PushConfig>, shape: PushShape, outbox: &Outbox) -> Arc<Self> {
         let (stop, done) = (outbox.stop.child_token(), CancellationToken::new());
         Arc::new(Self { key, config, shape, stop, done, wakeup: Notify::new() })
-    }
-}
-
-impl BodyCache {
-    fn find(&self, seq: Seq, shape: PushShape) -> Option<Bytes> {
-        self.0.iter().find(|known| (known.0, known.1) == (seq, shape)).map(|known| known.2.clone())
-    }
-
-    fn insert(&mut self, seq: Seq, shape: PushShape, body: &Bytes) {
-        self.0.push_back((seq, shape, body.clone()));
-        let weight = |bodies: &VecDeque<(Seq, PushShape, Bytes)>| {
-            bodies.iter().map(|known| known.2.len()).sum::<usize>()
-        };
-        while self.0.len() > MAX_BODIES || (self.0.len() > 1 && weight(&self.0) > MAX_BODY_BYTES) {
-            self.0.pop_front();
-        }
     }
 }

@@ -13,7 +13,7 @@ use crate::outbox::{Outbox, OutboxGuard, OutboxStats, RegisteredConfig};
 use crate::service::internal;
 use crate::{SessionService, replay};
 
-/// Configurations listed when nobody says how many.
+/// The default page size.
 const ALL: usize = 1000;
 
 /// So far back the event is looked for that brought a task to rest.
@@ -28,13 +28,13 @@ impl SessionService {
         mut wish: NewPushConfig,
     ) -> Result<StoredPushConfig, Fault> {
         let outbox = self.outbox()?;
-        let hot = self.visible(scope, task).await?;
+        let live = self.visible(scope, task).await?;
         outbox.check(&wish).await?;
         if wish.config.id.as_str().is_empty() && wish.shape == PushShape::EachUpdate {
             wish.config.id = uuid::Uuid::new_v4().to_string().into();
         }
-        let start = first_visible(&hot).await.map_err(internal)?;
-        Ok(outbox.register(&hot.key, wish, start).await?.kept)
+        let start = first_visible(&live).await.map_err(internal)?;
+        Ok(outbox.register(&live.key, wish, start).await?.kept)
     }
 
     /// The configuration of that name; without a name, the one that must be meant.
@@ -68,7 +68,7 @@ impl SessionService {
         Ok(PushConfigPage { configs, next_page_token })
     }
 
-    /// Nothing is told to it any more once this returns. Deleting what is not there is no error.
+    /// When it returns, nothing more is sent. Deleting an unknown configuration is no error.
     pub async fn delete_push_config(
         &self,
         scope: &Scope,
@@ -80,12 +80,12 @@ impl SessionService {
         outbox.delete(&key, config).await.map_err(internal)
     }
 
-    /// How push notifications fare right now.
+    /// The current state of push notifications.
     pub fn outbox_stats(&self) -> OutboxStats {
         self.outbox.as_ref().map(|outbox| outbox.stats()).unwrap_or_default()
     }
 
-    /// To be held while a task is moved, so that whoever wants to be told of it is.
+    /// Held while a task changes, so that its configurations are active.
     pub(crate) async fn hold(&self, key: &TaskKey) -> Result<Option<OutboxGuard>, Fault> {
         match &self.outbox {
             Some(outbox) => outbox.hold(key).await.map(Some).map_err(internal),
@@ -93,7 +93,7 @@ impl SessionService {
         }
     }
 
-    /// Keeps the wish that came with a message, before anything else about the message is.
+    /// Stores the configuration of a message before anything else of the message.
     pub(crate) async fn register_push(
         &self,
         key: &TaskKey,
@@ -121,17 +121,17 @@ impl SessionService {
     }
 }
 
-/// After which event the telling begins: now; but a task that rests already is told once, because there may be nothing
-/// else to come.
-async fn first_visible(hot: &LiveTask) -> Result<Seq, StoreError> {
-    let now = hot.view();
+/// The event after which delivery starts: the latest one. If the task rests already, the latest status is delivered,
+/// because nothing else may follow.
+async fn first_visible(live: &LiveTask) -> Result<Seq, StoreError> {
+    let now = live.view();
     let head = now.progress.head;
     if !now.progress.is_settled() {
         return Ok(head);
     }
     let back = Seq(head.0.saturating_sub(LOOK_BACK).max(1));
-    let Some(mut view) = hot.view_at(back).await? else { return Ok(head) };
-    let events = hot.log().read(&hot.key, back, replay::PAGE).await?;
+    let Some(mut view) = live.view_at(back).await? else { return Ok(head) };
+    let events = live.log().read(&live.key, back, replay::PAGE).await?;
     let mut found = head;
     for event in events.iter().filter(|event| event.seq <= head) {
         if let Some(Update::Status { closes: true, .. }) = update_of(&view.progress.update_context(), event) {

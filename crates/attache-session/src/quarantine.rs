@@ -1,5 +1,5 @@
-//! Tasks whose log cannot be read. Each is named in the server's log once and counted; it is shown as failed, left out of
-//! lists, and nothing more happens to it. All other tasks go on.
+//! Tasks whose log cannot be read. Each is named in the server's log once and counted. It is shown as failed and left
+//! out of lists, and nothing more happens to it. All other tasks continue.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

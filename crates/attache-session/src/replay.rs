@@ -78,7 +78,7 @@ pub(crate) async fn view_at(
     Ok(view)
 }
 
-/// A snapshot that cannot be read is none: the log tells the same.
+/// An unreadable snapshot is ignored: the log has the same content.
 async fn readable_snapshot(
     log: &dyn EventLog,
     key: &TaskKey,

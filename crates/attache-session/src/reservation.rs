@@ -9,9 +9,9 @@ use std::sync::Arc;
 use attache_domain::{
     ContextId, Digest, DuplicateWindow, Event, Fact, Fault, Message, MessageId, OpenTask, Presentation,
     Progress, ReplyShape, RequestedSettings, Role, Scope, SendMessage, Seq, TaskEnding, TaskId, TaskKey,
-    TaskSummary, TaskView, Timestamp,
+    TaskView, Timestamp,
 };
-use attache_store::{Append, Record, RecordChange, StoreError};
+use attache_store::{Record, RecordChange, StoreError};
 use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -28,13 +28,13 @@ const SPACE: &str = "reserved";
 /// How long an id waits for a message.
 const RESERVATION_SECONDS: i64 = 24 * 3600;
 
-/// Of an id that is promised.
+/// Of a reserved id.
 const ID_LENGTH: usize = 36;
 
 /// Each new one clears away so many that have waited too long.
 const MAX_CLEARED: usize = 4;
 
-/// What a task is to begin with. What its first message wishes for counts more.
+/// What a task starts with. The settings of its first message take precedence.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reservation {
     pub context: Option<ContextId>,
@@ -51,7 +51,7 @@ pub(crate) struct StoredReservation {
 }
 
 impl SessionService {
-    /// Promises an id to the caller, whose next message to it opens the task.
+    /// Reserves an id for the caller, whose next message to it opens the task.
     pub async fn reserve(&self, scope: &Scope, wanted: Reservation) -> Result<TaskId, Fault> {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
@@ -71,9 +71,9 @@ impl SessionService {
         Ok(task)
     }
 
-    /// What the id was promised with, if it still waits.
+    /// The reservation, if it is still waiting.
     pub(crate) async fn reserved(&self, key: &TaskKey) -> Result<Option<StoredReservation>, Fault> {
-        // Others were never promised, and might be taken for somebody else's when they are spelled oddly.
+        // Other ids were never reserved and could be confused with another caller's record.
         if key.task.as_str().len() != ID_LENGTH || Uuid::try_parse(key.task.as_str()).is_err() {
             return Ok(None);
         }
@@ -87,15 +87,16 @@ impl SessionService {
         Ok(found.and_then(|value| read(&value)).filter(|reserved| !reserved.is_expired()))
     }
 
-    /// The task as it is before its first message.
+    /// The task before its first message.
     pub(crate) async fn reserved_view(&self, key: &TaskKey) -> Result<Option<TaskView>, Fault> {
         Ok(self.reserved(key).await?.and_then(|reserved| TaskView::open(&reserved.opened(key))))
     }
 
-    /// The task before its first message, then whatever becomes of it; nothing when the id was not promised.
+    /// The task before its first message, then its events; `None` if the id is not reserved.
     pub(crate) async fn subscribe_reserved(&self, key: &TaskKey) -> Result<Option<Subscription>, Fault> {
         let Some(view) = self.reserved_view(key).await? else { return Ok(None) };
-        let (shelf, log, counters) = (self.shelf.clone(), self.stores.log.clone(), self.counters.clone());
+        let (task_cache, log, counters) =
+            (self.task_cache.clone(), self.stores.log.clone(), self.counters.clone());
         let (promises, key) = (self.promises.clone(), key.clone());
         let promised = async move {
             loop {
@@ -103,10 +104,10 @@ impl SessionService {
                 tokio::pin!(kept);
                 // What happens from here on is not missed.
                 kept.as_mut().enable();
-                if let Some(hot) = shelf.load(&log, &counters, &key).await? {
-                    let opened = hot.view_at(Seq::START.next()).await?;
-                    let view = opened.map_or_else(|| hot.view(), Arc::new);
-                    return Ok(Follower::new(hot, &view));
+                if let Some(live) = task_cache.load(&log, &counters, &key).await? {
+                    let opened = live.view_at(Seq::START.next()).await?;
+                    let view = opened.map_or_else(|| live.view(), Arc::new);
+                    return Ok(Follower::new(live, &view));
                 }
                 kept.await;
             }
@@ -115,24 +116,16 @@ impl SessionService {
         Ok(Some(Subscription { view, follower: None, gap: None, at_rest: true, promised }))
     }
 
-    /// Ends the task before its first message; nothing when the id was not promised, or when a message was first. From here
-    /// on it is a task like any other that was canceled.
+    /// Cancels the task before its first message; `None` if the id is not reserved or a message came first. Afterwards
+    /// it is an ordinary canceled task.
     pub(crate) async fn cancel_reserved(&self, key: &TaskKey) -> Result<Option<Arc<TaskView>>, Fault> {
         let Some(reserved) = self.reserved(key).await? else { return Ok(None) };
         let opened = reserved.opened(key);
         let canceled = Event { seq: opened.seq.next(), at: now(), fact: Fact::TaskCanceled };
         let Some(mut view) = TaskView::open(&opened) else { return Err(Fault::Internal) };
         view.apply(&canceled);
-        let summary = TaskSummary::of(&view.progress);
-        let events = vec![Arc::new(opened), Arc::new(canceled)];
-        let append = Append { key: key.clone(), expected: Seq::START, events: events.clone(), summary };
-        let under_way = self.counters.store.write_started();
-        let appended = self.stores.log.append(append).await;
-        drop(under_way);
-        self.counters.store.write_ended(&appended);
-        match appended {
+        match self.append_first(&view, vec![Arc::new(opened), Arc::new(canceled)]).await {
             Ok(()) => {
-                events.iter().for_each(|event| self.counters.appended(&event.fact));
                 self.delete_reserved(key).await;
                 self.promises.notify_waiters();
                 Ok(Some(Arc::new(view)))
@@ -142,7 +135,7 @@ impl SessionService {
         }
     }
 
-    /// Opens the task whose id was promised to the caller; nothing when it was not, or when another message was first.
+    /// Opens the task whose id the caller reserved; `None` if it is not reserved or another message came first.
     pub(crate) async fn open_reserved(
         &self,
         key: &TaskKey,
@@ -169,7 +162,7 @@ impl SessionService {
         Ok(opened.filter(|(started, _)| knows(&started.view.progress)))
     }
 
-    /// The task has begun. What is left behind by a crash before this harms nobody: the task is found first.
+    /// The task exists. A record that a crash leaves behind does no harm, because the task is found first.
     async fn delete_reserved(&self, key: &TaskKey) {
         let change = RecordChange::Delete { space: SPACE, key: name(key) };
         if let Err(error) = self.stores.records.change(vec![change]).await {
@@ -186,7 +179,7 @@ impl SessionService {
 }
 
 impl StoredReservation {
-    /// As if a message without content had opened the task.
+    /// The event of a task that was opened by a message without content.
     fn opened(self, key: &TaskKey) -> Event {
         let opening = OpenTask {
             task: key.task.clone(),

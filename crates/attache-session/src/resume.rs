@@ -19,14 +19,14 @@ impl SessionService {
         self.identity.epoch()
     }
 
-    /// The task as of a cursor (or as it is), then everything after it.
+    /// The task as of a cursor (or the current one), then everything after it.
     pub async fn subscribe(
         &self,
         scope: &Scope,
         subscribe: &SubscribeTask,
         when_finished: WhenFinished,
     ) -> Result<Subscription, Fault> {
-        let hot = match self.visible(scope, &subscribe.task).await {
+        let live = match self.visible(scope, &subscribe.task).await {
             Err(Fault::TaskFinished { .. }) if when_finished == WhenFinished::Show => {
                 let view = self.quarantined(scope, &subscribe.task).await.ok_or(Fault::Internal)?;
                 return Ok(Subscription { view, follower: None, gap: None, at_rest: true, promised: None });
@@ -41,10 +41,10 @@ impl SessionService {
             }
             found => found?,
         };
-        let now = hot.view();
+        let now = live.view();
         let (view, gap) = match &subscribe.after {
             None => (now.clone(), None),
-            Some(cursor) => match self.place(&hot, &now, cursor).await? {
+            Some(cursor) => match self.place(&live, &now, cursor).await? {
                 Ok(view) => (view, None),
                 Err(gap) if subscribe.gap_policy == GapPolicy::Report => (now.clone(), Some(gap)),
                 Err(gap) => return Err(refused(&gap.after)),
@@ -52,12 +52,12 @@ impl SessionService {
         };
         let caught_up = view.progress.head == now.progress.head;
         if !now.status.state.is_terminal() || !caught_up {
-            let follower = Some(Follower::new(hot, &view));
+            let follower = Some(Follower::new(live, &view));
             let at_rest = caught_up && now.progress.is_settled();
             return Ok(Subscription { view, follower, gap, at_rest, promised: None });
         }
         match when_finished {
-            // Whoever has to hear of a gap hears of it.
+            // Reports a gap to callers that asked for it.
             WhenFinished::Refuse if gap.is_none() => {
                 Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
             }
@@ -74,9 +74,9 @@ impl SessionService {
         get: &GetTask,
         at: &Cursor,
     ) -> Result<Arc<RenderedTask>, Fault> {
-        let hot = self.visible(scope, &get.task).await?;
-        let now = hot.view();
-        match self.place(&hot, &now, at).await? {
+        let live = self.visible(scope, &get.task).await?;
+        let now = live.view();
+        match self.place(&live, &now, at).await? {
             Ok(view) => Ok(RenderedTask::new(view)),
             Err(gap) => Err(refused(&gap.after)),
         }
@@ -88,16 +88,16 @@ impl SessionService {
         is_ours.then_some(cursor.seq)
     }
 
-    /// The task right after event `at`; as it is, when that has not happened yet.
-    pub(crate) async fn as_of(&self, hot: &LiveTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
-        let now = hot.view();
-        let view = self.kept(hot, &now, at).await?;
+    /// The task right after event `at`; the current one if that has not happened yet.
+    pub(crate) async fn as_of(&self, live: &LiveTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
+        let now = live.view();
+        let view = self.kept(live, &now, at).await?;
         view.ok_or_else(|| refused(&Cursor { epoch: None, seq: at }))
     }
 
     async fn place(
         &self,
-        hot: &LiveTask,
+        live: &LiveTask,
         now: &Arc<TaskView>,
         cursor: &Cursor,
     ) -> Result<Result<Arc<TaskView>, ReplayGap>, Fault> {
@@ -106,7 +106,7 @@ impl SessionService {
         if at > now.progress.head {
             return lost(GapReason::Ahead);
         }
-        match self.kept(hot, now, at).await? {
+        match self.kept(live, now, at).await? {
             Some(view) => Ok(Ok(view)),
             None => lost(GapReason::Trimmed),
         }
@@ -115,7 +115,7 @@ impl SessionService {
     /// `None`: the log does not reach back that far any more.
     async fn kept(
         &self,
-        hot: &LiveTask,
+        live: &LiveTask,
         now: &Arc<TaskView>,
         at: Seq,
     ) -> Result<Option<Arc<TaskView>>, Fault> {
@@ -123,10 +123,10 @@ impl SessionService {
             return Ok(Some(now.clone()));
         }
         // The opening is part of every task that anybody sees.
-        let view = match hot.view_at(at.max(Seq::START.next())).await {
+        let view = match live.view_at(at.max(Seq::START.next())).await {
             // It is in memory, and what is stored of it cannot be read: as good as not kept.
             Err(error @ StoreError::Corrupt { .. }) => {
-                hot.quarantine().add(&hot.key, &error);
+                live.quarantine().add(&live.key, &error);
                 None
             }
             read => read.map_err(internal)?,

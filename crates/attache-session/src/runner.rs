@@ -21,7 +21,7 @@ use crate::store_retry::StoreRetry;
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
-    pub(crate) hot: Arc<LiveTask>,
+    pub(crate) live: Arc<LiveTask>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) index: Arc<dyn TaskIndex>,
     pub(crate) contexts: Arc<ContextQueues>,
@@ -33,12 +33,12 @@ pub(crate) struct Runner {
 impl Runner {
     /// Returns when the task is at rest, or when the server stops.
     ///
-    /// `waiting` is the place in line that was taken when there was work.
+    /// `waiting` is the position in the queue that was taken when there was work.
     pub(crate) async fn run(&self, mut waiting: Option<ContextPermitFuture>) {
         self.counters.runner_started();
-        while let Some(step) = self.hot.next_or_rest() {
+        while let Some(step) = self.live.next_or_rest() {
             if self.stop.is_cancelled() {
-                self.hot.stop_running();
+                self.live.stop_running();
                 break;
             }
             let start = match step {
@@ -63,14 +63,14 @@ impl Runner {
 
     /// Waits for the other turns of the conversation, unless something happens to the task meanwhile.
     async fn wait_for_turn(&self, waiting: &mut Option<ContextPermitFuture>) -> TurnEntry {
-        if !self.agent.keeps_conversation(&self.hot.view()) {
+        if !self.agent.keeps_conversation(&self.live.view()) {
             return TurnEntry::Shared;
         }
         let line_up = || {
-            let context = self.hot.with_progress(|progress| progress.context.clone());
-            self.contexts.enqueue(&self.hot.key.scope, &context)
+            let context = self.live.with_progress(|progress| progress.context.clone());
+            self.contexts.enqueue(&self.live.key.scope, &context)
         };
-        // Whoever looks up meanwhile keeps the place.
+        // The position is kept when the task changes in between.
         let place = waiting.get_or_insert_with(line_up);
         tokio::select! {
             biased;
@@ -78,31 +78,31 @@ impl Runner {
                 *waiting = None;
                 place.map_or(TurnEntry::Changed, TurnEntry::Exclusive)
             }
-            () = self.hot.runner_wakeup.notified() => TurnEntry::Changed,
+            () = self.live.runner_wakeup.notified() => TurnEntry::Changed,
             () = self.stop.cancelled() => TurnEntry::Changed,
         }
     }
 
     fn turn_started(&self, turn: u32) -> Fact {
-        Fact::TurnStarted { turn, model: self.agent.model(&self.hot.view()) }
+        Fact::TurnStarted { turn, model: self.agent.model(&self.live.view()) }
     }
 
-    /// Lets the agent perform the turn, and writes down what it reports while it works.
+    /// Lets the agent run the turn, and writes the recorded facts meanwhile.
     async fn run_turn(&self, start: Option<u32>) {
-        let journal = Journal::new(&self.hot.view(), self.history);
+        let journal = Journal::new(&self.live.view(), self.history);
         if let Some(turn) = start
             && journal.record(self.turn_started(turn)).await.is_err()
         {
             return;
         }
-        let request = TurnRequest::new(self.hot.clone(), self.index.clone());
+        let request = TurnRequest::new(self.live.clone(), self.index.clone());
         let mut work = pin!(Some(AssertUnwindSafe(self.agent.run_turn(request, &journal)).catch_unwind()));
         // Waiting for these is set up once, not at every event.
-        let mut poked = pin!(self.hot.runner_wakeup.notified());
+        let mut poked = pin!(self.live.runner_wakeup.notified());
         let mut stopped = pin!(self.stop.cancelled());
-        let mut working = !self.hot.is_cancel_requested();
+        let mut working = !self.live.is_cancel_requested();
         let mut writing = pin!(None);
-        let mut pacing = FlushTimer::default();
+        let mut flush_timer = FlushTimer::default();
         loop {
             // The order matters: the agent goes first, so that everything it has to say goes in one append.
             let wake = tokio::select! {
@@ -113,7 +113,7 @@ impl Runner {
                 }), if working => Wake::AgentDone(result.is_err()),
                 lost = poll_fn(|context| {
                     let write = |batch| self.write(batch);
-                    Self::poll_writing(&journal, writing.as_mut(), &mut pacing, write, working, context)
+                    Self::poll_writing(&journal, writing.as_mut(), &mut flush_timer, write, working, context)
                 }) => {
                     Wake::Written(lost)
                 }
@@ -124,18 +124,18 @@ impl Runner {
                 Wake::AgentDone(panicked) => {
                     working = false;
                     if panicked {
-                        tracing::error!(task = %self.hot.key.task, "the agent panicked");
+                        tracing::error!(task = %self.live.key.task, "the agent panicked");
                     }
                     self.close_turn(&journal);
                 }
                 Wake::Written(None) => return,
                 Wake::Written(Some(lost)) => {
                     self.catch_up().await;
-                    working &= journal.rebase(self.hot.progress(), &lost.events);
+                    working &= journal.rebase(self.live.progress(), &lost.events);
                 }
                 Wake::TaskChanged => {
-                    poked.set(self.hot.runner_wakeup.notified());
-                    working = !self.hot.is_cancel_requested();
+                    poked.set(self.live.runner_wakeup.notified());
+                    working = !self.live.is_cancel_requested();
                 }
                 Wake::Stop => working = false,
             }
@@ -151,7 +151,7 @@ impl Runner {
     fn poll_writing<W: Future<Output = WriteResult>>(
         journal: &Journal,
         mut writing: Pin<&mut Option<W>>,
-        pacing: &mut FlushTimer,
+        flush_timer: &mut FlushTimer,
         write: impl Fn(Batch) -> W,
         working: bool,
         context: &mut Context<'_>,
@@ -162,7 +162,7 @@ impl Runner {
                 writing.set(None);
                 match written {
                     WriteResult::Done { ends_in_piece } => {
-                        pacing.wrote(ends_in_piece);
+                        flush_timer.wrote(ends_in_piece);
                         journal.flushed();
                     }
                     WriteResult::Conflict(batch) => return Poll::Ready(Some(batch)),
@@ -170,7 +170,7 @@ impl Runner {
                 }
             }
             if working {
-                ready!(pacing.poll_due(journal, context));
+                ready!(flush_timer.poll_due(journal, context));
             }
             match journal.take() {
                 Some(batch) => writing.set(Some(write(batch))),
@@ -198,7 +198,7 @@ impl Runner {
     }
 
     fn failure(&self, text: &str) -> Message {
-        self.hot.with_progress(|progress| {
+        self.live.with_progress(|progress| {
             let id = MessageId::from(format!("failure-{}-{}", progress.turn.number, progress.task));
             Message::from_agent(id, progress.context.clone(), Some(progress.task.clone()), text)
         })
@@ -208,7 +208,7 @@ impl Runner {
     async fn write(&self, batch: Batch) -> WriteResult {
         let mut retry = StoreRetry::of(self);
         loop {
-            let error = match self.hot.append(&batch).await {
+            let error = match self.live.append(&batch).await {
                 Ok(_) => {
                     self.keep_snapshot().await;
                     return WriteResult::Done { ends_in_piece: batch.ends_in_piece };
@@ -217,7 +217,7 @@ impl Runner {
                     return WriteResult::Conflict(batch);
                 }
                 // A try that failed may have been written all the same: then it is not written again.
-                Err(StoreError::Conflict { .. }) => match self.hot.catch_up_with(&batch).await {
+                Err(StoreError::Conflict { .. }) => match self.live.catch_up_with(&batch).await {
                     Ok(true) => return WriteResult::Done { ends_in_piece: batch.ends_in_piece },
                     Ok(false) => return WriteResult::Conflict(batch),
                     Err(error) => error,
@@ -232,17 +232,17 @@ impl Runner {
 
     async fn catch_up(&self) {
         let mut retry = StoreRetry::of(self);
-        while let Err(error) = self.hot.catch_up().await {
+        while let Err(error) = self.live.catch_up().await {
             if retry.wait(&error).await.is_err() {
                 return;
             }
         }
     }
 
-    /// That somebody asked for it is recorded first: should everything stop in between, the next start goes on with it.
+    /// The request to cancel is recorded first: after a crash in between, the next start continues with it.
     async fn cancel(&self) {
         self.record(Intent::Cancel).await;
-        let request = TurnRequest::new(self.hot.clone(), self.index.clone());
+        let request = TurnRequest::new(self.live.clone(), self.index.clone());
         if let Some(artifact) = self.agent.changes(request).await.map(Box::new) {
             self.record(Intent::Record(Fact::ArtifactAdded { artifact, append: false, last: true })).await;
         }
@@ -251,7 +251,7 @@ impl Runner {
 
     async fn record(&self, intent: Intent) {
         let mut retry = StoreRetry::of(self);
-        while let Err(RecordError::Store(error)) = self.hot.record(intent.clone()).await {
+        while let Err(RecordError::Store(error)) = self.live.record(intent.clone()).await {
             if retry.wait(&error).await.is_err() {
                 return;
             }
@@ -259,11 +259,11 @@ impl Runner {
     }
 
     async fn keep_snapshot(&self) {
-        let Some((at, view)) = self.hot.due_snapshot() else { return };
+        let Some((at, view)) = self.live.due_snapshot() else { return };
         let Ok(bytes) = serde_json::to_vec(&*view) else { return };
         drop(view);
-        if let Err(error) = self.hot.log().save_snapshot(&self.hot.key, Snapshot { at, bytes }).await {
-            tracing::warn!(task = %self.hot.key.task, error = %chain(&error), "cannot keep a snapshot");
+        if let Err(error) = self.live.log().save_snapshot(&self.live.key, Snapshot { at, bytes }).await {
+            tracing::warn!(task = %self.live.key.task, error = %chain(&error), "cannot keep a snapshot");
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::{Agent, Counters, Follower, PushSettings, media, replay};
 /// A monitor that asks how things are waits no longer than this for the store to be read.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the session is told by whoever starts it.
+/// Options of the session.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// Media types taken in message parts; `image/*` and `*/*` work.
@@ -69,10 +69,10 @@ pub struct SessionService {
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) options: SessionOptions,
     pub(crate) identity: Identity,
-    pub(crate) shelf: Arc<TaskCache>,
+    pub(crate) task_cache: Arc<TaskCache>,
     finished: FinishedTasks,
     contexts: Arc<ContextQueues>,
-    /// Told whenever a task that was promised comes to be.
+    /// Notified whenever a reserved task is opened.
     pub(crate) promises: Arc<Notify>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
@@ -94,7 +94,7 @@ pub enum SendReply {
 
 /// A message was accepted; its task is being worked on.
 pub struct StartedTask {
-    pub(crate) hot: Arc<LiveTask>,
+    pub(crate) live: Arc<LiveTask>,
     /// The task right after the message was accepted.
     pub view: Arc<TaskView>,
     /// The caller gets a bare message back, not a task.
@@ -108,9 +108,9 @@ pub struct Subscription {
     pub view: Arc<TaskView>,
     /// `None`: nothing will come any more.
     pub follower: Option<Follower>,
-    /// The cursor led nowhere: `view` is the task as it is, and something before it was not shown.
+    /// The cursor does not exist: `view` is the current task, and earlier events were not shown.
     pub gap: Option<ReplayGap>,
-    /// `view` shows all there is, and nothing goes on: the task is over or waits for input.
+    /// `view` is complete and nothing is running: the task is over or waits for input.
     pub at_rest: bool,
     /// The task waits for its first message: who follows it from there on.
     pub promised: Option<FutureFollower>,
@@ -120,7 +120,7 @@ pub struct Subscription {
 pub type FutureFollower = BoxFuture<'static, Result<Follower, StoreError>>;
 
 impl Subscription {
-    /// Ends after showing the task, where nothing goes on.
+    /// Ends after showing the task, if nothing is running.
     pub fn close_at_rest(&mut self) {
         if self.at_rest {
             (self.follower, self.promised) = (None, None);
@@ -143,9 +143,9 @@ impl SessionService {
         options: SessionOptions,
     ) -> Result<Arc<Self>, StartError> {
         let identity = Identity::load(stores.records.as_ref(), stores.log.status().past_changed).await?;
-        let (shelf, counters): (Arc<TaskCache>, Arc<Counters>) = Default::default();
+        let (task_cache, counters): (Arc<TaskCache>, Arc<Counters>) = Default::default();
         let outbox = match options.push.clone() {
-            Some(push) => Some(Outbox::start(push, &stores, shelf.clone(), counters.clone()).await?),
+            Some(push) => Some(Outbox::start(push, &stores, task_cache.clone(), counters.clone()).await?),
             None => None,
         };
         let session = Arc::new(Self {
@@ -153,7 +153,7 @@ impl SessionService {
             agent,
             options,
             identity,
-            shelf,
+            task_cache,
             finished: FinishedTasks::default(),
             contexts: Arc::default(),
             promises: Arc::default(),
@@ -164,9 +164,9 @@ impl SessionService {
         });
         for key in session.stores.index.unfinished().await? {
             match session.live_task(&key).await {
-                Ok(Some(hot)) => {
+                Ok(Some(live)) => {
                     session.counters.task_recovered();
-                    session.run(&hot);
+                    session.run(&live);
                 }
                 Ok(None) => {}
                 Err(error @ StoreError::Corrupt { .. }) => session.counters.quarantine.add(&key, &error),
@@ -225,14 +225,14 @@ impl SessionService {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
         };
-        self.run(&started.hot);
+        self.run(&started.live);
         drop(hold);
         Ok(started)
     }
 
-    /// Waits until the task of `started` is over or waits for somebody.
+    /// Waits until the task of `started` is over or waits for input.
     pub async fn settle(&self, started: StartedTask) -> Result<SendReply, Fault> {
-        let watcher = Watcher::new(started.hot);
+        let watcher = Watcher::new(started.live);
         tokio::select! {
             biased;
             () = watcher.wait_until(|state| state.view.progress.is_settled()) => {}
@@ -279,7 +279,7 @@ impl SessionService {
         let after = after.and_then(|after| self.number_of(after));
         let (mut view, bare) = (started.view.clone(), started.bare);
         if let Some(after) = after.filter(|after| *after > view.progress.head) {
-            view = self.as_of(&started.hot, after).await?;
+            view = self.as_of(&started.live, after).await?;
         }
         let shown_again = if after.is_none() { started.shown_again } else { 0 };
         let follower = follower_of(StartedTask { shown_again, ..started }, &view);
@@ -327,7 +327,7 @@ impl SessionService {
         task: TaskId,
         mut send: SendMessage,
     ) -> Result<(StartedTask, Option<OutboxGuard>), Fault> {
-        let hot = match self.visible(scope, &task).await {
+        let live = match self.visible(scope, &task).await {
             Err(Fault::TaskNotFound { .. }) => {
                 let key = TaskKey { scope: scope.clone(), task };
                 if let Some(opened) = self.open_reserved(&key, &send).await? {
@@ -338,10 +338,10 @@ impl SessionService {
             }
             found => found?,
         };
-        let head = hot.with_progress(|progress| progress.head);
-        let enlisted = self.register_push(&hot.key, send.configuration.push.take(), head).await?;
-        let hold = if enlisted.is_none() { self.hold(&hot.key).await? } else { None };
-        match self.append_message(scope, hot, send).await {
+        let head = live.with_progress(|progress| progress.head);
+        let enlisted = self.register_push(&live.key, send.configuration.push.take(), head).await?;
+        let hold = if enlisted.is_none() { self.hold(&live.key).await? } else { None };
+        match self.append_message(scope, live, send).await {
             Ok(started) => Ok((started, enlisted.map(|enlisted| enlisted.hold).or(hold))),
             Err(fault) => {
                 self.discard_push(enlisted).await;
@@ -353,18 +353,18 @@ impl SessionService {
     async fn append_message(
         &self,
         scope: &Scope,
-        hot: Arc<LiveTask>,
+        live: Arc<LiveTask>,
         send: SendMessage,
     ) -> Result<StartedTask, Fault> {
         let duplicates = self.duplicates(&send);
         let SendMessage { message, answers, options: manner, .. } = send;
         let digest = digest(&message);
         if manner.duplicate_rule == DuplicateRule::Id {
-            hot.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
+            live.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
         }
         let by = answerer(scope, manner.client.as_deref(), &message.id);
         let is_known = |progress: &Progress| progress.has_received(&message.id, &digest, duplicates);
-        let said = read(&hot.view(), &message, &answers, &by, is_known)?;
+        let said = read(&live.view(), &message, &answers, &by, is_known)?;
         let sign = |(call, answer): (CallId, CallAnswer)| {
             let message = Some((message.id.clone(), digest.clone()));
             (call, CallAnswer { message, by: Some(by.clone()), ..answer })
@@ -383,34 +383,35 @@ impl SessionService {
                 Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
             }
         };
-        let queued = hot.with_progress(|progress| progress.queue.len());
-        let view = match hot.record(intent).await {
+        let queued = live.with_progress(|progress| progress.queue.len());
+        let view = match live.record(intent).await {
             // It was recorded when it seemed to fail, and comes again.
-            Err(RecordError::Refused(_)) if hot.with_progress(is_known) => hot.view(),
+            Err(RecordError::Refused(_)) if live.with_progress(is_known) => live.view(),
             recorded => recorded.map_err(record_fault)?,
         };
         let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
         let shown_again = match answered {
-            // Queued behind work that people watch, it was told so.
+            // A message that was queued behind visible work got a notice.
             0 => u64::from(is_queued),
             // The answers, and the question about what is still open.
             answers if view.progress.waits_for_person() => answers + 1,
             _ => 0,
         };
-        Ok(StartedTask { hot, view, bare: false, shown_again })
+        Ok(StartedTask { live, view, bare: false, shown_again })
     }
 
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
     pub(crate) async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<LiveTask>, Fault> {
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
-        let hot = self.readable(&key).await?;
-        hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
+        let live = self.readable(&key).await?;
+        live.filter(|live| live.with_progress(|progress| progress.reply == ReplyShape::Task))
             .ok_or_else(|| Fault::TaskNotFound { task: task.clone() })
     }
 
-    /// Tasks to look at only, in this order; those not in memory are read in one go.
+    /// Tasks for reading only, in this order. Those that are not in memory are read in one go.
     pub(crate) async fn views(&self, keys: Vec<TaskKey>) -> Result<Vec<Arc<TaskView>>, StoreError> {
-        let mut views: Vec<_> = keys.iter().map(|key| self.shelf.find(key).map(|hot| hot.view())).collect();
+        let mut views: Vec<_> =
+            keys.iter().map(|key| self.task_cache.find(key).map(|live| live.view())).collect();
         let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
         let asked: Vec<_> = missing.iter().map(|place| keys[*place].clone()).collect();
         let read = replay::views(self.stores.log.as_ref(), &self.counters.quarantine, &asked).await?;
@@ -420,13 +421,13 @@ impl SessionService {
         Ok(views.into_iter().flatten().collect())
     }
 
-    /// The task to look at only: what is not in memory is read, and kept only if it cannot change any more.
+    /// The task for reading only. One that is not in memory is read, and kept only if it cannot change any more.
     async fn rendered_task(&self, key: &TaskKey) -> Result<Option<Arc<RenderedTask>>, StoreError> {
         if let Some(seen) = self.finished.find(key) {
             return Ok(Some(seen));
         }
-        let view = match self.shelf.find(key) {
-            Some(hot) => hot.view_with_store_notice(),
+        let view = match self.task_cache.find(key) {
+            Some(live) => live.view_with_store_notice(),
             None => match replay::view(self.stores.log.as_ref(), key).await {
                 Ok(Some(view)) => Arc::new(view),
                 Ok(None) => return Ok(None),
@@ -443,24 +444,24 @@ impl SessionService {
 
     /// The task in memory, read from the log if need be.
     pub(crate) async fn live_task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {
-        self.shelf.load(&self.stores.log, &self.counters, key).await
+        self.task_cache.load(&self.stores.log, &self.counters, key).await
     }
 
     pub(crate) fn insert_live(&self, view: TaskView) -> Arc<LiveTask> {
         LiveTask::new(self.stores.log.clone(), self.counters.clone(), view)
     }
 
-    /// Sees to it that somebody works on the task if there is work.
-    pub(crate) fn run(&self, hot: &Arc<LiveTask>) {
-        if self.stop.is_cancelled() || !hot.start_running() {
+    /// Starts a runner if there is work.
+    pub(crate) fn run(&self, live: &Arc<LiveTask>) {
+        if self.stop.is_cancelled() || !live.start_running() {
             return;
         }
-        let view = hot.view();
-        let line_up = || self.contexts.enqueue(&hot.key.scope, &view.context);
+        let view = live.view();
+        let line_up = || self.contexts.enqueue(&live.key.scope, &view.context);
         let waiting = self.agent.keeps_conversation(&view).then(line_up);
         drop(view);
         let runner = Runner {
-            hot: hot.clone(),
+            live: live.clone(),
             agent: self.agent.clone(),
             index: self.stores.index.clone(),
             contexts: self.contexts.clone(),
@@ -468,12 +469,12 @@ impl SessionService {
             history: self.options.history,
             stop: self.stop.clone(),
         };
-        let (shelf, outbox) = (self.shelf.clone(), self.outbox.clone());
+        let (task_cache, outbox) = (self.task_cache.clone(), self.outbox.clone());
         self.runners.spawn(async move {
             runner.run(waiting).await;
-            shelf.mark_at_rest(&runner.hot);
+            task_cache.mark_at_rest(&runner.live);
             if let Some(outbox) = outbox {
-                outbox.task_rested(&runner.hot.key);
+                outbox.task_rested(&runner.live.key);
             }
         });
     }
@@ -485,7 +486,7 @@ enum MessageContent {
     Answers { answers: Vec<(CallId, CallAnswer)>, rest: Option<Message> },
 }
 
-/// A message that the task knows already is handed on as it is: whoever decides recognises it.
+/// A message that the task has already received is passed on unchanged: `decide` recognises it.
 fn read(
     view: &TaskView,
     message: &Message,
@@ -517,8 +518,8 @@ fn follower_of(started: StartedTask, view: &TaskView) -> Option<Follower> {
     let progress = &view.progress;
     let at_rest = !started.bare && (progress.turn.phase == TurnPhase::Over || progress.waits_for_person());
     match started.shown_again {
-        0 => (!at_rest).then(|| Follower::new(started.hot, view)),
-        count => Some(Follower::before_last(started.hot, view, count)),
+        0 => (!at_rest).then(|| Follower::new(started.live, view)),
+        count => Some(Follower::before_last(started.live, view, count)),
     }
 }
 

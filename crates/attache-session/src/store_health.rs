@@ -1,8 +1,8 @@
 //! Whether the store can be written now.
 //!
-//! Three things tell: the result of the latest append, how long an append has been under way, and a record that is written
-//! when somebody asks and nothing was tried lately. An append that fails says at once that the store is broken; a later
-//! write that succeeds says that it is not any more.
+//! Three signals decide: the result of the latest append, how long an append has been pending, and a probe record that
+//! is written on request if nothing was written lately. A failed append marks the store as broken at once; a later
+//! successful write clears that.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -83,7 +83,7 @@ impl StoreFault {
     }
 }
 
-/// What a caller is told whose request failed because of the store.
+/// The fault for a caller whose request failed because of the store.
 pub fn store_fault(error: &StoreError) -> Fault {
     tracing::error!(error = %chain(error), "the store failed");
     match error {
@@ -106,10 +106,10 @@ pub(crate) struct StoreHealth {
     /// The result of the latest write: nothing wrong, or a fault by its place in the list, from 1.
     fault: AtomicU8,
     last_probe: Mutex<Option<Instant>>,
-    /// Wakes whoever waits for the store, once it can be written again.
+    /// Wakes waiting writers once the store can be written again.
     pub(crate) recovered: Notify,
     /// Writes under way; and when the first of them began or the latest ended, in milliseconds after `created`.
-    under_way: AtomicUsize,
+    pending_write: AtomicUsize,
     moved_at: AtomicU64,
     created: Instant,
 }
@@ -120,7 +120,7 @@ impl Default for StoreHealth {
             fault: AtomicU8::default(),
             last_probe: Mutex::default(),
             recovered: Notify::new(),
-            under_way: AtomicUsize::default(),
+            pending_write: AtomicUsize::default(),
             moved_at: AtomicU64::default(),
             created: Instant::now(),
         }
@@ -133,14 +133,14 @@ pub(crate) struct PendingWrite<'a>(&'a StoreHealth);
 impl Drop for PendingWrite<'_> {
     fn drop(&mut self) {
         self.0.moved_at.store(self.0.milliseconds(), Ordering::Relaxed);
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.0.pending_write.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl StoreHealth {
     /// To be held while a write is tried.
     pub(crate) fn write_started(&self) -> PendingWrite<'_> {
-        if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
+        if self.pending_write.fetch_add(1, Ordering::Relaxed) == 0 {
             self.moved_at.store(self.milliseconds(), Ordering::Relaxed);
         }
         PendingWrite(self)
@@ -150,7 +150,7 @@ impl StoreHealth {
     pub(crate) fn write_ended<T>(&self, result: &Result<T, StoreError>) {
         match result {
             Ok(_) => self.set(None),
-            // The store works: somebody else was faster.
+            // The store works: another writer was faster.
             Err(StoreError::Conflict { .. } | StoreError::Corrupt { .. }) => {}
             Err(error) => self.set(Some(StoreFault::of(error))),
         }
@@ -164,15 +164,15 @@ impl StoreHealth {
 
     fn is_slow(&self) -> bool {
         let since = self.milliseconds().saturating_sub(self.moved_at.load(Ordering::Relaxed));
-        self.under_way.load(Ordering::Relaxed) > 0 && Duration::from_millis(since) >= WRITE_TIMEOUT
+        self.pending_write.load(Ordering::Relaxed) > 0 && Duration::from_millis(since) >= WRITE_TIMEOUT
     }
 
     fn milliseconds(&self) -> u64 {
         u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// What is known, after a write of its own if the last one was too long ago. One at a time: whoever asks meanwhile
-    /// is told what was known before.
+    /// The known state, after a probe if the last write was too long ago. One probe at a time: other callers get the
+    /// previous state.
     pub(crate) async fn probe(&self, records: &dyn Records) -> Option<StoreFault> {
         let known = self.fault();
         if self.is_due(known) {
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(health.probe(&store).await, None);
         health.write_ended::<()>(&Err(StoreError::unavailable("database or disk is full")));
         assert_eq!(health.fault(), Some(StoreFault::Full));
-        // What was just looked at is not looked at again.
+        // A fresh result is used again.
         assert_eq!(health.probe(&store).await, Some(StoreFault::Full));
         tokio::time::advance(FAILED_PROBE_INTERVAL).await;
         assert_eq!(health.probe(&store).await, None);

@@ -1,6 +1,7 @@
-//! Tells readers of a task that its work waits because the store cannot be written.
+//! A notice for readers of a task whose work waits because the store cannot be written.
 //!
-//! The notice itself is not recorded, for that is what fails: it has no place in the log, and a later reader does not see it.
+//! The notice is not recorded, because recording is what fails: it is not in the log, and a later reader does not see
+//! it.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::tail::TailEntry;
 const REASON: &str = "store_unavailable";
 
 impl LiveTask {
-    /// The task as it is recorded; while its work cannot be recorded, its status says so.
+    /// The recorded task. While its work cannot be recorded, its status says so.
     pub(crate) fn view_with_store_notice(&self) -> Arc<TaskView> {
         let mut view = self.view();
         if let Some(message) = self.store_notice() {

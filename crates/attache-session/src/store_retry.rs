@@ -10,7 +10,7 @@ use crate::counters::StoreWaitGuard;
 use crate::runner::{Runner, chain};
 
 const FIRST_DELAY: Duration = Duration::from_millis(50);
-/// Callers who are refused meanwhile are told to wait as long.
+/// Callers that are refused meanwhile get the same delay.
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
 pub(crate) struct StoreRetry<'a> {
@@ -29,13 +29,13 @@ impl<'a> StoreRetry<'a> {
         self.waits.is_some()
     }
 
-    /// A try has failed: tells of it and waits until the next. [`TurnStopped`]: there is none, because the server stops.
+    /// An attempt failed: reports it and waits until the next one. [`TurnStopped`] if the server stops.
     pub(crate) async fn wait(&mut self, error: &StoreError) -> Result<(), TurnStopped> {
-        let Runner { hot, counters, stop, .. } = self.runner;
+        let Runner { live, counters, stop, .. } = self.runner;
         self.waits.get_or_insert_with(|| counters.waits_for_store());
         counters.store_failed();
-        hot.store_failed();
-        tracing::error!(task = %hot.key.task, error = %chain(error), "the log is not available; trying again");
+        live.store_failed();
+        tracing::error!(task = %live.key.task, error = %chain(error), "the log is not available; trying again");
         let pause = self.pause;
         self.pause = (self.pause * 2).min(MAX_DELAY);
         tokio::select! {

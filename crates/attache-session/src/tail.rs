@@ -11,23 +11,23 @@ use attache_domain::{
 use crate::encoded_events::EncodedEvents;
 use crate::weight::{weight_of_fact, weight_of_live};
 
-/// An event and how it is shown, spelled once for each dialect however many readers there are.
+/// An event with everything that is needed to show it, encoded once for each dialect.
 pub struct TailEntry {
     pub event: Arc<Event>,
-    /// What the event is shown by; its face itself is made only when somebody spells it.
+    /// The state before the event; the update is made only when it is encoded.
     stage: UpdateContext,
-    /// The calls after it, for those who are shown calls.
+    /// The calls after the event, for clients that see calls.
     call_records: Arc<CallRecords>,
     spelled: EncodedEvents,
 }
 
 impl TailEntry {
-    /// `stage` is of before the event, `cast` of after it.
+    /// `stage` is of before the event, `call_records` of after it.
     pub(crate) fn new(event: Arc<Event>, stage: UpdateContext, call_records: Arc<CallRecords>) -> Self {
         Self { event, stage, call_records, spelled: EncodedEvents::default() }
     }
 
-    /// The face of the event for those who are shown more than plain A2A has; `None` for what stays inside.
+    /// The event for clients of the development-tool extension; `None` if it is internal.
     pub fn devtool_event(&self) -> Option<DevtoolEvent<'_>> {
         devtool_event_of(&self.stage, &self.call_records, &self.event)
     }
@@ -40,7 +40,7 @@ impl TailEntry {
         &self.call_records
     }
 
-    /// The visible face of the event; `None` for what stays inside.
+    /// The event for plain A2A clients; `None` if it is internal.
     pub fn update(&self) -> Option<Update<'_>> {
         update_of(&self.stage, &self.event)
     }
@@ -50,8 +50,7 @@ impl TailEntry {
         is_shown(&self.stage, &self.event.fact)
     }
 
-    /// Writes the event's face in dialect number `dialect`, as `spell` does. The spelling is kept for `others` who will
-    /// want the same; a reader alone need not pay for that.
+    /// Writes the event in dialect number `dialect`. The encoding is kept if the task has `others` as readers.
     pub fn write_encoded(
         &self,
         dialect: usize,

@@ -24,8 +24,8 @@ struct State {
     /// Oldest first, with what each weighed when it came to rest.
     at_rest: VecDeque<(TaskKey, usize)>,
     bytes_at_rest: usize,
-    /// Tasks being read from the log right now, by how many. They stay if they are here, so that whoever
-    /// appended to one meanwhile is found when the reading is done.
+    /// How many loads of each task are running. A task that is being loaded stays in memory if it is here, so that the
+    /// loader finds what was appended meanwhile.
     loading: HashMap<TaskKey, usize>,
 }
 
@@ -66,7 +66,7 @@ impl TaskCache {
         Err(LoadGuard { cache: self, key })
     }
 
-    /// Puts `task` on the shelf unless it is there already; returns the one that counts.
+    /// Adds `task` unless it is here already; returns the one that is here.
     pub(crate) fn insert(&self, task: Arc<LiveTask>) -> Arc<LiveTask> {
         self.state().tasks.entry(task.key.clone()).or_insert(task).clone()
     }
@@ -79,14 +79,14 @@ impl TaskCache {
         key: &TaskKey,
     ) -> Result<Option<Arc<LiveTask>>, StoreError> {
         let loading = match self.find_or_load(key) {
-            Ok(hot) => return Ok(Some(hot)),
+            Ok(live) => return Ok(Some(live)),
             Err(loading) => loading,
         };
         let Some(view) = replay::view(log.as_ref(), key).await? else { return Ok(None) };
-        let hot = self.insert(LiveTask::new(log.clone(), counters.clone(), view));
+        let live = self.insert(LiveTask::new(log.clone(), counters.clone(), view));
         drop(loading);
-        self.mark_at_rest(&hot);
-        Ok(Some(hot))
+        self.mark_at_rest(&live);
+        Ok(Some(live))
     }
 
     /// The task is at rest: it may leave memory once others have come to rest after it.
@@ -104,8 +104,8 @@ impl TaskCache {
 
 impl State {
     fn evict(&mut self) {
-        // A task that somebody holds (a runner, a reader) must stay: there may be only one of each in memory,
-        // or its readers would not hear of what comes. It goes to the back of the line.
+        // A task that is in use (by a runner or a reader) must stay: two copies in memory would not see each other's
+        // events. It goes to the back of the queue.
         for _ in 0..8 {
             if self.at_rest.len() <= MAX_AT_REST && self.bytes_at_rest <= MAX_BYTES_AT_REST {
                 return;

@@ -1,7 +1,7 @@
-//! Somebody who waits for a task to move: a stream, a blocking send, a cancel.
+//! Waits for a task to change: a stream, a blocking send, a cancel.
 //!
-//! A watcher looks and, if there is nothing for it, leaves its waker behind in the same moment, under the lock
-//! that new events come in under. So no wake-up is lost, and waiting costs one look.
+//! A watcher checks the state and leaves its waker under the lock under which new events arrive. So no wake-up is
+//! lost, and waiting costs one check.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -11,30 +11,30 @@ use slab::Slab;
 
 use crate::live_task::{LiveTask, LiveTaskState};
 
-/// The wakers of those who wait, each in a place of its own.
+/// The wakers of all watchers.
 #[derive(Default)]
 pub(crate) struct Wakers(Slab<Option<Waker>>);
 
 impl Wakers {
-    /// Takes all that are to be woken; woken without the lock, so that they can look at once.
+    /// Takes all wakers. They are woken without the lock, so that watchers can take it at once.
     pub(crate) fn take(&mut self, woken: &mut Vec<Waker>) {
         woken.extend(self.0.iter_mut().filter_map(|(_, waker)| waker.take()));
     }
 }
 
 pub(crate) struct Watcher {
-    hot: Arc<LiveTask>,
+    live: Arc<LiveTask>,
     place: usize,
 }
 
 impl Watcher {
-    pub(crate) fn new(hot: Arc<LiveTask>) -> Self {
-        let place = hot.state().wakers.0.insert(None);
-        Self { hot, place }
+    pub(crate) fn new(live: Arc<LiveTask>) -> Self {
+        let place = live.state().wakers.0.insert(None);
+        Self { live, place }
     }
 
     pub(crate) fn task(&self) -> &Arc<LiveTask> {
-        &self.hot
+        &self.live
     }
 
     /// What `look` finds; nothing: woken when the task has moved.
@@ -43,7 +43,7 @@ impl Watcher {
         context: &Context<'_>,
         look: impl FnOnce(&LiveTaskState) -> Option<T>,
     ) -> Poll<T> {
-        let mut state = self.hot.state();
+        let mut state = self.live.state();
         if let Some(found) = look(&state) {
             return Poll::Ready(found);
         }
@@ -58,15 +58,15 @@ impl Watcher {
         poll_fn(|context| self.poll(context, |state| is_so(state).then_some(()))).await;
     }
 
-    /// Somebody else watches the task too.
+    /// The task has other watchers.
     pub(crate) fn has_others(&self) -> bool {
-        self.hot.state().wakers.0.len() > 1
+        self.live.state().wakers.0.len() > 1
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        // The waker is dropped after the lock is let go.
-        let _waker = self.hot.state().wakers.0.remove(self.place);
+        // The waker is dropped after the lock is released.
+        let _waker = self.live.state().wakers.0.remove(self.place);
     }
 }

@@ -25,7 +25,9 @@ use crate::protected::protected_edit;
 use crate::{Access, Confinement, Effect, Proposal};
 
 pub(crate) use command::grantable;
-pub use file_lookup::{FileLookup, NoFileLookup};
+pub use file_lookup::FileLookup;
+#[cfg(test)]
+pub(crate) use file_lookup::NoFileLookup;
 
 /// The facts about a call that rules look at.
 #[derive(Debug, Clone, Copy)]

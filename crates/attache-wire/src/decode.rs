@@ -77,53 +77,53 @@ pub fn decode_with(
             return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    let mut reading = Decoder::new(dialect).with_options(options);
+    let mut decoder = Decoder::new(dialect).with_options(options);
     let mut members = Members::new(params, FieldPath::Root);
     let tenant = match dialect {
-        Dialect::V1_0 => members.nonempty_text(&mut reading, "tenant"),
+        Dialect::V1_0 => members.nonempty_text(&mut decoder, "tenant"),
         Dialect::V0_3Rpc | Dialect::V0_3Rest => None,
     };
-    let operation = operation(&mut reading, kind, members);
-    let profile = reading.profile();
-    let operation = reading.finish(operation)?;
+    let operation = operation(&mut decoder, kind, members);
+    let profile = decoder.profile();
+    let operation = decoder.finish(operation)?;
     Ok(DecodedOperation { operation, tenant, profile })
 }
 
-fn operation(reading: &mut Decoder, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {
+fn operation(decoder: &mut Decoder, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {
     Some(match kind {
-        OperationKind::Send => Operation::Send(send::read(reading, members)?),
-        OperationKind::Stream => Operation::Stream(send::read(reading, members)?),
-        OperationKind::List => Operation::List(list::read(reading, members)?),
+        OperationKind::Send => Operation::Send(send::read(decoder, members)?),
+        OperationKind::Stream => Operation::Stream(send::read(decoder, members)?),
+        OperationKind::List => Operation::List(list::read(decoder, members)?),
         OperationKind::Get => {
-            let task = task_id(reading, &mut members);
-            let history_length = history_length(reading, &mut members);
+            let task = task_id(decoder, &mut members);
+            let history_length = history_length(decoder, &mut members);
             Operation::Get(GetTask { task: task?, history_length, at: None })
         }
         OperationKind::Cancel => {
-            let task = task_id(reading, &mut members);
-            let metadata = members.object(reading, "metadata");
+            let task = task_id(decoder, &mut members);
+            let metadata = members.object(decoder, "metadata");
             Operation::Cancel(CancelTask { task: task?, metadata })
         }
-        OperationKind::Subscribe => Operation::Subscribe(SubscribeTask::to(task_id(reading, &mut members)?)),
+        OperationKind::Subscribe => Operation::Subscribe(SubscribeTask::to(task_id(decoder, &mut members)?)),
         OperationKind::ExtendedCard => Operation::ExtendedCard,
-        OperationKind::Commands => Operation::Commands(commands::read_list(reading, members)),
-        OperationKind::Execute => Operation::Execute(commands::read_execute(reading, members)?),
-        OperationKind::PushCreate => Operation::PushConfig(push::read_create(reading, members)?),
-        OperationKind::PushGet => Operation::PushConfig(push::read_get(reading, members)?),
-        OperationKind::PushList => Operation::PushConfig(push::read_list(reading, members)?),
-        OperationKind::PushDelete => Operation::PushConfig(push::read_delete(reading, members)?),
+        OperationKind::Commands => Operation::Commands(commands::read_list(decoder, members)),
+        OperationKind::Execute => Operation::Execute(commands::read_execute(decoder, members)?),
+        OperationKind::PushCreate => Operation::PushConfig(push::read_create(decoder, members)?),
+        OperationKind::PushGet => Operation::PushConfig(push::read_get(decoder, members)?),
+        OperationKind::PushList => Operation::PushConfig(push::read_list(decoder, members)?),
+        OperationKind::PushDelete => Operation::PushConfig(push::read_delete(decoder, members)?),
     })
 }
 
-fn task_id(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
-    members.required_id(reading, "id").map(TaskId::from)
+fn task_id(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
+    members.required_id(decoder, "id").map(TaskId::from)
 }
 
 /// `None` means the whole history. The protobuf form of 0.3 cannot tell zero from absent, so zero counts as absent
 /// there.
-fn history_length(reading: &mut Decoder, members: &mut Members<'_>) -> Option<usize> {
-    let length = members.integer(reading, "historyLength", 0, i64::from(i32::MAX))?;
-    match reading.dialect() {
+fn history_length(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<usize> {
+    let length = members.integer(decoder, "historyLength", 0, i64::from(i32::MAX))?;
+    match decoder.dialect() {
         Dialect::V0_3Rest if length == 0 => None,
         _ => Some(length),
     }

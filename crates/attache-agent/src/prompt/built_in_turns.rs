@@ -1,5 +1,5 @@
-//! Turns of minds that are no language models: what they said stands in the history and nowhere else, and whoever goes
-//! on in their place has to know it.
+//! Turns of built-in models: their text is in the history only, and a language model that continues the conversation
+//! needs it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use attache_domain::{
     APPROVAL, ConversationItem, Exchange, Message, Metadata, ModelPart, ModelPartContent, Role, TaskView,
 };
 
-/// One item of the conversation as it is told.
+/// One item of the conversation in a prompt.
 pub(super) enum Item<'a> {
     Told(ConversationItem<'a>),
     Spoken(Arc<Exchange>),
@@ -27,7 +27,7 @@ pub(super) struct BuiltInTurn {
     exchange: Arc<Exchange>,
 }
 
-/// All that is told of a task, in the order it happened.
+/// All items of a task for a prompt, in order.
 pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
     let mut spoken = built_in_turns(view, last_turn).into_iter().peekable();
     let mut items = Vec::new();
@@ -40,12 +40,12 @@ pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
     items
 }
 
-/// What was said in turns that are over and still told, as far as no answer of a model holds it.
+/// The text of finished turns that is not in any answer of a language model.
 pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltInTurn> {
     let messages =
         with_history_position(view).filter(|(told, _)| matches!(told, ConversationItem::Message(_)));
     let spoken = messages.filter_map(|(_, start)| {
-        // Every message of a person begins a turn, whether the model is told of it or not.
+        // Every message of a person starts a turn, whether the model sees the message or not.
         let next = view.history[start..].iter().position(|message| message.role == Role::User);
         let (end, last) = match next {
             Some(next) => (start + next, None),
@@ -62,7 +62,7 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
     spoken.collect()
 }
 
-/// Each item that a view tells, with how many messages of the history are before what comes next.
+/// Each item of the conversation, with the number of history messages before the next one.
 fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationItem<'_>, usize)> {
     let mut exchanges = view.exchanges.iter();
     let mut history = view.history.iter().enumerate();

@@ -9,7 +9,7 @@ use crate::name;
 
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 1_000;
-/// Files and folders that are looked at, whatever they are.
+/// Files and folders that are examined, of any kind.
 const MAX_ENTRIES: usize = 10_000;
 
 /// A file, and the name of the command that it makes.
@@ -76,7 +76,7 @@ impl Search<'_> {
         self.open.pop();
     }
 
-    /// In the order of their names, as many as may still be looked at.
+    /// Sorted by name, up to the limit.
     fn entries_of(&mut self, path: &Path, place: &Path) -> io::Result<Vec<DirEntry>> {
         let left = MAX_ENTRIES - self.entries;
         let mut entries: Vec<DirEntry> = fs::read_dir(place)?.take(left + 1).collect::<io::Result<_>>()?;

@@ -65,7 +65,7 @@ impl QuoteTracker {
         }
     }
 
-    /// The arguments stand here: a word that leaves the quotes as they are.
+    /// The arguments stand here: a word that does not change the quoting.
     pub(crate) fn read_word(&mut self) {
         self.before = '\'';
     }
@@ -97,7 +97,7 @@ impl QuoteTracker {
             State::Bare => self.bare(before, letter),
             State::Double => self.double(before, letter),
             State::BareEscape => {
-                // A line that goes on below is one line; any other letter is just a letter now.
+                // An escaped line end continues the line; any other escaped letter is literal.
                 self.before = if letter == '\n' { before } else { 'x' };
                 State::Bare
             }
@@ -118,7 +118,7 @@ impl QuoteTracker {
     fn bare(&mut self, before: char, letter: char) -> State {
         match (before, letter) {
             (_, '\\') => {
-                // The letter before the backslash counts if the line only goes on below.
+                // The letter before the backslash counts if the backslash only continues the line.
                 self.before = before;
                 return State::BareEscape;
             }

@@ -61,7 +61,7 @@ impl Template {
         Ok(template)
     }
 
-    /// The commands as they are to run, in their order.
+    /// The commands to run, in order.
     pub(crate) fn commands(&self, arguments: &str) -> Vec<String> {
         let fill = |piece: &TemplatePart| match piece {
             TemplatePart::Command(line) => Some(line.fill(arguments)),
@@ -70,7 +70,7 @@ impl Template {
         self.pieces.iter().filter_map(fill).collect()
     }
 
-    /// The commands as they are written.
+    /// The commands as written in the file.
     pub(crate) fn programs(&self) -> Vec<String> {
         let written = |piece: &TemplatePart| match piece {
             TemplatePart::Command(line) => Some(line.written()),
@@ -122,7 +122,7 @@ impl ShellLine {
     }
 }
 
-/// An empty place stands for nothing.
+/// An empty placeholder is replaced by nothing.
 fn place(opening: &str, content: &str) -> Result<Option<TemplatePart>, String> {
     let trimmed = content.trim();
     // The blank at the end may be one that a backslash keeps.

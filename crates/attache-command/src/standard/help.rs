@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::unknown::{unknown, unknown_below};
 use crate::{Command, CommandError, CommandRequest, CommandStep, spec, usage};
 
-/// Knows what the registry had when it was made.
+/// Holds the commands of the registry that made it.
 pub(crate) struct Help {
     specs: Vec<CommandSpec>,
 }

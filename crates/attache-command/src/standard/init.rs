@@ -9,7 +9,7 @@ use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep};
 
 const FILE: &str = "GEMINI.md";
 
-/// The file is written by a tool, so the usual rules and people are heard.
+/// A tool writes the file, so the usual rules and approvals apply.
 const PROMPT: &str = "\
 Get to know the project in this workspace, and write what you find down for the agents that will work on it: with the tool \
 write_file, into the file GEMINI.md at the top of the workspace.
@@ -60,7 +60,7 @@ impl Command for Init {
     }
 }
 
-/// A file that cannot be read is somebody's all the same.
+/// A file that cannot be read counts as present.
 async fn is_there(desk: &dyn CommandContext) -> bool {
     match desk.read_file(FILE).await {
         Ok(text) => !text.trim().is_empty(),

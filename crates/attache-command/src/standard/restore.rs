@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{Command, CommandError, CommandRequest, CommandStep, spec};
 
-/// How much of a name that was given is told back.
+/// How many characters of an unknown name are shown.
 const MAX_NAME: usize = 100;
 
 pub(crate) struct Restore;

@@ -3,21 +3,22 @@
 //! Gemini refuses a history whose calls and results do not pair up. Whoever builds a prompt sees to that; what
 //! still does not fit, say after a crash, is repaired here, because a refused history would be refused for ever.
 
-mod kept;
 mod media;
 mod part;
+mod prefix_cache;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use attache_domain::{CallId, Exchange, ModelPart, ModelPartContent, ToolCall, ToolResult};
+use attache_model::PromptKey;
 use serde_json::json;
 
 use super::models::{Generation, Model, family};
 use crate::answer_builder::GENERATED_ID_PREFIX;
 use crate::history::{GO_ON, NO_RESULT};
-pub(super) use kept::{Draft, Kept};
 use part::{FunctionCall, FunctionResponse, Part, PartContent, Response, Spelled};
+pub(super) use prefix_cache::{PrefixCache, RequestText};
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -29,19 +30,20 @@ pub(super) struct TargetModel<'a> {
     pub(super) route: &'a str,
 }
 
-/// Begins a body with the contents, separated by commas: one after the other, beginning with the user, with every call
-/// answered. `before` comes first; where there are no contents, nothing is written.
+/// Writes the contents, separated by commas: the user first, and every call answered. `before` comes first. Writes nothing
+/// if there are no contents.
 pub(super) fn write_contents(
     before: &str,
     exchanges: &[Arc<Exchange>],
+    key: Option<PromptKey>,
     reader: TargetModel<'_>,
-    kept: &Kept,
-) -> serde_json::Result<Draft> {
+    prefixes: &PrefixCache,
+) -> serde_json::Result<RequestText> {
     let turn = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let draft = kept.recall(exchanges, turn);
-    let told = draft.told();
-    let mut writer = Writer { reader, before, draft, last: None, pending: Vec::new() };
-    for (index, exchange) in exchanges.iter().enumerate().skip(told) {
+    let text = prefixes.start(key, exchanges.len(), turn);
+    let known = text.exchanges();
+    let mut writer = Writer { reader, before, text, last: None, pending: Vec::new() };
+    for (index, exchange) in exchanges.iter().enumerate().skip(known) {
         match &**exchange {
             Exchange::User(content) => {
                 writer.settle(&[])?;
@@ -54,13 +56,13 @@ pub(super) fn write_contents(
             }
             Exchange::Results(results) => {
                 writer.settle(results)?;
-                writer.settled(&exchanges[..=index])?;
+                writer.end_prefix(index + 1)?;
             }
         }
     }
     writer.settle(&[])?;
     writer.write_last()?;
-    Ok(writer.draft)
+    Ok(writer.text)
 }
 
 const USER: &str = "user";
@@ -69,7 +71,7 @@ const MODEL: &str = "model";
 struct Writer<'a> {
     reader: TargetModel<'a>,
     before: &'a str,
-    draft: Draft,
+    text: RequestText,
     /// Not written yet: what comes next may belong to it.
     last: Option<Spelled<'a>>,
     /// The calls of the last answer.
@@ -88,7 +90,7 @@ impl<'a> Writer<'a> {
             last.parts.append(&mut parts);
             return Ok(());
         }
-        if self.last.is_none() && self.draft.is_empty() && role == MODEL {
+        if self.last.is_none() && self.text.is_empty() && role == MODEL {
             let parts = vec![PartContent::Text(GO_ON.into()).into()];
             self.last = Some(Spelled { role: USER, parts });
         }
@@ -99,15 +101,15 @@ impl<'a> Writer<'a> {
 
     fn write_last(&mut self) -> serde_json::Result<()> {
         let Some(last) = self.last.take() else { return Ok(()) };
-        self.draft.write(if self.draft.is_empty() { self.before } else { "," });
-        self.draft.spell(&last)
+        self.text.write(if self.text.is_empty() { self.before } else { "," });
+        self.text.encode(&last)
     }
 
-    /// Results keep to themselves: when they are told, so is everything before them.
-    fn settled(&mut self, exchanges: &[Arc<Exchange>]) -> serde_json::Result<()> {
+    /// Results are a content of their own, so nothing before this point changes.
+    fn end_prefix(&mut self, exchanges: usize) -> serde_json::Result<()> {
         if self.last.as_ref().is_some_and(Spelled::holds_results) {
             self.write_last()?;
-            self.draft.settle(exchanges);
+            self.text.end_prefix(exchanges);
         }
         Ok(())
     }
@@ -148,7 +150,9 @@ impl<'a> Writer<'a> {
         };
         let checked = matches!(self.reader.model.generation, Generation::Level);
         let missing = first_call && checked && signature.is_none();
-        self.draft.beginning.turn_matters |= missing;
+        if missing {
+            self.text.set_turn_matters();
+        }
         let made_up = (missing && current).then(|| Cow::Owned(json!(NO_SIGNATURE)));
         let thought_signature = signature.map(Cow::Borrowed).or(made_up);
         Some(Part { what, thought, thought_signature })

@@ -1,27 +1,31 @@
 //! Histories, whole and broken.
 
 use attache_domain::{Base64, Content, ProviderData};
-use attache_model::Prompt;
+use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::*;
 
-/// As it goes out.
-fn spelled(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
-    let kept = Kept::default();
-    // Told bit by bit, as a conversation grows, it is the same as told at once.
-    for length in 0..=exchanges.len() {
-        let fresh = told(&exchanges[..length], model, &Kept::default());
-        assert_eq!(told(&exchanges[..length], model, &kept), fresh);
-    }
-    told(exchanges, model, &kept)
+/// The contents that are sent.
+fn contents(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
+    contents_after(exchanges, None, model, &PrefixCache::default())
 }
 
-fn told(exchanges: &[Arc<Exchange>], model: &Model, kept: &Kept) -> Vec<Value> {
-    let mut draft = write_contents("[", exchanges, TargetModel { model, route: "gemini" }, kept).unwrap();
-    draft.write(if draft.is_empty() { "[]" } else { "]" });
-    serde_json::from_slice(&kept.keep(draft)).unwrap()
+fn contents_after(
+    exchanges: &[Arc<Exchange>],
+    key: Option<PromptKey>,
+    model: &Model,
+    prefixes: &PrefixCache,
+) -> Vec<Value> {
+    serde_json::from_slice(&body(exchanges, key, model, prefixes)).unwrap()
+}
+
+fn body(exchanges: &[Arc<Exchange>], key: Option<PromptKey>, model: &Model, prefixes: &PrefixCache) -> Bytes {
+    let target = TargetModel { model, route: "gemini" };
+    let mut text = write_contents("[", exchanges, key, target, prefixes).unwrap();
+    text.write(if text.is_empty() { "[]" } else { "]" });
+    prefixes.finish(text)
 }
 
 fn text(text: &str) -> Vec<Content> {
@@ -58,7 +62,7 @@ fn said(what: ModelPartContent, opaque: Option<ProviderData>) -> Exchange {
 fn check(model: &str, exchanges: Vec<Exchange>, expected: Value) {
     let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
     let model = Model::named(model);
-    let found = spelled(&exchanges, &model);
+    let found = contents(&exchanges, &model);
     assert_eq!(json!(found), expected);
 }
 
@@ -134,7 +138,7 @@ fn signatures_go_back_to_their_own_family_only() {
     fn check_signature(model: &str, exchanges: Vec<Exchange>, expected: Option<&str>) {
         let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
         let model = Model::named(model);
-        let found = spelled(&exchanges, &model);
+        let found = contents(&exchanges, &model);
         let call = &found.iter().find(|content| content["role"] == "model").unwrap()["parts"][0];
         assert_eq!(call.get("thoughtSignature").and_then(Value::as_str), expected);
     }
@@ -152,7 +156,7 @@ fn signatures_go_back_to_their_own_family_only() {
 fn only_the_first_call_of_a_step_needs_a_signature() {
     let exchanges = [user("q"), calls(&[("1", "a"), ("2", "b")])].map(Arc::new);
     let model = Model::named("gemini-3-flash");
-    let found = spelled(&exchanges, &model);
+    let found = contents(&exchanges, &model);
     assert_eq!(found[1]["parts"][0]["thoughtSignature"], NO_SIGNATURE);
     assert_eq!(found[1]["parts"][1].get("thoughtSignature"), None);
 }
@@ -220,7 +224,7 @@ fn an_image_in_a_result_is_inside_or_beside_it() {
     let last = |model: &str| {
         let exchanges: Vec<_> = history().into_iter().map(Arc::new).collect();
         let model = Model::named(model);
-        spelled(&exchanges, &model).pop().unwrap()["parts"].clone()
+        contents(&exchanges, &model).pop().unwrap()["parts"].clone()
     };
     let inline = json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}});
     assert_eq!(
@@ -260,85 +264,53 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_conversation_that_grows_is_told_as_if_it_were_new(
+    fn any_history_begins_with_the_user_and_has_every_call_answered(
         history in proptest::collection::vec(exchange(), 0..12),
         model in prop_oneof![Just("gemini-2.5-pro"), Just("gemini-3-pro")],
     ) {
         let history: Vec<_> = history.into_iter().map(Arc::new).collect();
-        spelled(&history, &Model::named(model));
+        let contents = contents(&history, &Model::named(model));
+        let count = |content: &Value, kind: &str| {
+            let parts = content["parts"].as_array().unwrap();
+            parts.iter().filter(|part| part.get(kind).is_some()).count()
+        };
+        prop_assert!(contents.first().is_none_or(|first| first["role"] == "user"));
+        for (index, content) in contents.iter().enumerate() {
+            let calls = count(content, "functionCall");
+            let answers = contents.get(index + 1).map_or(0, |next| count(next, "functionResponse"));
+            prop_assert_eq!(calls, answers, "{:#?}", contents);
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_grew_is_encoded_like_a_new_one(
+        history in proptest::collection::vec(exchange(), 0..12),
+        model in prop_oneof![Just("gemini-2.5-pro"), Just("gemini-3-pro")],
+    ) {
+        let history: Vec<_> = history.into_iter().map(Arc::new).collect();
+        let (model, prefixes, key) = (Model::named(model), PrefixCache::default(), PromptKey::unique());
+        for length in 0..=history.len() {
+            let grown = contents_after(&history[..length], Some(key), &model, &prefixes);
+            prop_assert_eq!(grown, contents(&history[..length], &model));
+        }
     }
 }
 
 #[test]
-fn what_was_told_is_written_on_where_it_is() {
-    let kept = Kept::default();
-    let model = Model::named("m");
+fn a_prefix_is_extended_in_place_unless_it_is_still_being_sent() {
+    let (prefixes, model, key) = (PrefixCache::default(), Model::named("m"), Some(PromptKey::unique()));
     let pair = |id: &str| [calls(&[(id, "a")]), Exchange::Results(vec![result(id, "a", "r")])].map(Arc::new);
     let mut history = vec![Arc::new(user("q"))];
     history.extend(pair("1"));
-    let tell = |history: &[Arc<Exchange>]| {
-        kept.keep(
-            write_contents("[", history, TargetModel { model: &model, route: "gemini" }, &kept).unwrap(),
-        )
-    };
-    let first = tell(&history);
-    let place = first.as_ptr();
-    drop(first);
-    // People's words are made anew; that they are the same is enough.
-    history[0] = Arc::new(user("q"));
-    let again = tell(&history);
-    assert_eq!(again.as_ptr(), place);
-    // One that is still being sent is not written to.
-    let sent = again.to_vec();
+    let first = body(&history, key, &model, &prefixes);
+    let sent = first.to_vec();
     history.extend(pair("2"));
-    let longer = tell(&history);
-    assert_ne!(longer.as_ptr(), place);
-    assert_eq!(again, sent);
-    assert!(longer.starts_with(&sent));
+    let second = body(&history, key, &model, &prefixes);
+    assert_eq!(first, sent, "the first is still being sent");
+    let beginning = &sent[..sent.len() - 1];
+    assert!(second.starts_with(beginning));
+    // What the key says counts: only new exchanges are looked at.
     history[0] = Arc::new(user("another question"));
-    assert!(!tell(&history).starts_with(&sent));
-}
-
-#[test]
-fn what_is_kept_stays_bounded() {
-    let kept = Kept::default();
-    let model = Model::named("m");
-    let mut histories = Vec::new();
-    for number in 0..20 {
-        let history = [
-            user(&format!("{number}{}", "x".repeat(1 << 20))),
-            calls(&[("1", "a")]),
-            Exchange::Results(vec![result("1", "a", "r")]),
-        ];
-        histories.push(history.map(Arc::new));
-        told(&histories[number], &model, &kept);
-    }
-    let known = |history: &[Arc<Exchange>]| kept.recall(history, 0).told() > 0;
-    let known: Vec<bool> = histories.iter().map(|history| known(history)).collect();
-    assert_eq!(known.iter().position(|known| *known), Some(5));
-    assert!(known[5..].iter().all(|known| *known));
-}
-
-#[test]
-fn the_newest_may_come_again_as_others_that_are_equal() {
-    let kept = Kept::default();
-    let model = Model::named("m");
-    let pair = |id: usize| {
-        let id = id.to_string();
-        [calls(&[(&id, "a")]), Exchange::Results(vec![result(&id, "a", "r")])].map(Arc::new)
-    };
-    let mut history = vec![Arc::new(user("q"))];
-    for round in 1..40 {
-        // Told before the task shows it; next time it is told as the task does, and stays that one.
-        let ahead: Vec<_> = history.iter().cloned().chain(pair(round)).collect();
-        assert_eq!(told(&ahead, &model, &kept), told(&ahead, &model, &Kept::default()));
-        history.extend(pair(round));
-        let draft = kept.recall(&history, 0);
-        assert_eq!(draft.told(), history.len(), "in round {round}");
-        kept.keep(draft);
-    }
-    // What is old is known by its place alone, and so nothing of it is held.
-    let places: Vec<_> = history.iter().skip(1).map(Arc::downgrade).collect();
-    drop(history);
-    assert_eq!(places.iter().filter(|place| place.strong_count() > 0).count(), Prompt::NEWEST);
+    assert!(body(&history, key, &model, &prefixes).starts_with(beginning));
+    assert!(!body(&history, Some(PromptKey::unique()), &model, &prefixes).starts_with(beginning));
 }

@@ -18,26 +18,27 @@ use crate::answer_request::{NUDGE, RequestVariation};
 /// No more tools can be declared than this.
 const MAX_TOOLS: usize = 512;
 
-/// The body of a request, spelled.
+/// The body of a request as JSON.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
     circumstances: &RequestVariation,
 ) -> Result<Bytes, LanguageError> {
     let refuse = |what: &str| Err(LanguageError::Request { what: what.into() });
-    let unspelled = |error: serde_json::Error| LanguageError::Request { what: error.to_string() };
+    let unencoded = |error: serde_json::Error| LanguageError::Request { what: error.to_string() };
     if prompt.tools.len() > MAX_TOOLS {
         return refuse(&format!("{} tools are declared; Gemini takes {MAX_TOOLS}", prompt.tools.len()));
     }
     let reader = TargetModel { model: &shared.model, route: shared.endpoint.route };
-    let mut draft =
-        write_contents(r#"{"contents":["#, &prompt.exchanges, reader, &shared.kept).map_err(unspelled)?;
-    if draft.is_empty() {
+    let contents =
+        write_contents(r#"{"contents":["#, &prompt.exchanges, prompt.key, reader, &shared.prefixes);
+    let mut text = contents.map_err(unencoded)?;
+    if text.is_empty() {
         return refuse("the prompt says nothing; give it a text");
     }
     let generation = generation(&shared.model, prompt);
     let rest = RequestTail {
-        system_instruction: shared.instructed.of(prompt, circumstances)?,
+        system_instruction: instructions(prompt, circumstances),
         tools: shared.declared.of(&prompt.tools)?,
         tool_config: (!prompt.tools.is_empty()).then(|| {
             let mut calling = json!({"mode": "AUTO"});
@@ -49,9 +50,9 @@ pub(super) fn body(
         generation_config: (!generation.is_empty()).then_some(generation),
         continuation_token: circumstances.continuation.as_ref(),
     };
-    draft.write("]");
-    draft.close_with(&rest).map_err(unspelled)?;
-    Ok(shared.kept.keep(draft))
+    text.write("]");
+    text.close_with(&rest).map_err(unencoded)?;
+    Ok(shared.prefixes.finish(text))
 }
 
 /// What comes after the contents.
@@ -59,7 +60,7 @@ pub(super) fn body(
 #[serde(rename_all = "camelCase")]
 struct RequestTail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Arc<RawValue>>,
+    system_instruction: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Arc<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +71,7 @@ struct RequestTail<'a> {
     continuation_token: Option<&'a Value>,
 }
 
-/// The declarations as they were spelled last: the same tools are declared again and again.
+/// The encoded declarations of the last request: most requests declare the same tools.
 #[derive(Debug, Default)]
 pub(super) struct DeclarationCache {
     last: Mutex<Option<Declaration>>,
@@ -79,7 +80,7 @@ pub(super) struct DeclarationCache {
 #[derive(Debug)]
 struct Declaration {
     tools: Arc<[ToolDeclaration]>,
-    spelled: Arc<RawValue>,
+    encoded: Arc<RawValue>,
 }
 
 impl DeclarationCache {
@@ -88,46 +89,16 @@ impl DeclarationCache {
             return Ok(None);
         }
         let mut last = self.last.lock().ignore_poison();
-        // Another conversation often has the same tools: to compare them takes less than to spell them.
-        let is_same = |known: &Declaration| Arc::ptr_eq(&known.tools, tools) || known.tools == *tools;
-        if let Some(known) = last.as_mut().filter(|known| is_same(known)) {
-            known.tools.clone_from(tools);
-            return Ok(Some(known.spelled.clone()));
+        // Other conversations often have the same tools. Comparing costs less than encoding.
+        if let Some(known) = last.as_ref().filter(|known| known.tools == *tools) {
+            return Ok(Some(known.encoded.clone()));
         }
         let declarations = tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
-        let spelled = to_raw_value(&json!([{"functionDeclarations": declarations}]))
+        let encoded = to_raw_value(&json!([{"functionDeclarations": declarations}]))
             .map_err(|error| LanguageError::Request { what: error.to_string() })?;
-        let spelled: Arc<RawValue> = spelled.into();
-        *last = Some(Declaration { tools: tools.clone(), spelled: spelled.clone() });
-        Ok(Some(spelled))
-    }
-}
-
-/// The instructions as they were spelled last: they are the same for a whole conversation, and often for the next.
-#[derive(Debug, Default)]
-pub(super) struct InstructionCache {
-    last: Mutex<Option<(String, Arc<RawValue>)>>,
-}
-
-impl InstructionCache {
-    fn of(
-        &self,
-        prompt: &Prompt,
-        circumstances: &RequestVariation,
-    ) -> Result<Option<Arc<RawValue>>, LanguageError> {
-        let own = prompt.instructions.as_deref().filter(|_| !circumstances.nudged);
-        let mut last = self.last.lock().ignore_poison();
-        if let Some((_, spelled)) = last.as_ref().filter(|(known, _)| own == Some(known)) {
-            return Ok(Some(spelled.clone()));
-        }
-        let Some(instructions) = instructions(prompt, circumstances) else { return Ok(None) };
-        let spelled = to_raw_value(&instructions)
-            .map_err(|error| LanguageError::Request { what: error.to_string() })?;
-        let spelled: Arc<RawValue> = spelled.into();
-        if let Some(own) = own {
-            *last = Some((own.to_owned(), spelled.clone()));
-        }
-        Ok(Some(spelled))
+        let encoded: Arc<RawValue> = encoded.into();
+        *last = Some(Declaration { tools: tools.clone(), encoded: encoded.clone() });
+        Ok(Some(encoded))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The server over a loopback socket: real bytes, a built-in model, no other process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod card;
 mod errors;
+mod extended_card;
 mod front_page;
 mod grpc;
 mod idempotent;
@@ -9,6 +11,7 @@ mod list;
 mod pairs;
 mod refused_streams;
 mod replay;
+mod safety;
 mod send;
 mod stream;
 mod tenants;

@@ -1,4 +1,4 @@
-//! Tells one receiver about one task, one notification after the other.
+//! Delivers the events of one task to one receiver, one notification at a time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use crate::runner::chain;
 
 /// Why a delivery stops reading.
 enum End {
-    /// There is nothing more to do, or somebody said so.
+    /// There is nothing more to do, or the delivery was stopped.
     Done,
-    /// What was read is let go while nothing can be told.
+    /// The task is released while nothing can be sent.
     After(Duration),
 }
 
-/// Shorter pauses are waited out with the task at hand.
+/// During shorter delays the task stays in memory.
 const SHORT_DELAY: Duration = Duration::from_secs(5);
 
 impl Outbox {
-    /// Ends when everything is told, when telling is given up, or when somebody stops it.
+    /// Ends when everything is delivered, when the delivery gives up, or when it is stopped.
     pub(super) async fn deliver(self: &Arc<Self>, active: &Arc<ActiveConfig>) {
         let mut pause = Duration::from_millis(50);
         while !active.stop.is_cancelled() {
@@ -57,12 +57,13 @@ impl Outbox {
 
     async fn deliver_from_cursor(self: &Arc<Self>, active: &Arc<ActiveConfig>) -> Result<End, StoreError> {
         let Some(standing) = self.status(active) else { return Ok(End::Done) };
-        // Asked before the task is looked for: whoever opens it holds it until it is there.
+        // Checked before the task is loaded: the code that opens a task guards it until the task exists.
         let held = self.is_held(&active.key.task);
-        let Some(hot) = self.task(&active.key.task).await? else {
+        let Some(live) = self.task(&active.key.task).await? else {
             return self.leave_orphan(active, held).await;
         };
-        let mut reading = OutboxReader::open(hot, standing.cursor, active.shape, self.options.events).await?;
+        let mut reading =
+            OutboxReader::open(live, standing.cursor, active.shape, self.options.events).await?;
         loop {
             if let Some(entry) = reading.next_buffered() {
                 let parcel = self.delivery(active, &reading, &entry);
@@ -71,7 +72,7 @@ impl Outbox {
                 }
                 continue;
             }
-            if self.park(active, &reading.hot, reading.cursor()).await {
+            if self.park(active, &reading.live, reading.cursor()).await {
                 return Ok(End::Done);
             }
             tokio::select! {
@@ -83,7 +84,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a notification until it is taken; something when the delivery cannot go on now.
+    /// Sends a notification until it is accepted; `Some` if the delivery cannot continue now.
     async fn send(&self, active: &Arc<ActiveConfig>, parcel: &PushDelivery, at: Timestamp) -> Option<End> {
         self.change(active, |slot| slot.sending_since = Some(at));
         loop {
@@ -123,7 +124,7 @@ impl Outbox {
         }
     }
 
-    /// One try, when there is room for one; none when somebody stopped it.
+    /// One attempt, when a slot is free; `None` if it was stopped.
     async fn attempt(
         &self,
         active: &ActiveConfig,
@@ -150,14 +151,7 @@ impl Outbox {
     fn delivery(&self, active: &ActiveConfig, reading: &OutboxReader, entry: &TailEntry) -> PushDelivery {
         let ActiveConfig { key, config, shape, .. } = active;
         let (seq, shape) = (entry.event.seq, *shape);
-        let known = self.state().tasks.get(&key.task).and_then(|mail| mail.bodies.find(seq, shape));
-        let body = known.unwrap_or_else(|| {
-            let body = self.encode(reading, entry, shape);
-            if let Some(mail) = self.state().tasks.get_mut(&key.task).filter(|mail| mail.slots.len() > 1) {
-                mail.bodies.insert(seq, shape, &body);
-            }
-            body
-        });
+        let body = self.encode(reading, entry, shape);
         PushDelivery { task: key.task.task.clone(), config: config.clone(), seq, shape, body }
     }
 
@@ -166,7 +160,7 @@ impl Outbox {
             return self.courier.encode(&PushPayload::Task(view));
         }
         let (task, context, ending) = reading
-            .hot
+            .live
             .with_progress(|progress| (progress.task.clone(), progress.context.clone(), progress.ending));
         self.courier.encode(&PushPayload::Update { task: &task, context: &context, ending, entry })
     }
@@ -206,11 +200,11 @@ impl Outbox {
         self.state().slot(active).map(|slot| slot.status.clone())
     }
 
-    /// Lets go of a configuration whose task rests and has nothing to tell; false when that is not so.
-    async fn park(&self, active: &Arc<ActiveConfig>, hot: &LiveTask, cursor: Seq) -> bool {
+    /// Parks a configuration whose task rests and has nothing more to deliver; false if that is not so.
+    async fn park(&self, active: &Arc<ActiveConfig>, live: &LiveTask, cursor: Seq) -> bool {
         self.deactivate(active, |held, standing| {
-            // Under the lock, so that nobody can take hold of the task and move it in between.
-            if held || !hot.rests_at(cursor) {
+            // Under the lock, so that no guard can be taken in between.
+            if held || !live.rests_at(cursor) {
                 return false;
             }
             standing.cursor = cursor;
@@ -265,9 +259,9 @@ impl Outbox {
         true
     }
 
-    /// There is no such task: it is about to be opened, or never was.
+    /// The task does not exist: it is about to be opened, or never was.
     ///
-    /// `was_held`: somebody was about to open it when it was looked for, and it may be there now.
+    /// `was_held`: it was guarded when it was looked up, so it may exist now.
     async fn leave_orphan(&self, active: &Arc<ActiveConfig>, was_held: bool) -> Result<End, StoreError> {
         let receipt = {
             let mut state = self.state();

@@ -1,4 +1,4 @@
-//! Keeps the configurations of a task active while somebody moves it.
+//! Keeps the configurations of a task active while the task is changed.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Drop for OutboxGuard {
 }
 
 impl Outbox {
-    /// To be taken before anything is appended to the task, and kept until somebody works on it.
+    /// Taken before anything is appended to the task, and held until a runner has started.
     pub(crate) async fn hold(self: &Arc<Self>, task: &TaskKey) -> Result<OutboxGuard, StoreError> {
         let hold = self.hold_new(task);
         let complete = self.state().tasks.get(task).is_some_and(|mail| mail.complete);
@@ -68,7 +68,7 @@ impl Outbox {
             let Some(key) = ConfigKey::parse(&record.key) else { continue };
             let standing = standings.iter().find(|standing| standing.key == record.key);
             let standing = standing.and_then(|standing| readable("standing", &key, &standing.value));
-            // One that cannot be read is left alone, and nothing is told to it.
+            // An unreadable configuration is left alone and gets nothing.
             let Some(config) = readable("configuration", &key, &record.value) else { continue };
             found.push((key, config, standing.unwrap_or_default()));
         }
@@ -110,14 +110,14 @@ impl Outbox {
         receipts
     }
 
-    /// Goes on with one that was active when the store was last used.
+    /// Continues a configuration that was active when the store was last used.
     pub(super) async fn resume(self: &Arc<Self>, key: ConfigKey) -> Result<(), StoreError> {
         let text = key.text();
         let config = match record_of(self.records.as_ref(), CONFIGS, &text).await? {
             StoredRecord::Value(config) => config,
             // Left over from a deletion that came between: nothing else is known about it.
             StoredRecord::Nothing => return self.records.change(vec![key.delete_active()]).await,
-            // Its task goes on without it.
+            // Its task continues without it.
             StoredRecord::Unreadable => return Ok(()),
         };
         let Some(config) = readable::<StoredConfig>("configuration", &key, &config) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Reads a task's log for one configuration: what is to be told next, and when there is nothing more.
+//! Reads a task's log for one configuration: the next event to deliver, and when there is none.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::{Follower, TailEntry};
 const PAGE: usize = 64;
 
 pub(super) struct OutboxReader {
-    pub(super) hot: Arc<LiveTask>,
+    pub(super) live: Arc<LiveTask>,
     follower: Follower,
-    /// Taken and not yet looked at.
+    /// Read but not yet examined.
     entries: VecDeque<Arc<TailEntry>>,
-    /// The task as it is after the entry looked at last, for those who are told all of it. Never a share of the task's own
-    /// view: that would be copied at every event.
+    /// The task after the last examined entry, for receivers that get whole tasks. Never shared with the live task,
+    /// whose view would be copied at every event then.
     view: Option<Box<TaskView>>,
     cursor: Seq,
     told: PushEvents,
@@ -28,25 +28,25 @@ pub(super) struct OutboxReader {
 impl OutboxReader {
     /// Opens the log after `cursor`.
     pub(super) async fn open(
-        hot: Arc<LiveTask>,
+        live: Arc<LiveTask>,
         cursor: Seq,
         shape: PushShape,
         told: PushEvents,
     ) -> Result<Self, StoreError> {
-        // A cursor from before the opening event; that one is told to nobody.
+        // A cursor from before the opening event, which is not delivered.
         let cursor = cursor.max(Seq::START.next());
-        let now = hot.view();
+        let now = live.view();
         let then = match cursor < now.progress.head {
-            true => hot.view_at(cursor).await?.map(Arc::new).unwrap_or(now),
+            true => live.view_at(cursor).await?.map(Arc::new).unwrap_or(now),
             false => now,
         };
-        let follower = Follower::new(hot.clone(), &then);
+        let follower = Follower::new(live.clone(), &then);
         let view = (shape == PushShape::WholeTask).then(|| Box::new((*then).clone()));
         let cursor = then.progress.head;
-        Ok(Self { hot, follower, entries: VecDeque::new(), view, cursor, told })
+        Ok(Self { live, follower, entries: VecDeque::new(), view, cursor, told })
     }
 
-    /// Everything up to here has been looked at.
+    /// Everything up to here was examined.
     pub(super) fn cursor(&self) -> Seq {
         self.cursor
     }
@@ -55,7 +55,7 @@ impl OutboxReader {
         self.view.as_deref()
     }
 
-    /// The next entry to be told, of those at hand.
+    /// The next entry to deliver among the buffered ones.
     pub(super) fn next_buffered(&mut self) -> Option<Arc<TailEntry>> {
         while let Some(entry) = self.entries.pop_front() {
             self.cursor = entry.event.seq;

@@ -27,14 +27,14 @@ pub(crate) struct RegisteredConfig {
 pub(super) const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 impl Outbox {
-    /// Whether a wish can be granted at all.
+    /// Whether the configuration is acceptable.
     pub(crate) async fn check(&self, wish: &NewPushConfig) -> Result<(), Fault> {
         config_limits::check(&wish.config)?;
         self.courier.check(&wish.config).await.map_err(|unfit| Fault::invalid(unfit.field, unfit.why))
     }
 
-    /// Keeps a configuration that was checked, in place of one with the same name, which hands its place in the log on.
-    /// One that is new is told what comes after `start`.
+    /// Stores a configuration that was checked. It replaces one with the same id and continues at its cursor. A new
+    /// one gets the events after `start`.
     pub(crate) async fn register(
         self: &Arc<Self>,
         task: &TaskKey,
@@ -145,7 +145,7 @@ impl Outbox {
         Ok(shown.flatten().collect())
     }
 
-    /// When it returns, nothing is told any more and nothing is known. Deleting what is not there is no error.
+    /// When it returns, nothing more is sent and the configuration is gone. Deleting an unknown one is no error.
     pub(crate) async fn delete(&self, task: &TaskKey, id: &PushConfigId) -> Result<(), StoreError> {
         let key = ConfigKey { task: task.clone(), id: id.clone() };
         let (receipt, active) = {

@@ -1,4 +1,4 @@
-//! The seam to whoever carries notifications out, and the terms on which that is done.
+//! The interface that encodes and sends notifications, and its options.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use bytes::Bytes;
 
 use crate::TailEntry;
 
-/// Knows how notifications are spelled and sent.
+/// Encodes and sends notifications.
 #[async_trait]
 pub trait PushSender: Send + Sync + 'static {
-    /// Whether anything could be sent there. Asked before a configuration is kept; what may be dialled is to be looked
-    /// at again whenever something is sent.
+    /// Whether anything could be sent there. Called before a configuration is stored. The address is checked again for
+    /// every attempt.
     async fn check(&self, config: &PushConfig) -> Result<(), PushConfigError>;
 
-    /// The body of a notification: the same for everybody who wants it in the same shape.
+    /// The body of a notification: the same for all receivers of the same shape.
     fn encode(&self, notice: &PushPayload<'_>) -> Bytes;
 
     /// One try. Can be dropped at any time: nothing is sent any more then.
@@ -32,9 +32,9 @@ pub struct PushConfigError {
     pub why: String,
 }
 
-/// What somebody is told.
+/// The content of a notification.
 pub enum PushPayload<'a> {
-    /// The task as it is after the event.
+    /// The task after the event.
     Task(&'a TaskView),
     Update {
         task: &'a TaskId,
@@ -93,7 +93,7 @@ pub struct PushOptions {
     pub max_per_task: usize,
 }
 
-/// Which events are told.
+/// Which events are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PushEvents {
     Statuses,

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 /// What the caller asked for; holds secrets.
 pub(super) const CONFIGS: &str = "push";
-/// How far the telling is.
+/// Cursors and failures.
 pub(super) const STATUSES: &str = "push-standing";
-/// Those that may have something to tell.
+/// Configurations that may have something to deliver.
 pub(super) const ACTIVE: &str = "push-active";
 
 /// Names a configuration among all of all callers.

@@ -1,8 +1,8 @@
-//! Writes what is to be kept about configurations, one batch after the other, in the order in which it was decided.
+//! Writes changes of configurations, one batch after the other, in the order in which they were decided.
 //!
-//! Whoever decides puts its changes in line in the same moment, under the same lock; so the store always holds what some
-//! moment of the past was. Cursors are only noted: they go with the next batch, or after a little while, because a cursor
-//! that is lost costs a repetition and nothing else.
+//! A change enters the queue under the lock under which it was decided, so the store always holds a state that
+//! existed. A cursor is only noted: it goes with the next batch, or after a short delay, because a lost cursor costs a
+//! repeated notification and nothing else.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,7 +16,8 @@ use super::stored::{ConfigKey, StoredPushStatus};
 /// How long a cursor may wait for others.
 const CURSOR_WRITE_DELAY: Duration = Duration::from_millis(200);
 
-/// What is in line. Bounded by those who wait for their changes, and by one cursor for each active configuration.
+/// Pending changes. Bounded by the callers that wait for their changes, and by one cursor for each active
+/// configuration.
 #[derive(Default)]
 pub(super) struct WriteQueue {
     changes: Vec<RecordChange>,
@@ -38,7 +39,7 @@ impl WriteReceipt {
 }
 
 impl WriteQueue {
-    /// Puts changes about `key` in line. They count more than a cursor noted before.
+    /// Enqueues changes of `key`. They replace a cursor that was noted before.
     pub(super) fn put(
         &mut self,
         key: &ConfigKey,
@@ -55,7 +56,7 @@ impl WriteQueue {
         self.cursors.insert(key.clone(), standing);
     }
 
-    /// Somebody waits for a write.
+    /// A caller waits for a write.
     fn is_urgent(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -113,7 +114,7 @@ impl Outbox {
             tracing::error!(error, "what is known about push notifications could not be written");
         }
         for sender in waiting {
-            // Whoever asked may have gone.
+            // The caller may have gone.
             let _ = sender.send(written.as_ref().copied().map_err(ToString::to_string));
         }
     }

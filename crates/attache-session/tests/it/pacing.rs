@@ -1,4 +1,4 @@
-//! What is followed by something else at once waits a moment for it; nothing else waits.
+//! Pieces of an answer wait a moment for more; nothing else waits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,11 +35,10 @@ async fn playing(acts: Vec<Act>) -> (Arc<SessionService>, Arc<Actor>, TaskId) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_piece_hardly_waits_and_the_next_ones_go_together() {
+async fn the_first_piece_goes_with_the_start_and_the_next_ones_go_together() {
     let acts = vec![say("a"), Act::Wait, say("b"), Act::Wait, say("c"), Act::Wait];
     let (session, actor, task) = playing(acts).await;
-    assert_eq!(head(&session, &task).await, 1, "opened");
-    assert_eq!(head_soon(&session, &task).await, 3, "opened, begun, a");
+    assert_eq!(head(&session, &task).await, 3, "opened, begun, a: the start takes the first piece with it");
     actor.go.add_permits(1);
     assert_eq!(head(&session, &task).await, 3, "b waits");
     actor.go.add_permits(1);
@@ -80,19 +79,9 @@ async fn a_crowd_of_pieces_waits_for_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_start_of_a_turn_goes_with_what_follows() {
-    let (session, actor, task) = playing(vec![Act::Wait, say("a"), Act::Wait]).await;
-    assert_eq!(head(&session, &task).await, 1, "opened");
-    actor.go.add_permits(1);
-    assert_eq!(head_soon(&session, &task).await, 3, "begun, a");
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_start_of_a_turn_does_not_wait_for_long() {
+async fn the_start_of_a_turn_does_not_wait() {
     let (session, _actor, task) = playing(vec![Act::Wait, say("a")]).await;
-    assert_eq!(head(&session, &task).await, 1, "opened");
-    tokio::time::sleep(Duration::from_millis(11)).await;
-    assert_eq!(head(&session, &task).await, 2, "begun");
+    assert_eq!(head(&session, &task).await, 2, "opened, begun");
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,52 +104,11 @@ async fn an_answer_that_comes_at_once_is_written_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_becomes_of_calls_goes_with_what_follows() {
-    let call = CallId("c1".into());
-    let called = ToolCall { id: call.clone(), name: "look".into(), input: Default::default() };
-    let proposal =
-        Proposal { input: Default::default(), effects: vec![], shown: Preview::Plain { summary: "".into() } };
-    let acts = [
-        Fact::ModelAnswered(Box::new(ModelAnswer {
-            model: "m".into(),
-            said: vec![ModelPart { what: ModelPartContent::Call(called), opaque: None }],
-            usage: Usage::default(),
-            end: ResponseEnd::Done,
-        })),
-        Fact::CallProposed(Box::new(ProposedCall {
-            call: call.clone(),
-            proposal: Arc::new(proposal),
-            alone: false,
-            choices: vec![],
-            grants: Default::default(),
-            why: String::new(),
-        })),
-        Fact::CallStarted { call: call.clone(), digest: Digest("0".into()), mark: None },
-        Fact::CallFinished(Box::new(FinishedCall {
-            call,
-            outcome: CallOutcome::Succeeded,
-            output: vec![],
-            summary: String::new(),
-            diff: None,
-        })),
-    ];
-    let acts: Vec<_> = acts.into_iter().flat_map(|fact| [Act::Record(fact), Act::Wait]).collect();
-    let (session, actor, task) = playing(acts).await;
-    for _ in 0..3 {
-        assert_eq!(head(&session, &task).await, 1, "opened");
-        actor.go.add_permits(1);
-    }
-    assert_eq!(head(&session, &task).await, 1, "opened");
-    tokio::time::sleep(Duration::from_millis(11)).await;
-    assert_eq!(head(&session, &task).await, 6, "and all of them at once");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_first_piece_waits_for_its_company_and_not_for_that_of_others() {
+async fn the_first_piece_waits_a_millisecond_for_those_that_came_with_it() {
     let (session, actor, task) = playing(vec![Act::Wait, say("a"), Act::Wait, say("b"), Act::Wait]).await;
-    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(head(&session, &task).await, 2, "opened, begun");
     actor.go.add_permits(1);
-    assert_eq!(head(&session, &task).await, 1, "opened; the start has waited for long, and a has not");
+    assert_eq!(head(&session, &task).await, 2, "a waits");
     actor.go.add_permits(1);
-    assert_eq!(head_soon(&session, &task).await, 4, "begun, a, b");
+    assert_eq!(head_soon(&session, &task).await, 4, "a, b");
 }

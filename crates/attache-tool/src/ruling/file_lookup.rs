@@ -15,10 +15,12 @@ pub trait FileLookup: fmt::Debug + Send + Sync + 'static {
     fn read(&self, path: &Path) -> Option<String>;
 }
 
-/// Finds nothing: no links, no ignored files, no repository. For tests.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoFileLookup;
+/// Finds nothing: no links, no ignored files, no repository.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NoFileLookup;
 
+#[cfg(test)]
 impl FileLookup for NoFileLookup {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())

@@ -2,15 +2,33 @@
 
 mod tricks;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyTier, read};
-use attache_tool::ruling::{CallFacts, NoFileLookup, Ruling, rule};
+use attache_tool::ruling::{CallFacts, FileLookup, Ruling, rule};
 use attache_tool::{Access, AccessLevel, Confinement, Effect, Preview, Proposal};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Map;
 use tricks::{BEGINNINGS, ENDINGS, PLACES, SPELLINGS};
+
+/// Finds nothing: no links, no ignored files, no repository.
+#[derive(Debug)]
+struct NoFileLookup;
+
+impl FileLookup for NoFileLookup {
+    fn resolve(&self, path: &Path) -> Option<PathBuf> {
+        Some(path.to_owned())
+    }
+
+    fn is_ignored(&self, _path: &Path) -> bool {
+        false
+    }
+
+    fn read(&self, _path: &Path) -> Option<String> {
+        None
+    }
+}
 
 fn single_quoted(line: &str) -> String {
     format!("'{}'", line.replace('\'', "'\\''"))

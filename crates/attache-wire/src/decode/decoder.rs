@@ -203,80 +203,80 @@ impl<'p> Members<'p> {
         self.map.remove(name)
     }
 
-    pub(crate) fn text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
         let value = self.take(name)?;
-        reading.text(value, self.place.member(name))
+        decoder.text(value, self.place.member(name))
     }
 
     /// An empty string counts as absent.
-    pub(crate) fn nonempty_text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
-        self.text(reading, name).filter(|text| !text.is_empty())
+    pub(crate) fn nonempty_text(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
+        self.text(decoder, name).filter(|text| !text.is_empty())
     }
 
-    pub(crate) fn required_text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+    pub(crate) fn required_text(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
         let Some(value) = self.take(name) else {
-            return reading.refuse(self.place.member(name), "is required");
+            return decoder.refuse(self.place.member(name), "is required");
         };
-        let text = reading.text(value, self.place.member(name))?;
+        let text = decoder.text(value, self.place.member(name))?;
         if text.is_empty() {
-            return reading.refuse(self.place.member(name), "must not be empty");
+            return decoder.refuse(self.place.member(name), "must not be empty");
         }
         Some(text)
     }
 
     /// An id; an empty one counts as absent.
-    pub(crate) fn id(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
-        let text = self.nonempty_text(reading, name)?;
-        reading.id(text, self.place.member(name))
+    pub(crate) fn id(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
+        let text = self.nonempty_text(decoder, name)?;
+        decoder.id(text, self.place.member(name))
     }
 
-    pub(crate) fn required_id(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
-        let text = self.required_text(reading, name)?;
-        reading.id(text, self.place.member(name))
+    pub(crate) fn required_id(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
+        let text = self.required_text(decoder, name)?;
+        decoder.id(text, self.place.member(name))
     }
 
-    pub(crate) fn ids(&mut self, reading: &mut Decoder, name: &str) -> Vec<String> {
-        let texts = self.texts(reading, name);
+    pub(crate) fn ids(&mut self, decoder: &mut Decoder, name: &str) -> Vec<String> {
+        let texts = self.texts(decoder, name);
         let place = self.place.member(name);
         let ids = texts.into_iter().enumerate();
-        ids.filter_map(|(index, id)| reading.id(id, place.item(index))).collect()
+        ids.filter_map(|(index, id)| decoder.id(id, place.item(index))).collect()
     }
 
-    pub(crate) fn texts(&mut self, reading: &mut Decoder, name: &str) -> Vec<String> {
+    pub(crate) fn texts(&mut self, decoder: &mut Decoder, name: &str) -> Vec<String> {
         let Some(value) = self.take(name) else { return Vec::new() };
         let place = self.place.member(name);
-        let items = reading.array(value, place).unwrap_or_default();
+        let items = decoder.array(value, place).unwrap_or_default();
         let texts = items.into_iter().enumerate();
-        texts.filter_map(|(index, item)| reading.text(item, place.item(index))).collect()
+        texts.filter_map(|(index, item)| decoder.text(item, place.item(index))).collect()
     }
 
-    pub(crate) fn object(&mut self, reading: &mut Decoder, name: &str) -> Option<Map<String, Value>> {
+    pub(crate) fn object(&mut self, decoder: &mut Decoder, name: &str) -> Option<Map<String, Value>> {
         let value = self.take(name)?;
-        reading.object(value, self.place.member(name))
+        decoder.object(value, self.place.member(name))
     }
 
-    pub(crate) fn boolean(&mut self, reading: &mut Decoder, name: &str) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, decoder: &mut Decoder, name: &str) -> Option<bool> {
         match self.take(name)? {
             Value::Bool(boolean) => Some(boolean),
-            other => reading.refuse_kind(self.place.member(name), "true or false", &other),
+            other => decoder.refuse_kind(self.place.member(name), "true or false", &other),
         }
     }
 
     /// An integer from `least` to `most`, neither of which may be negative.
     pub(crate) fn integer(
         &mut self,
-        reading: &mut Decoder,
+        decoder: &mut Decoder,
         name: &str,
         least: i64,
         most: i64,
     ) -> Option<usize> {
         let value = self.take(name)?;
         let place = self.place.member(name);
-        let integer = reading.integer(&value, place)?;
+        let integer = decoder.integer(&value, place)?;
         if (least..=most).contains(&integer) {
             return usize::try_from(integer).ok();
         }
-        reading.refuse(
+        decoder.refuse(
             place,
             match least {
                 0 if integer < 0 => format!("must not be negative, but is {integer}"),
@@ -379,11 +379,11 @@ mod tests {
 
     #[test]
     fn the_list_of_what_is_wrong_is_bounded() {
-        let mut reading = Decoder::new(Dialect::V1_0);
+        let mut decoder = Decoder::new(Dialect::V1_0);
         for _ in 0..1000 {
-            reading.refuse::<()>(FieldPath::Root, "is wrong");
+            decoder.refuse::<()>(FieldPath::Root, "is wrong");
         }
-        let Err(Fault::InvalidParams { violations }) = reading.finish(Some(())) else { panic!() };
+        let Err(Fault::InvalidParams { violations }) = decoder.finish(Some(())) else { panic!() };
         assert_eq!(violations.len(), MAX_VIOLATIONS);
     }
 }

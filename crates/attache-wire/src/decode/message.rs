@@ -10,53 +10,53 @@ use crate::{Dialect, enum_names};
 
 /// Reads the member `message` of a send request.
 pub(super) fn read_member(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     parent: &mut Members<'_>,
 ) -> Option<(Message, MessageAnswers)> {
     let above = parent.place();
     // The protobuf name of the member in 0.3 is `request`, and some clients write that.
-    let name = match reading.dialect() {
+    let name = match decoder.dialect() {
         Dialect::V0_3Rest if !parent.has("message") && parent.has("request") => "request",
         _ => "message",
     };
     let Some(value) = parent.take(name) else {
-        return reading.refuse(above.member("message"), "is required");
+        return decoder.refuse(above.member("message"), "is required");
     };
-    let beside = match (reading.dialect(), reading.options().message_task) {
-        (Dialect::V0_3Rpc, MessageTask::AlsoInParams) => parent.id(reading, "taskId"),
+    let beside = match (decoder.dialect(), decoder.options().message_task) {
+        (Dialect::V0_3Rpc, MessageTask::AlsoInParams) => parent.id(decoder, "taskId"),
         _ => None,
     };
-    let members = reading.members(value, above.member(name))?;
-    read(reading, members, beside)
+    let members = decoder.members(value, above.member(name))?;
+    read(decoder, members, beside)
 }
 
 /// `task` is the one that a message goes to which names none itself.
 fn read(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     mut members: Members<'_>,
     task: Option<String>,
 ) -> Option<(Message, MessageAnswers)> {
-    check_kind(reading, &mut members);
+    check_kind(decoder, &mut members);
     let here = members.place();
-    let mut message = read_members(reading, members)?;
+    let mut message = read_members(decoder, members)?;
     message.task = message.task.or(task.map(TaskId::from));
-    read_extension_content(reading, message, here, "taskId")
+    read_extension_content(decoder, message, here, "taskId")
 }
 
 /// Reads the message itself, without the extension's content. A lenient decoder accepts a message without parts and
 /// with an unknown role.
-pub(crate) fn read_members(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
-    let id = members.required_id(reading, "messageId");
-    let context = members.id(reading, "contextId");
-    let task = members.id(reading, "taskId");
-    let role = match reading.is_lenient() {
-        true => Some(read_any_role(reading, &mut members)),
-        false => read_role(reading, &mut members),
+pub(crate) fn read_members(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
+    let id = members.required_id(decoder, "messageId");
+    let context = members.id(decoder, "contextId");
+    let task = members.id(decoder, "taskId");
+    let role = match decoder.is_lenient() {
+        true => Some(read_any_role(decoder, &mut members)),
+        false => read_role(decoder, &mut members),
     };
-    let parts = read_parts(reading, &mut members);
-    let metadata = members.object(reading, "metadata");
-    let extensions = members.texts(reading, "extensions");
-    let reference_tasks = members.ids(reading, "referenceTaskIds");
+    let parts = read_parts(decoder, &mut members);
+    let metadata = members.object(decoder, "metadata");
+    let extensions = members.texts(decoder, "extensions");
+    let reference_tasks = members.ids(decoder, "referenceTaskIds");
     Some(Message {
         id: MessageId::from(id?),
         role: role?,
@@ -73,38 +73,38 @@ pub(crate) fn read_members(reading: &mut Decoder, mut members: Members<'_>) -> O
 
 /// Reads the extension's content of a message. `task` is the dialect's name for the task's id.
 pub(crate) fn read_extension_content(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     mut message: Message,
     here: FieldPath<'_>,
     task: &str,
 ) -> Option<(Message, MessageAnswers)> {
-    let (answers, profile) = incoming::read(reading, &mut message, here);
-    reading.set_profile(profile);
+    let (answers, profile) = incoming::read(decoder, &mut message, here);
+    decoder.set_profile(profile);
     // With a context, the session finds the task that asks.
     let is_lost = message.task.is_none() && message.context.is_none();
     if is_lost && answers.has_data() {
-        return reading
+        return decoder
             .refuse(here.member(task), "is required: an answer about a call goes to the task that asks");
     }
     Some((message, answers))
 }
 
 /// 0.3 objects name their kind. Its own examples leave that out, so only a wrong kind is refused.
-fn check_kind(reading: &mut Decoder, members: &mut Members<'_>) {
-    if reading.dialect() == Dialect::V1_0 {
+fn check_kind(decoder: &mut Decoder, members: &mut Members<'_>) {
+    if decoder.dialect() == Dialect::V1_0 {
         return;
     }
-    if let Some(kind) = members.text(reading, "kind").filter(|kind| kind != "message") {
+    if let Some(kind) = members.text(decoder, "kind").filter(|kind| kind != "message") {
         let here = members.place();
-        reading.refuse::<()>(here.member("kind"), format!("must be \"message\", not {:?}", excerpt(&kind)));
+        decoder.refuse::<()>(here.member("kind"), format!("must be \"message\", not {:?}", excerpt(&kind)));
     }
 }
 
-fn read_role(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
+fn read_role(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
     let here = members.place();
     let place = here.member("role");
-    let Some(value) = members.take("role") else { return reading.refuse(place, "is required") };
-    let dialect = reading.dialect();
+    let Some(value) = members.take("role") else { return decoder.refuse(place, "is required") };
+    let dialect = decoder.dialect();
     let wanted = format_args!(
         "must be {} or {}",
         enum_names::role_name(dialect, Role::User),
@@ -113,21 +113,21 @@ fn read_role(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
     match &value {
         Value::String(name) => match role_named(dialect, name) {
             Some(role) => Some(role),
-            None => reading.refuse(place, format!("{wanted}, not {:?}", excerpt(name))),
+            None => decoder.refuse(place, format!("{wanted}, not {:?}", excerpt(name))),
         },
         Value::Number(number) if dialect.is_proto_json() => match number.as_i64() {
             Some(1) => Some(Role::User),
             Some(2) => Some(Role::Agent),
-            _ => reading.refuse(place, format!("{wanted}, not {}", excerpt(&number.to_string()))),
+            _ => decoder.refuse(place, format!("{wanted}, not {}", excerpt(&number.to_string()))),
         },
-        other => reading.refuse(place, format!("{wanted}, not {}", kind_of(other))),
+        other => decoder.refuse(place, format!("{wanted}, not {}", kind_of(other))),
     }
 }
 
 /// An agent's message with an unknown role counts as the agent's.
-fn read_any_role(reading: &Decoder, members: &mut Members<'_>) -> Role {
+fn read_any_role(decoder: &Decoder, members: &mut Members<'_>) -> Role {
     let role = match members.take("role") {
-        Some(Value::String(name)) => role_named(reading.dialect(), &name),
+        Some(Value::String(name)) => role_named(decoder.dialect(), &name),
         Some(Value::Number(number)) if number.as_i64() == Some(1) => Some(Role::User),
         _ => None,
     };
@@ -142,29 +142,29 @@ fn role_named(dialect: Dialect, name: &str) -> Option<Role> {
     })
 }
 
-fn read_parts(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Part>> {
+fn read_parts(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Part>> {
     let here = members.place();
-    let name = match reading.dialect() {
+    let name = match decoder.dialect() {
         Dialect::V1_0 | Dialect::V0_3Rpc => "parts",
         Dialect::V0_3Rest if !members.has("content") && members.has("parts") => "parts",
         Dialect::V0_3Rest => "content",
     };
     let place = here.member(name);
     let items = match members.take(name) {
-        Some(value) => reading.array(value, place)?,
-        None if reading.is_lenient() => Vec::new(),
-        None => return reading.refuse(place, "is required"),
+        Some(value) => decoder.array(value, place)?,
+        None if decoder.is_lenient() => Vec::new(),
+        None => return decoder.refuse(place, "is required"),
     };
-    if items.is_empty() && !reading.is_lenient() {
-        return reading.refuse(place, "must hold at least one part");
+    if items.is_empty() && !decoder.is_lenient() {
+        return decoder.refuse(place, "must hold at least one part");
     }
-    read_items(reading, items, place)
+    read_items(decoder, items, place)
 }
 
-fn read_items(reading: &mut Decoder, items: Vec<Value>, place: FieldPath<'_>) -> Option<Vec<Part>> {
+fn read_items(decoder: &mut Decoder, items: Vec<Value>, place: FieldPath<'_>) -> Option<Vec<Part>> {
     let count = items.len();
     let items = items.into_iter().enumerate();
     let parts: Vec<Part> =
-        items.filter_map(|(index, item)| part::read(reading, item, place.item(index))).collect();
+        items.filter_map(|(index, item)| part::read(decoder, item, place.item(index))).collect();
     (parts.len() == count).then_some(parts)
 }

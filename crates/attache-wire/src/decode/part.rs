@@ -8,60 +8,60 @@ use super::{PartKinds, base64};
 use crate::Dialect;
 use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
 
-pub(crate) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<Part> {
-    let members = reading.members(value, place)?;
-    match reading.dialect() {
-        Dialect::V1_0 => read_v1_0(reading, members),
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => read_v0_3(reading, members),
+pub(crate) fn read(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<Part> {
+    let members = decoder.members(value, place)?;
+    match decoder.dialect() {
+        Dialect::V1_0 => read_v1_0(decoder, members),
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => read_v0_3(decoder, members),
     }
 }
 
-fn read_v1_0(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
+fn read_v1_0(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let (text, raw, url) = (members.take("text"), members.take("raw"), members.take("url"));
     // `null` is valid data, unless the part has other content.
     let alone = text.is_none() && raw.is_none() && url.is_none();
     let data = members.take_even_null("data").filter(|data| alone || !data.is_null());
     let candidates = &mut [("text", text), ("raw", raw), ("url", url), ("data", data)];
-    let content = match exactly_one(reading, &members, candidates) {
+    let content = match exactly_one(decoder, &members, candidates) {
         None => None,
-        Some(("text", value)) => reading.text(value, here.member("text")).map(PartContent::Text),
-        Some(("raw", value)) => read_bytes(reading, value, here.member("raw")),
-        Some(("url", value)) => read_url(reading, value, here.member("url")),
+        Some(("text", value)) => decoder.text(value, here.member("text")).map(PartContent::Text),
+        Some(("raw", value)) => read_bytes(decoder, value, here.member("raw")),
+        Some(("url", value)) => read_url(decoder, value, here.member("url")),
         Some((_, value)) => Some(PartContent::Data(value)),
     };
-    let filename = members.nonempty_text(reading, "filename");
-    let media_type = members.nonempty_text(reading, "mediaType");
-    let metadata = members.object(reading, "metadata");
+    let filename = members.nonempty_text(decoder, "filename");
+    let media_type = members.nonempty_text(decoder, "mediaType");
+    let metadata = members.object(decoder, "metadata");
     Some(Part { content: content?, media_type, filename, metadata })
 }
 
-fn read_v0_3(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
+fn read_v0_3(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
-    let kind = read_kind(reading, &mut members)?;
+    let kind = read_kind(decoder, &mut members)?;
     // ProtoJSON has no kinds; in the JSON Schema every part names its own.
     let is_required =
-        reading.dialect() == Dialect::V0_3Rpc && reading.options().part_kinds == PartKinds::Required;
+        decoder.dialect() == Dialect::V0_3Rpc && decoder.options().part_kinds == PartKinds::Required;
     if kind.is_none() && is_required {
-        return reading.refuse(here.member("kind"), "is required: \"text\", \"file\" or \"data\"");
+        return decoder.refuse(here.member("kind"), "is required: \"text\", \"file\" or \"data\"");
     }
     if let Some(kind) = kind.filter(|kind| !members.has(kind)) {
-        return reading.refuse(here.member(kind), format!("is required in a part of kind \"{kind}\""));
+        return decoder.refuse(here.member(kind), format!("is required in a part of kind \"{kind}\""));
     }
     let candidates = &mut ["text", "file", "data"].map(|name| (name, members.take(name)));
-    let content = exactly_one(reading, &members, candidates);
-    let metadata = members.object(reading, "metadata");
+    let content = exactly_one(decoder, &members, candidates);
+    let metadata = members.object(decoder, "metadata");
     match content? {
         ("text", value) => {
-            let text = reading.text(value, here.member("text"))?;
+            let text = decoder.text(value, here.member("text"))?;
             Some(Part { metadata, ..Part::text(text) })
         }
         ("file", value) => {
-            let file = reading.members(value, here.member("file"))?;
-            Some(Part { metadata, ..read_file(reading, file)? })
+            let file = decoder.members(value, here.member("file"))?;
+            Some(Part { metadata, ..read_file(decoder, file)? })
         }
         (_, value) => {
-            let data = read_data(reading, value, here.member("data"), kind.is_some())?;
+            let data = read_data(decoder, value, here.member("data"), kind.is_some())?;
             let (data, metadata) = unwrap_data(data, metadata);
             Some(Part { metadata, ..Part::new(PartContent::Data(data)) })
         }
@@ -69,52 +69,52 @@ fn read_v0_3(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
 }
 
 /// The kind that a part names, if any. The outer `None` is an unknown kind.
-fn read_kind(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Option<&'static str>> {
+fn read_kind(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Option<&'static str>> {
     let here = members.place();
     let Some(value) = members.take("kind") else { return Some(None) };
-    let named = reading.text(value, here.member("kind"))?;
+    let named = decoder.text(value, here.member("kind"))?;
     match ["text", "file", "data"].into_iter().find(|kind| *kind == named) {
         Some(kind) => Some(Some(kind)),
-        None => reading.refuse(
+        None => decoder.refuse(
             here.member("kind"),
             format!("must be \"text\", \"file\" or \"data\", not {:?}", excerpt(&named)),
         ),
     }
 }
 
-fn read_file(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
+fn read_file(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     // Under /v1 the JSON Schema names are accepted too.
-    let names: &[&'static str] = match reading.dialect() {
+    let names: &[&'static str] = match decoder.dialect() {
         Dialect::V0_3Rest => &["fileWithBytes", "fileWithUri", "bytes", "uri"],
         Dialect::V1_0 | Dialect::V0_3Rpc => &["bytes", "uri"],
     };
     let mut candidates: Vec<_> = names.iter().map(|name| (*name, members.take(name))).collect();
-    let content = match exactly_one(reading, &members, &mut candidates) {
+    let content = match exactly_one(decoder, &members, &mut candidates) {
         None => None,
-        Some((name @ ("bytes" | "fileWithBytes"), value)) => read_bytes(reading, value, here.member(name)),
-        Some((name, value)) => read_url(reading, value, here.member(name)),
+        Some((name @ ("bytes" | "fileWithBytes"), value)) => read_bytes(decoder, value, here.member(name)),
+        Some((name, value)) => read_url(decoder, value, here.member(name)),
     };
-    let media_type = members.nonempty_text(reading, "mimeType");
-    let filename = members.nonempty_text(reading, "name");
+    let media_type = members.nonempty_text(decoder, "mimeType");
+    let filename = members.nonempty_text(decoder, "name");
     Some(Part { content: content?, media_type, filename, metadata: None })
 }
 
 /// Data of 0.3 is an object. ProtoJSON puts it one level deeper than the JSON Schema, whose parts name
 /// their kind.
 fn read_data(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     value: Value,
     place: FieldPath<'_>,
     names_its_kind: bool,
 ) -> Option<Metadata> {
-    let mut data = reading.object(value, place)?;
-    if reading.dialect() == Dialect::V0_3Rpc || names_its_kind {
+    let mut data = decoder.object(value, place)?;
+    if decoder.dialect() == Dialect::V0_3Rpc || names_its_kind {
         return Some(data);
     }
     match data.remove("data").filter(|data| !data.is_null()) {
-        Some(data) => reading.object(data, place.member("data")),
-        None => reading.refuse(place.member("data"), "is required"),
+        Some(data) => decoder.object(data, place.member("data")),
+        None => decoder.refuse(place.member("data"), "is required"),
     }
 }
 
@@ -130,25 +130,25 @@ pub(crate) fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Va
     (value, Some(metadata).filter(|metadata| !metadata.is_empty()))
 }
 
-fn read_bytes(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
-    let text = reading.text(value, place)?;
+fn read_bytes(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
+    let text = decoder.text(value, place)?;
     match base64::normalise(text) {
         Ok(bytes) => Some(PartContent::Raw(bytes)),
-        Err(problem) => reading.refuse(place, format!("is not base64: {problem}")),
+        Err(problem) => decoder.refuse(place, format!("is not base64: {problem}")),
     }
 }
 
-fn read_url(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
-    let url = reading.text(value, place)?;
+fn read_url(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
+    let url = decoder.text(value, place)?;
     if url.is_empty() {
-        return reading.refuse(place, "must not be empty");
+        return decoder.refuse(place, "must not be empty");
     }
     Some(PartContent::Url(url))
 }
 
 /// The only candidate that is present.
 fn exactly_one(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     members: &Members<'_>,
     candidates: &mut [(&'static str, Option<Value>)],
 ) -> Option<(&'static str, Value)> {
@@ -163,12 +163,12 @@ fn exactly_one(
         none if none.is_empty() => "none".to_owned(),
         has => has,
     };
-    let hint = match reading.dialect() {
+    let hint = match decoder.dialect() {
         Dialect::V1_0 if members.has("file") => "; a file is spelled raw or url in version 1.0",
         _ => "",
     };
     let description = format!("must have exactly one of {}, but has {has}{hint}", join_names(&names));
-    reading.refuse(members.place(), description)
+    decoder.refuse(members.place(), description)
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -14,58 +14,58 @@ use crate::{Dialect, Version};
 /// Separates a task's id from a configuration's in a resource name.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
-pub(super) fn read_create(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
-    match reading.dialect() {
+pub(super) fn read_create(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
+    match decoder.dialect() {
         Dialect::V1_0 => {
-            let task = members.required_id(reading, "taskId");
-            let config = read_flat(reading, members);
-            create(reading, task?, config?)
+            let task = members.required_id(decoder, "taskId");
+            let config = read_flat(decoder, members);
+            create(decoder, task?, config?)
         }
         Dialect::V0_3Rpc => {
-            let task = members.required_id(reading, "taskId");
-            let config = read_nested(reading, &mut members);
-            create(reading, task?, config?)
+            let task = members.required_id(decoder, "taskId");
+            let config = read_nested(decoder, &mut members);
+            create(decoder, task?, config?)
         }
-        Dialect::V0_3Rest => read_resource(reading, members),
+        Dialect::V0_3Rest => read_resource(decoder, members),
     }
 }
 
 /// The task, and the configuration if the request names one.
-pub(super) fn read_get(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
-    let task = task(reading, &mut members);
+pub(super) fn read_get(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
+    let task = task(decoder, &mut members);
     // 1.0 has no way to mean "the only one".
-    let config = match reading.dialect() {
-        Dialect::V1_0 => Some(members.required_id(reading, "id")?),
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.id(reading, "pushNotificationConfigId"),
+    let config = match decoder.dialect() {
+        Dialect::V1_0 => Some(members.required_id(decoder, "id")?),
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.id(decoder, "pushNotificationConfigId"),
     };
     Some(PushConfigOperation::Get { task: task?, config: config.map(PushConfigId::from) })
 }
 
-pub(super) fn read_list(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
-    let task = task(reading, &mut members);
+pub(super) fn read_list(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
+    let task = task(decoder, &mut members);
     let most = i64::try_from(MAX_PAGE_SIZE).unwrap_or(i64::MAX);
-    let page_size = members.integer(reading, "pageSize", 0, most);
+    let page_size = members.integer(decoder, "pageSize", 0, most);
     Some(PushConfigOperation::List(ListPushConfigs {
         task: task?,
         // Its protobuf form cannot tell zero from absent.
         page_size: page_size.filter(|size| *size > 0),
-        page_token: members.text(reading, "pageToken").unwrap_or_default(),
+        page_token: members.text(decoder, "pageToken").unwrap_or_default(),
     }))
 }
 
-pub(super) fn read_delete(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
-    let task = task(reading, &mut members);
-    let name = match reading.dialect() {
+pub(super) fn read_delete(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
+    let task = task(decoder, &mut members);
+    let name = match decoder.dialect() {
         Dialect::V1_0 => "id",
         Dialect::V0_3Rpc | Dialect::V0_3Rest => "pushNotificationConfigId",
     };
-    let config = members.required_id(reading, name);
+    let config = members.required_id(decoder, name);
     Some(PushConfigOperation::Delete { task: task?, config: config?.into() })
 }
 
 /// The push configuration in a send; ignores the task it may name.
-pub(super) fn read_inline(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Box<NewPushConfig>> {
-    let names: &[&str] = match reading.dialect() {
+pub(super) fn read_inline(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Box<NewPushConfig>> {
+    let names: &[&str] = match decoder.dialect() {
         Dialect::V1_0 => &["taskPushNotificationConfig"],
         Dialect::V0_3Rpc => &["pushNotificationConfig"],
         Dialect::V0_3Rest => &["pushNotification", "pushNotificationConfig"],
@@ -73,26 +73,26 @@ pub(super) fn read_inline(reading: &mut Decoder, members: &mut Members<'_>) -> O
     let name = names.iter().find(|name| members.has(name))?;
     let value = members.take(name)?;
     let above = members.place();
-    let config = reading.members(value, above.member(name))?;
-    let config = read_flat(reading, config)?;
-    Some(Box::new(push_request(reading, config)))
+    let config = decoder.members(value, above.member(name))?;
+    let config = read_flat(decoder, config)?;
+    Some(Box::new(push_request(decoder, config)))
 }
 
-fn task(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
-    let name = match reading.dialect() {
+fn task(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
+    let name = match decoder.dialect() {
         Dialect::V1_0 => "taskId",
         Dialect::V0_3Rpc | Dialect::V0_3Rest => "id",
     };
-    members.required_id(reading, name).map(TaskId::from)
+    members.required_id(decoder, name).map(TaskId::from)
 }
 
-fn create(reading: &Decoder, task: String, config: PushConfig) -> Option<PushConfigOperation> {
-    Some(PushConfigOperation::Create { task: task.into(), wish: push_request(reading, config) })
+fn create(decoder: &Decoder, task: String, config: PushConfig) -> Option<PushConfigOperation> {
+    Some(PushConfigOperation::Create { task: task.into(), wish: push_request(decoder, config) })
 }
 
 /// A receiver gets notifications of the version that asked for them.
-fn push_request(reading: &Decoder, config: PushConfig) -> NewPushConfig {
-    let shape = match reading.dialect().version() {
+fn push_request(decoder: &Decoder, config: PushConfig) -> NewPushConfig {
+    let shape = match decoder.dialect().version() {
         Version::V0_3 => PushShape::WholeTask,
         Version::V1_0 => PushShape::EachUpdate,
     };
@@ -100,50 +100,50 @@ fn push_request(reading: &Decoder, config: PushConfig) -> NewPushConfig {
 }
 
 /// 0.3 over REST: the wrapper of the call, the resource itself, or what JSON-RPC sends. The path named the task.
-fn read_resource(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
-    let task = members.required_id(reading, "id")?;
+fn read_resource(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
+    let task = members.required_id(decoder, "id")?;
     let above = members.place();
-    let given = members.id(reading, "configId");
+    let given = members.id(decoder, "configId");
     let mut resource = match members.take("config") {
-        Some(value) => reading.members(value, above.member("config"))?,
+        Some(value) => decoder.members(value, above.member("config"))?,
         None => members,
     };
-    let named = resource.nonempty_text(reading, "name");
+    let named = resource.nonempty_text(decoder, "name");
     let named = named.and_then(|name| name.split_once(COLLECTION).map(|(_, id)| id.to_owned()));
     let place = above.member("name");
-    let named = named.and_then(|id| reading.id(id, place));
-    let mut config = read_nested(reading, &mut resource)?;
+    let named = named.and_then(|id| decoder.id(id, place));
+    let mut config = read_nested(decoder, &mut resource)?;
     if let Some(id) = given.or(named).filter(|id| !id.is_empty()) {
         config.id = id.into();
     }
-    create(reading, task, config)
+    create(decoder, task, config)
 }
 
-fn read_nested(reading: &mut Decoder, parent: &mut Members<'_>) -> Option<PushConfig> {
+fn read_nested(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<PushConfig> {
     const NAME: &str = "pushNotificationConfig";
     let above = parent.place();
     let Some(value) = parent.take(NAME) else {
-        return reading.refuse(above.member(NAME), "is required");
+        return decoder.refuse(above.member(NAME), "is required");
     };
-    let members = reading.members(value, above.member(NAME))?;
-    read_flat(reading, members)
+    let members = decoder.members(value, above.member(NAME))?;
+    read_flat(decoder, members)
 }
 
-fn read_flat(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfig> {
-    let id = members.id(reading, "id").unwrap_or_default();
-    let url = members.required_text(reading, "url");
-    let token = members.nonempty_text(reading, "token");
-    let authentication = read_authentication(reading, &mut members);
+fn read_flat(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfig> {
+    let id = members.id(decoder, "id").unwrap_or_default();
+    let url = members.required_text(decoder, "url");
+    let token = members.nonempty_text(decoder, "token");
+    let authentication = read_authentication(decoder, &mut members);
     Some(PushConfig { id: id.into(), url: url?, token, authentication })
 }
 
-fn read_authentication(reading: &mut Decoder, parent: &mut Members<'_>) -> Option<PushAuthentication> {
+fn read_authentication(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<PushAuthentication> {
     let value = parent.take("authentication")?;
     let above = parent.place();
-    let mut members = reading.members(value, above.member("authentication"))?;
-    let schemes = match reading.dialect() {
-        Dialect::V1_0 => vec![members.required_text(reading, "scheme")?],
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.texts(reading, "schemes"),
+    let mut members = decoder.members(value, above.member("authentication"))?;
+    let schemes = match decoder.dialect() {
+        Dialect::V1_0 => vec![members.required_text(decoder, "scheme")?],
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.texts(decoder, "schemes"),
     };
-    Some(PushAuthentication { schemes, credentials: members.nonempty_text(reading, "credentials") })
+    Some(PushAuthentication { schemes, credentials: members.nonempty_text(decoder, "credentials") })
 }

@@ -73,26 +73,26 @@ pub fn dialect(version: Version) -> Dialect {
 }
 
 /// Reads the parameters of `commands/get`: none are needed.
-pub(crate) fn read_list(reading: &mut Decoder, mut members: Members<'_>) -> ListCommands {
+pub(crate) fn read_list(decoder: &mut Decoder, mut members: Members<'_>) -> ListCommands {
     let here = members.place();
-    let context = members.id(reading, "contextId").map(ContextId::from);
-    let task = members.id(reading, "taskId").map(TaskId::from);
-    let metadata = members.object(reading, "metadata");
-    let wishes = incoming::read_settings(reading, metadata.as_ref(), here);
-    reading.set_profile(Some(Profile::Developer));
+    let context = members.id(decoder, "contextId").map(ContextId::from);
+    let task = members.id(decoder, "taskId").map(TaskId::from);
+    let metadata = members.object(decoder, "metadata");
+    let wishes = incoming::read_settings(decoder, metadata.as_ref(), here);
+    decoder.set_profile(Some(Profile::Developer));
     ListCommands { context, task, settings: wishes }
 }
 
 /// Reads the parameters of `command/execute`. Besides the RFC's, a client may name a conversation or task, a message
 /// id, and settings in `metadata`.
-pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
+pub(crate) fn read_execute(decoder: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
     let here = members.place();
-    let path = read_path(reading, &mut members);
-    let arguments = read_arguments(reading, &mut members).unwrap_or_default();
-    let id = members.id(reading, "messageId").unwrap_or_default();
-    let context = members.id(reading, "contextId").map(ContextId::from);
-    let task = members.id(reading, "taskId").map(TaskId::from);
-    let metadata = members.object(reading, "metadata");
+    let path = read_path(decoder, &mut members);
+    let arguments = read_arguments(decoder, &mut members).unwrap_or_default();
+    let id = members.id(decoder, "messageId").unwrap_or_default();
+    let context = members.id(decoder, "contextId").map(ContextId::from);
+    let task = members.id(decoder, "taskId").map(TaskId::from);
+    let metadata = members.object(decoder, "metadata");
     let command = CommandCall { path: path?, arguments };
     let mut message = Message {
         id: MessageId::from(id),
@@ -106,9 +106,9 @@ pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> O
         wishes: None,
         command: Some(Box::new(command)),
     };
-    let (_, profile) = incoming::read(reading, &mut message, here);
+    let (_, profile) = incoming::read(decoder, &mut message, here);
     // A client that sends commands knows the extension.
-    reading.set_profile(profile.or(Some(Profile::Developer)));
+    decoder.set_profile(profile.or(Some(Profile::Developer)));
     let configuration = SendConfiguration::default();
     Some(SendMessage {
         message,
@@ -119,33 +119,33 @@ pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> O
     })
 }
 
-fn read_path(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<String>> {
+fn read_path(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<String>> {
     let here = members.place();
     let place = here.member("command_path");
     let Some(value) = members.take("commandPath") else {
-        return reading
+        return decoder
             .refuse(place, "is required: the command's name and those of its sub-commands, in an array");
     };
-    let items = reading.array(value, place)?;
+    let items = decoder.array(value, place)?;
     if items.is_empty() {
-        return reading.refuse(place, "must hold at least the command's name");
+        return decoder.refuse(place, "must hold at least the command's name");
     }
     let count = items.len();
     let words = items.into_iter().enumerate();
     let words: Vec<String> =
-        words.filter_map(|(index, word)| reading.text(word, place.item(index))).collect();
+        words.filter_map(|(index, word)| decoder.text(word, place.item(index))).collect();
     (words.len() == count).then_some(words)
 }
 
 /// One text, as in the RFC; a list of words is accepted too.
-fn read_arguments(reading: &mut Decoder, members: &mut Members<'_>) -> Option<String> {
+fn read_arguments(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<String> {
     let here = members.place();
     match members.take("args")? {
         Value::String(text) => Some(text),
         Value::Array(items) => {
-            let words = items.into_iter().filter_map(|item| reading.text(item, here.member("args")));
+            let words = items.into_iter().filter_map(|item| decoder.text(item, here.member("args")));
             Some(words.collect::<Vec<_>>().join(" "))
         }
-        other => reading.refuse(here.member("args"), format!("must be a string, not {}", kind_of(&other))),
+        other => decoder.refuse(here.member("args"), format!("must be a string, not {}", kind_of(&other))),
     }
 }

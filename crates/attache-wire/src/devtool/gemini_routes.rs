@@ -92,24 +92,24 @@ fn command(spec: &CommandSpec, before: &str) -> Value {
 
 /// Reads `POST /tasks`: the conversation and the settings of a future task.
 pub fn read_create(body: Value) -> Result<(Option<ContextId>, Option<Box<RequestedSettings>>), Fault> {
-    let mut reading = Decoder::new(Dialect::V0_3Rpc);
-    let read = read_members(&mut reading, body);
-    reading.finish(read)
+    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let read = read_members(&mut decoder, body);
+    decoder.finish(read)
 }
 
 fn read_members(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     body: Value,
 ) -> Option<(Option<ContextId>, Option<Box<RequestedSettings>>)> {
     let mut members = match body {
         Value::Null => return Some((None, None)),
-        body => reading.members(body, FieldPath::Root)?,
+        body => decoder.members(body, FieldPath::Root)?,
     };
-    let context = members.id(reading, "contextId").map(ContextId::from);
+    let context = members.id(decoder, "contextId").map(ContextId::from);
     let here = members.place();
     let settings = members.take("agentSettings");
     let wishes = settings
-        .and_then(|settings| incoming::read_gemini_settings(reading, settings, here.member("agentSettings")));
+        .and_then(|settings| incoming::read_gemini_settings(decoder, settings, here.member("agentSettings")));
     Some((context, wishes))
 }
 

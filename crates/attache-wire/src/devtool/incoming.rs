@@ -1,4 +1,4 @@
-//! What clients say in the extension's words, in whichever dialect, becomes the same domain words.
+//! Decodes the extension's settings and answers, in every dialect, into the same domain words.
 
 mod settings;
 
@@ -9,60 +9,60 @@ use super::{Profile, is_devtool_uri};
 use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath};
 
-/// The member of a message's metadata by which clients of Gemini CLI's server are known.
+/// The member of a message's metadata that marks clients of Gemini CLI's server.
 pub(crate) const GEMINI: &str = "coderAgent";
 
-/// The member of a message's metadata for clients that know nothing but attache.
+/// The member of a message's metadata for attache's own settings.
 pub(crate) const OWN: &str = "attache";
 
 /// Reads the settings and the answers of `message`, and tells which dialect they are in.
 pub(crate) fn read(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     message: &mut Message,
     place: FieldPath<'_>,
 ) -> (MessageAnswers, Option<Profile>) {
-    message.wishes = read_settings(reading, message.metadata.as_ref(), place);
-    let (answers, answered) = decode_answers(reading, message, place);
+    message.wishes = read_settings(decoder, message.metadata.as_ref(), place);
+    let (answers, answered) = decode_answers(decoder, message, place);
     let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
     let profile = detect_profile(message.metadata.as_ref(), keys.map(String::as_str));
     (answers, profile.or(answered))
 }
 
-/// Reads the settings in the metadata of the request beside `message`. Some clients put them there; where both have some, those
-/// of the message count. So does the message's sign of a dialect.
-pub(crate) fn read_request(reading: &mut Decoder, message: &mut Message, metadata: Option<&Metadata>) {
-    if let Some(mut wished) = read_settings(reading, metadata, FieldPath::Root) {
+/// Reads the settings in the metadata of the request around `message`, where some clients put them. Settings and the
+/// dialect of the message take precedence.
+pub(crate) fn read_request(decoder: &mut Decoder, message: &mut Message, metadata: Option<&Metadata>) {
+    if let Some(mut wished) = read_settings(decoder, metadata, FieldPath::Root) {
         wished.said_in.insert_str(0, RequestedSettings::IN_REQUEST);
         message.wishes = Some(match message.wishes.take() {
             Some(own) => Box::new(own.over(*wished)),
             None => wished,
         });
     }
-    if reading.profile().is_none() {
+    if decoder.profile().is_none() {
         let keys = metadata.into_iter().flat_map(Metadata::keys).map(String::as_str);
-        reading.set_profile(detect_profile(metadata, keys));
+        decoder.set_profile(detect_profile(metadata, keys));
     }
 }
 
-/// What `metadata` wishes for.
+/// The settings in `metadata`.
 pub(crate) fn read_settings(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     metadata: Option<&Metadata>,
     place: FieldPath<'_>,
 ) -> Option<Box<RequestedSettings>> {
-    settings::read(reading, metadata, place.member("metadata")).map(Box::new)
+    settings::read(decoder, metadata, place.member("metadata")).map(Box::new)
 }
 
-/// What the settings of one of Gemini CLI's clients wish for.
+/// The settings of a client of Gemini CLI's server.
 pub(crate) fn read_gemini_settings(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     settings: Value,
     place: FieldPath<'_>,
 ) -> Option<Box<RequestedSettings>> {
-    settings::read_gemini(reading, settings, place).map(Box::new)
+    settings::read_gemini(decoder, settings, place).map(Box::new)
 }
 
-/// The profile that `metadata` is a sign of, or one of the URIs of extensions in `names`.
+/// The profile that `metadata`, or one of the extension URIs in `names`, shows.
 fn detect_profile<'a>(
     metadata: Option<&Metadata>,
     mut names: impl Iterator<Item = &'a str>,

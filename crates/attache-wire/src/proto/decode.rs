@@ -25,13 +25,13 @@ pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<D
     if matches!(kind, OperationKind::Commands | OperationKind::Execute) {
         return commands::decode(version, kind, message);
     }
-    let mut reading = Decoder::new(dialect(version));
+    let mut decoder = Decoder::new(dialect(version));
     let (operation, tenant) = match version {
-        Version::V0_3 => (v0_3::read(&mut reading, kind, message)?, String::new()),
-        Version::V1_0 => v1_0::read(&mut reading, kind, message)?,
+        Version::V0_3 => (v0_3::read(&mut decoder, kind, message)?, String::new()),
+        Version::V1_0 => v1_0::read(&mut decoder, kind, message)?,
     };
-    let profile = reading.profile();
-    let operation = reading.finish(operation)?;
+    let profile = decoder.profile();
+    let operation = decoder.finish(operation)?;
     Ok(DecodedOperation { operation, tenant: Some(tenant).filter(|tenant| !tenant.is_empty()), profile })
 }
 
@@ -45,18 +45,18 @@ fn unsupported_operation(kind: OperationKind) -> Fault {
     Fault::MethodNotFound { method: kind.name().to_owned() }
 }
 
-fn required(reading: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
-    if text.is_empty() { reading.refuse(place, "is required") } else { Some(text) }
+fn required(decoder: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
+    if text.is_empty() { decoder.refuse(place, "is required") } else { Some(text) }
 }
 
-fn required_id(reading: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
-    let text = required(reading, text, place)?;
-    reading.id(text, place)
+fn required_id(decoder: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
+    let text = required(decoder, text, place)?;
+    decoder.id(text, place)
 }
 
 /// An id; an empty one counts as missing.
-fn optional_id(reading: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
-    reading.id(nonempty(text)?, place)
+fn optional_id(decoder: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
+    decoder.id(nonempty(text)?, place)
 }
 
 fn nonempty(text: String) -> Option<String> {
@@ -76,22 +76,22 @@ struct MessageMembers {
 
 /// Reads a message; the parts and the name of their list depend on the version.
 fn read_message<P>(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     members: MessageMembers,
     (parts_name, parts): (&str, Vec<P>),
     read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
     place: FieldPath<'_>,
 ) -> Option<(Message, MessageAnswers)> {
-    let id = required_id(reading, members.id, place.member("message_id"));
-    let context = optional_id(reading, members.context, place.member("context_id"));
-    let task = optional_id(reading, members.task, place.member("task_id"));
+    let id = required_id(decoder, members.id, place.member("message_id"));
+    let context = optional_id(decoder, members.context, place.member("context_id"));
+    let task = optional_id(decoder, members.task, place.member("task_id"));
     let above = place.member("reference_task_ids");
     let references = members.reference_tasks.into_iter().enumerate();
-    let references = references.filter_map(|(index, id)| reading.id(id, above.item(index)));
+    let references = references.filter_map(|(index, id)| decoder.id(id, above.item(index)));
     let reference_tasks = references.map(TaskId::from).collect();
-    let role = read_role(reading, members.role, place.member("role"));
-    let parts = read_parts(reading, parts, read_part, place.member(parts_name));
-    let metadata = read_object(reading, members.metadata, place.member("metadata"));
+    let role = read_role(decoder, members.role, place.member("role"));
+    let parts = read_parts(decoder, parts, read_part, place.member(parts_name));
+    let metadata = read_object(decoder, members.metadata, place.member("metadata"));
     let message = Message {
         id: MessageId::from(id?),
         role: role?,
@@ -104,36 +104,36 @@ fn read_message<P>(
         extensions: members.extensions,
         metadata,
     };
-    read_extension_content(reading, message, place, "task_id")
+    read_extension_content(decoder, message, place, "task_id")
 }
 
 fn read_parts<P>(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     parts: Vec<P>,
     read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
     place: FieldPath<'_>,
 ) -> Option<Vec<Part>> {
     if parts.is_empty() {
-        return reading.refuse(place, "must hold at least one part");
+        return decoder.refuse(place, "must hold at least one part");
     }
     let parts = parts.into_iter().enumerate();
     // Reads to the end to collect all violations.
-    let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
+    let read: Vec<_> = parts.map(|(index, part)| read_part(decoder, part, place.item(index))).collect();
     read.into_iter().collect()
 }
 
-fn read_role(reading: &mut Decoder, role: i32, place: FieldPath<'_>) -> Option<Role> {
+fn read_role(decoder: &mut Decoder, role: i32, place: FieldPath<'_>) -> Option<Role> {
     match role {
-        0 => reading.refuse(place, "is required: ROLE_USER or ROLE_AGENT"),
+        0 => decoder.refuse(place, "is required: ROLE_USER or ROLE_AGENT"),
         1 => Some(Role::User),
         2 => Some(Role::Agent),
-        other => reading.refuse(place, format!("must be ROLE_USER or ROLE_AGENT, not {other}")),
+        other => decoder.refuse(place, format!("must be ROLE_USER or ROLE_AGENT, not {other}")),
     }
 }
 
 /// A non-negative integer of at most `most`.
 fn bounded_integer(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     value: i32,
     least: i32,
     most: i32,
@@ -142,7 +142,7 @@ fn bounded_integer(
     if (least..=most).contains(&value) {
         return usize::try_from(value).ok();
     }
-    reading.refuse(
+    decoder.refuse(
         place,
         match least {
             0 if value < 0 => format!("must not be negative, but is {value}"),

@@ -23,32 +23,32 @@ const OBJECT_DEPTH: usize = 3;
 const LIST_DEPTH: usize = 2;
 
 pub(super) fn read_object(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     object: Option<Struct>,
     place: FieldPath<'_>,
 ) -> Option<Metadata> {
-    object.map(|object| read_struct(reading, object, place))
+    object.map(|object| read_struct(decoder, object, place))
 }
 
-pub(super) fn read_struct(reading: &mut Decoder, object: Struct, place: FieldPath<'_>) -> Metadata {
-    read_members(reading, object, place, MAX_DEPTH)
+pub(super) fn read_struct(decoder: &mut Decoder, object: Struct, place: FieldPath<'_>) -> Metadata {
+    read_members(decoder, object, place, MAX_DEPTH)
 }
 
-pub(super) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Json {
-    read_within(reading, value, place, MAX_DEPTH)
+pub(super) fn read(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Json {
+    read_within(decoder, value, place, MAX_DEPTH)
 }
 
-fn read_members(reading: &mut Decoder, object: Struct, place: FieldPath<'_>, room: usize) -> Metadata {
+fn read_members(decoder: &mut Decoder, object: Struct, place: FieldPath<'_>, room: usize) -> Metadata {
     let mut members = Map::new();
     for (name, value) in object.fields {
-        let value = read_within(reading, value, place.member(&name), room);
+        let value = read_within(decoder, value, place.member(&name), room);
         members.insert(name, value);
     }
     members
 }
 
 /// A value without a kind is null.
-fn read_within(reading: &mut Decoder, value: Value, place: FieldPath<'_>, room: usize) -> Json {
+fn read_within(decoder: &mut Decoder, value: Value, place: FieldPath<'_>, room: usize) -> Json {
     match value.kind {
         None | Some(Kind::NullValue(_)) => Json::Null,
         Some(Kind::BoolValue(value)) => Json::Bool(value),
@@ -56,27 +56,27 @@ fn read_within(reading: &mut Decoder, value: Value, place: FieldPath<'_>, room: 
         Some(Kind::NumberValue(number)) => match json_number(number) {
             Some(number) => Json::Number(number),
             None => {
-                reading.refuse::<()>(place, format!("must be a finite number, not {number}"));
+                decoder.refuse::<()>(place, format!("must be a finite number, not {number}"));
                 Json::Null
             }
         },
         Some(Kind::StructValue(object)) => match room.checked_sub(OBJECT_DEPTH) {
-            Some(room) => Json::Object(read_members(reading, object, place, room)),
-            None => too_deep(reading, place),
+            Some(room) => Json::Object(read_members(decoder, object, place, room)),
+            None => too_deep(decoder, place),
         },
         Some(Kind::ListValue(list)) => match room.checked_sub(LIST_DEPTH) {
             Some(room) => {
                 let items = list.values.into_iter().enumerate();
-                let read = |(index, item)| read_within(reading, item, place.item(index), room);
+                let read = |(index, item)| read_within(decoder, item, place.item(index), room);
                 Json::Array(items.map(read).collect())
             }
-            None => too_deep(reading, place),
+            None => too_deep(decoder, place),
         },
     }
 }
 
-fn too_deep(reading: &mut Decoder, place: FieldPath<'_>) -> Json {
-    reading.refuse::<()>(
+fn too_deep(decoder: &mut Decoder, place: FieldPath<'_>) -> Json {
+    decoder.refuse::<()>(
         place,
         format!(
             "is nested too deep: there may be {} lists or {} objects in each other",

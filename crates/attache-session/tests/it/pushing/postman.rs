@@ -18,7 +18,6 @@ pub(crate) struct Postman {
     /// What each configuration's receiver answers next; then it takes everything.
     plans: Mutex<HashMap<String, VecDeque<DeliveryResult>>>,
     pub(crate) told: Mutex<Vec<Told1>>,
-    pub(crate) spelled: Mutex<usize>,
     /// When set, a notification is only taken with a permit.
     pub(crate) gate: Option<Semaphore>,
     pub(crate) tries: Mutex<Vec<(String, u64, Duration)>>,
@@ -47,7 +46,6 @@ impl Postman {
         Arc::new(Self {
             plans: Mutex::default(),
             told: Mutex::default(),
-            spelled: Mutex::default(),
             gate,
             tries: Mutex::default(),
             started: Instant::now(),
@@ -100,7 +98,6 @@ impl PushSender for Postman {
     }
 
     fn encode(&self, notice: &PushPayload<'_>) -> Bytes {
-        *self.spelled.lock().unwrap() += 1;
         match notice {
             PushPayload::Task(view) => {
                 format!("task at {} {:?}", view.progress.head, view.status.state).into()

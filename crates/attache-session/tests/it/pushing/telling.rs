@@ -59,7 +59,7 @@ async fn a_whole_task_is_told_as_it_was_after_each_event() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_configurations_are_each_told_everything_in_order_and_spelled_once() {
+async fn many_configurations_are_each_told_everything_in_order() {
     let mut acts: Vec<_> = (0..40).flat_map(|_| [ask(), Act::Record(Fact::WorkResumed)]).collect();
     acts.insert(0, Act::Wait);
     acts.push(end(TurnOutcome::Completed));
@@ -78,8 +78,6 @@ async fn many_configurations_are_each_told_everything_in_order_and_spelled_once(
         assert_eq!(seqs.strip_prefix(&[2]).unwrap_or(&seqs), everything, "c{number}");
     }
     at_rest(&session).await;
-    let spelled = *postman.spelled.lock().unwrap();
-    assert!(spelled < 82 * 4, "{spelled} bodies for {} notifications", 32 * 82);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! What a client wishes for: in the RFC's `AgentSettings`, in Gemini CLI's, or in words of our own.
+//! Settings that a client requests: the RFC's `AgentSettings`, Gemini CLI's, or attache's own.
 
 use attache_domain::{Metadata, RequestedSettings};
 use serde_json::Value;
@@ -7,9 +7,9 @@ use super::{GEMINI, OWN};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::devtool::is_devtool_uri;
 
-/// What the metadata of a message asks for; later members of this list win over earlier ones.
+/// The settings in the metadata of a message; later members of this list override earlier ones.
 pub(super) fn read(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     metadata: Option<&Metadata>,
     place: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
@@ -20,8 +20,8 @@ pub(super) fn read(
     for key in [Some(GEMINI), extension, Some(OWN)].into_iter().flatten() {
         let Some(value) = metadata.get(key).filter(|value| !value.is_null()) else { continue };
         let here = place.member(key);
-        let Some(members) = reading.members(value.clone(), here) else { continue };
-        if let Some(read) = read_members(reading, members, key) {
+        let Some(members) = decoder.members(value.clone(), here) else { continue };
+        if let Some(read) = read_members(decoder, members, key) {
             wishes = Some(match wishes {
                 Some(before) => read.over(before),
                 None => read,
@@ -31,31 +31,31 @@ pub(super) fn read(
     wishes
 }
 
-/// The settings of Gemini CLI's clients where they stand by themselves.
+/// The settings of Gemini CLI's clients on their own.
 pub(super) fn read_gemini(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     settings: Value,
     place: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
-    let members = reading.members(settings, place)?;
-    read_members(reading, members, GEMINI)
+    let members = decoder.members(settings, place)?;
+    read_members(decoder, members, GEMINI)
 }
 
-/// Members may be spelled in camelCase or snake_case. Only our own object refuses what it does not know: the others may
-/// hold what later versions of them add.
-fn read_members(reading: &mut Decoder, mut members: Members<'_>, key: &str) -> Option<RequestedSettings> {
-    if key == GEMINI && members.text(reading, "kind").is_some_and(|kind| kind != "agent-settings") {
+/// Accepts camelCase and snake_case. Only attache's own object refuses unknown members: the others may hold members
+/// of later versions.
+fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> Option<RequestedSettings> {
+    if key == GEMINI && members.text(decoder, "kind").is_some_and(|kind| kind != "agent-settings") {
         return None;
     }
-    let workspace = members.nonempty_text(reading, "workspacePath");
+    let workspace = members.nonempty_text(decoder, "workspacePath");
     let wishes = RequestedSettings {
-        model: members.nonempty_text(reading, "model"),
-        workspace: workspace.or_else(|| members.nonempty_text(reading, "workspace")).map(Into::into),
-        approval_mode: members.nonempty_text(reading, "approvalMode"),
-        mcp_servers: members.object(reading, "mcpServers").unwrap_or_default(),
+        model: members.nonempty_text(decoder, "model"),
+        workspace: workspace.or_else(|| members.nonempty_text(decoder, "workspace")).map(Into::into),
+        approval_mode: members.nonempty_text(decoder, "approvalMode"),
+        mcp_servers: members.object(decoder, "mcpServers").unwrap_or_default(),
         local_servers: Vec::new(),
-        allowed_tools: members.texts(reading, "allowedTools"),
-        auto_execute: members.boolean(reading, "autoExecute").unwrap_or(false),
+        allowed_tools: members.texts(decoder, "allowedTools"),
+        auto_execute: members.boolean(decoder, "autoExecute").unwrap_or(false),
         said_in: key.to_owned(),
     };
     if key == OWN
@@ -63,7 +63,7 @@ fn read_members(reading: &mut Decoder, mut members: Members<'_>, key: &str) -> O
     {
         let here = members.place();
         let known = "model, workspace, approvalMode, mcpServers, allowedTools and autoExecute";
-        return reading.refuse(here, format!("cannot hold {unknown:?}; it may hold {known}"));
+        return decoder.refuse(here, format!("cannot hold {unknown:?}; it may hold {known}"));
     }
     Some(wishes)
 }

@@ -17,46 +17,46 @@ use crate::devtool::incoming;
 use crate::proto::value::{read_object, read_struct};
 
 pub(super) fn read(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     kind: OperationKind,
     message: Bytes,
 ) -> Result<Option<Operation>, Fault> {
     let root = FieldPath::Root;
     Ok(match kind {
-        OperationKind::Send => read_send(reading, parse(message)?).map(Operation::Send),
-        OperationKind::Stream => read_send(reading, parse(message)?).map(Operation::Stream),
+        OperationKind::Send => read_send(decoder, parse(message)?).map(Operation::Send),
+        OperationKind::Stream => read_send(decoder, parse(message)?).map(Operation::Stream),
         OperationKind::Get => {
             let proto::GetTaskRequest { name, history_length } = parse(message)?;
-            let task = read_task(reading, &name, root.member("name"));
-            let history_length = read_history_length(reading, history_length, root);
+            let task = read_task(decoder, &name, root.member("name"));
+            let history_length = read_history_length(decoder, history_length, root);
             task.map(|task| Operation::Get(GetTask { task, history_length, at: None }))
         }
         OperationKind::Cancel => {
             let proto::CancelTaskRequest { name } = parse(message)?;
-            let task = read_task(reading, &name, root.member("name"));
+            let task = read_task(decoder, &name, root.member("name"));
             task.map(|task| Operation::Cancel(CancelTask { task, metadata: None }))
         }
         OperationKind::Subscribe => {
             let proto::TaskSubscriptionRequest { name } = parse(message)?;
-            let task = read_task(reading, &name, root.member("name"));
+            let task = read_task(decoder, &name, root.member("name"));
             task.map(|task| Operation::Subscribe(SubscribeTask::to(task)))
         }
         OperationKind::ExtendedCard => {
             let proto::GetAgentCardRequest {} = parse(message)?;
             Some(Operation::ExtendedCard)
         }
-        OperationKind::PushCreate => read_create(reading, parse(message)?).map(Operation::PushConfig),
+        OperationKind::PushCreate => read_create(decoder, parse(message)?).map(Operation::PushConfig),
         OperationKind::PushGet => {
             let proto::GetTaskPushNotificationConfigRequest { name } = parse(message)?;
-            let named = read_config_name(reading, &name, root.member("name"));
+            let named = read_config_name(decoder, &name, root.member("name"));
             let get = |(task, config)| Operation::PushConfig(PushConfigOperation::Get { task, config });
             named.map(|(task, config)| get((task, config.map(Into::into))))
         }
         OperationKind::PushDelete => {
             let proto::DeleteTaskPushNotificationConfigRequest { name } = parse(message)?;
-            let (task, config) = match read_config_name(reading, &name, root.member("name")) {
+            let (task, config) = match read_config_name(decoder, &name, root.member("name")) {
                 Some((task, Some(config))) => (task, config),
-                Some((_, None)) => return Ok(reading.refuse(root.member("name"), "names no configuration")),
+                Some((_, None)) => return Ok(decoder.refuse(root.member("name"), "names no configuration")),
                 None => return Ok(None),
             };
             Some(Operation::PushConfig(PushConfigOperation::Delete { task, config: config.into() }))
@@ -65,9 +65,9 @@ pub(super) fn read(
             let proto::ListTaskPushNotificationConfigRequest { parent, page_size, page_token } =
                 parse(message)?;
             let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
-            let size = bounded_integer(reading, page_size, 0, most, root.member("page_size"));
+            let size = bounded_integer(decoder, page_size, 0, most, root.member("page_size"));
             let page_size = size.filter(|size| *size > 0);
-            let task = read_parent(reading, &parent);
+            let task = read_parent(decoder, &parent);
             let list = |task| PushConfigOperation::List(ListPushConfigs { task, page_size, page_token });
             task.map(list).map(Operation::PushConfig)
         }
@@ -77,25 +77,25 @@ pub(super) fn read(
     })
 }
 
-fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Option<SendMessage> {
+fn read_send(decoder: &mut Decoder, request: proto::SendMessageRequest) -> Option<SendMessage> {
     let root = FieldPath::Root;
     let message = match request.request {
-        Some(message) => read_message(reading, message, root.member("request")),
-        None => reading.refuse(root.member("request"), "is required"),
+        Some(message) => read_message(decoder, message, root.member("request")),
+        None => decoder.refuse(root.member("request"), "is required"),
     };
     let configuration = match request.configuration {
-        Some(configuration) => read_configuration(reading, configuration, root.member("configuration")),
+        Some(configuration) => read_configuration(decoder, configuration, root.member("configuration")),
         None => SendConfiguration::default(),
     };
-    let metadata = read_object(reading, request.metadata, root.member("metadata"));
+    let metadata = read_object(decoder, request.metadata, root.member("metadata"));
     let (mut message, answers) = message?;
-    incoming::read_request(reading, &mut message, metadata.as_ref());
+    incoming::read_request(decoder, &mut message, metadata.as_ref());
     Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 
 /// With a configuration, an absent `blocking` means false: protobuf cannot tell them apart.
 fn read_configuration(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
     place: FieldPath<'_>,
 ) -> SendConfiguration {
@@ -105,23 +105,23 @@ fn read_configuration(
         history_length,
         blocking,
     } = configuration;
-    let push = push_notification.and_then(|it| read_config(reading, it, place.member("push_notification")));
+    let push = push_notification.and_then(|it| read_config(decoder, it, place.member("push_notification")));
     let wish = |config| Box::new(NewPushConfig { config, shape: PushShape::WholeTask });
     SendConfiguration {
         accepted_output_modes,
-        history_length: read_history_length(reading, history_length, place),
+        history_length: read_history_length(decoder, history_length, place),
         return_immediately: !blocking,
         push: push.map(wish),
     }
 }
 
 /// Zero and absent look the same, and both mean no limit.
-fn read_history_length(reading: &mut Decoder, length: i32, place: FieldPath<'_>) -> Option<usize> {
-    bounded_integer(reading, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
+fn read_history_length(decoder: &mut Decoder, length: i32, place: FieldPath<'_>) -> Option<usize> {
+    bounded_integer(decoder, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
 }
 
 fn read_message(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     message: proto::Message,
     place: FieldPath<'_>,
 ) -> Option<(Message, MessageAnswers)> {
@@ -134,31 +134,31 @@ fn read_message(
         extensions: message.extensions,
         metadata: message.metadata,
     };
-    super::read_message(reading, members, ("content", message.content), read_part, place)
+    super::read_message(decoder, members, ("content", message.content), read_part, place)
 }
 
-fn read_part(reading: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
+fn read_part(decoder: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
     use proto::part::Part as Content;
-    let metadata = read_object(reading, part.metadata, place.member("metadata"));
+    let metadata = read_object(decoder, part.metadata, place.member("metadata"));
     match part.part {
         Some(Content::Text(text)) => Some(Part { metadata, ..Part::text(text) }),
-        Some(Content::File(file)) => read_file(reading, file, metadata, place.member("file")),
+        Some(Content::File(file)) => read_file(decoder, file, metadata, place.member("file")),
         Some(Content::Data(proto::DataPart { data: Some(data) })) => {
             let above = place.member("data");
-            let data = read_struct(reading, data, above.member("data"));
+            let data = read_struct(decoder, data, above.member("data"));
             let (data, metadata) = unwrap_data(data, metadata);
             Some(Part { metadata, ..Part::new(PartContent::Data(data)) })
         }
         Some(Content::Data(proto::DataPart { data: None })) => {
             let above = place.member("data");
-            reading.refuse(above.member("data"), "is required")
+            decoder.refuse(above.member("data"), "is required")
         }
-        None => reading.refuse(place, "must have exactly one of text, file and data, but has none"),
+        None => decoder.refuse(place, "must have exactly one of text, file and data, but has none"),
     }
 }
 
 fn read_file(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     file: proto::FilePart,
     metadata: Option<Metadata>,
     place: FieldPath<'_>,
@@ -167,31 +167,31 @@ fn read_file(
     let content = match file.file {
         Some(File::FileWithBytes(bytes)) => PartContent::Raw(to_base64(&bytes)),
         Some(File::FileWithUri(uri)) if uri.is_empty() => {
-            return reading.refuse(place.member("file_with_uri"), "must not be empty");
+            return decoder.refuse(place.member("file_with_uri"), "must not be empty");
         }
         Some(File::FileWithUri(uri)) => PartContent::Url(uri),
         None => {
             let wanted = "must have exactly one of file_with_uri and file_with_bytes, but has none";
-            return reading.refuse(place, wanted);
+            return decoder.refuse(place, wanted);
         }
     };
     Some(Part { content, media_type: nonempty(file.mime_type), filename: nonempty(file.name), metadata })
 }
 
 fn read_create(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     request: proto::CreateTaskPushNotificationConfigRequest,
 ) -> Option<PushConfigOperation> {
     let root = FieldPath::Root;
-    let task = read_parent(reading, &request.parent);
+    let task = read_parent(decoder, &request.parent);
     let above = root.member("config");
-    let Some(resource) = request.config else { return reading.refuse(above, "is required") };
+    let Some(resource) = request.config else { return decoder.refuse(above, "is required") };
     let place = above.member("push_notification_config");
-    let Some(config) = resource.push_notification_config else { return reading.refuse(place, "is required") };
-    let mut config = read_config(reading, config, place)?;
+    let Some(config) = resource.push_notification_config else { return decoder.refuse(place, "is required") };
+    let mut config = read_config(decoder, config, place)?;
     let named = resource.name.split_once(COLLECTION).map(|(_, id)| id.to_owned());
-    let given = optional_id(reading, request.config_id, root.member("config_id"));
-    let named = optional_id(reading, named.unwrap_or_default(), above.member("name"));
+    let given = optional_id(decoder, request.config_id, root.member("config_id"));
+    let named = optional_id(decoder, named.unwrap_or_default(), above.member("name"));
     if let Some(id) = given.or(named) {
         config.id = id.into();
     }
@@ -202,15 +202,15 @@ fn read_create(
 }
 
 fn read_config(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     config: proto::PushNotificationConfig,
     place: FieldPath<'_>,
 ) -> Option<PushConfig> {
-    let url = required(reading, config.url, place.member("url"))?;
+    let url = required(decoder, config.url, place.member("url"))?;
     let authentication = config.authentication.map(|proto::AuthenticationInfo { schemes, credentials }| {
         PushAuthentication { schemes, credentials: nonempty(credentials) }
     });
-    let id = optional_id(reading, config.id, place.member("id")).unwrap_or_default();
+    let id = optional_id(decoder, config.id, place.member("id")).unwrap_or_default();
     Some(PushConfig { id: id.into(), url, token: nonempty(config.token), authentication })
 }
 
@@ -218,26 +218,26 @@ const TASKS: &str = "tasks/";
 /// Separates a task's id from a configuration's.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
-fn read_task(reading: &mut Decoder, name: &str, place: FieldPath<'_>) -> Option<TaskId> {
+fn read_task(decoder: &mut Decoder, name: &str, place: FieldPath<'_>) -> Option<TaskId> {
     let id = name.strip_prefix(TASKS).filter(|id| !id.is_empty() && !id.contains('/'));
     match id {
-        Some(id) => reading.id(id.to_owned(), place).map(TaskId::from),
-        None if name.is_empty() => reading.refuse(place, "is required: tasks/{id}"),
-        None => reading.refuse(place, format!("must be tasks/{{id}}, not {:?}", excerpt(name))),
+        Some(id) => decoder.id(id.to_owned(), place).map(TaskId::from),
+        None if name.is_empty() => decoder.refuse(place, "is required: tasks/{id}"),
+        None => decoder.refuse(place, format!("must be tasks/{{id}}, not {:?}", excerpt(name))),
     }
 }
 
 /// Accepts the task alone, or with its collection: clients write both.
-fn read_parent(reading: &mut Decoder, parent: &str) -> Option<TaskId> {
+fn read_parent(decoder: &mut Decoder, parent: &str) -> Option<TaskId> {
     let root = FieldPath::Root;
     let collection = COLLECTION.trim_end_matches('/');
     let task = parent.strip_suffix(collection).unwrap_or(parent);
-    read_task(reading, task, root.member("parent"))
+    read_task(decoder, task, root.member("parent"))
 }
 
 /// Reads a task, and its configuration unless the only one is meant.
 fn read_config_name(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     name: &str,
     place: FieldPath<'_>,
 ) -> Option<(TaskId, Option<String>)> {
@@ -246,8 +246,8 @@ fn read_config_name(
         None => (name, None),
     };
     let config = match config {
-        Some(config) => Some(reading.id(config, place)?),
+        Some(config) => Some(decoder.id(config, place)?),
         None => None,
     };
-    Some((read_task(reading, task, place)?, config))
+    Some((read_task(decoder, task, place)?, config))
 }

@@ -20,7 +20,7 @@ use crate::proto::value::{self, read_object};
 
 /// Reads the operation, if it is valid, and the tenant.
 pub(super) fn read(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     kind: OperationKind,
     message: Bytes,
 ) -> Result<(Option<Operation>, String), Fault> {
@@ -29,30 +29,30 @@ pub(super) fn read(
         OperationKind::Send | OperationKind::Stream => {
             let request: proto::SendMessageRequest = parse(message)?;
             let tenant = request.tenant.clone();
-            let send = read_send(reading, request);
+            let send = read_send(decoder, request);
             let operation = if kind == OperationKind::Send { Operation::Send } else { Operation::Stream };
             (send.map(operation), tenant)
         }
         OperationKind::Get => {
             let proto::GetTaskRequest { tenant, id, history_length } = parse(message)?;
-            let task = required_id(reading, id, root.member("id"));
-            let history_length = read_history_length(reading, history_length, root);
+            let task = required_id(decoder, id, root.member("id"));
+            let history_length = read_history_length(decoder, history_length, root);
             (task.map(|id| Operation::Get(GetTask { task: id.into(), history_length, at: None })), tenant)
         }
         OperationKind::List => {
             let request: proto::ListTasksRequest = parse(message)?;
             let tenant = request.tenant.clone();
-            (Some(Operation::List(read_list(reading, request))), tenant)
+            (Some(Operation::List(read_list(decoder, request))), tenant)
         }
         OperationKind::Cancel => {
             let proto::CancelTaskRequest { tenant, id, metadata } = parse(message)?;
-            let task = required_id(reading, id, root.member("id"));
-            let metadata = read_object(reading, metadata, root.member("metadata"));
+            let task = required_id(decoder, id, root.member("id"));
+            let metadata = read_object(decoder, metadata, root.member("metadata"));
             (task.map(|id| Operation::Cancel(CancelTask { task: id.into(), metadata })), tenant)
         }
         OperationKind::Subscribe => {
             let proto::SubscribeToTaskRequest { tenant, id } = parse(message)?;
-            let task = required_id(reading, id, root.member("id"));
+            let task = required_id(decoder, id, root.member("id"));
             (task.map(|id| Operation::Subscribe(SubscribeTask::to(TaskId::from(id)))), tenant)
         }
         OperationKind::ExtendedCard => {
@@ -63,31 +63,31 @@ pub(super) fn read(
         | OperationKind::PushGet
         | OperationKind::PushList
         | OperationKind::PushDelete => {
-            let (call, tenant) = read_push(reading, kind, message)?;
+            let (call, tenant) = read_push(decoder, kind, message)?;
             (call.map(Operation::PushConfig), tenant)
         }
         OperationKind::Commands | OperationKind::Execute => return Err(unsupported_operation(kind)),
     })
 }
 
-fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Option<SendMessage> {
+fn read_send(decoder: &mut Decoder, request: proto::SendMessageRequest) -> Option<SendMessage> {
     let root = FieldPath::Root;
     let message = match request.message {
-        Some(message) => read_message(reading, message, root.member("message")),
-        None => reading.refuse(root.member("message"), "is required"),
+        Some(message) => read_message(decoder, message, root.member("message")),
+        None => decoder.refuse(root.member("message"), "is required"),
     };
     let configuration = match request.configuration {
-        Some(configuration) => read_configuration(reading, configuration, root.member("configuration")),
+        Some(configuration) => read_configuration(decoder, configuration, root.member("configuration")),
         None => SendConfiguration::default(),
     };
-    let metadata = read_object(reading, request.metadata, root.member("metadata"));
+    let metadata = read_object(decoder, request.metadata, root.member("metadata"));
     let (mut message, answers) = message?;
-    incoming::read_request(reading, &mut message, metadata.as_ref());
+    incoming::read_request(decoder, &mut message, metadata.as_ref());
     Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 
 fn read_configuration(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
     place: FieldPath<'_>,
 ) -> SendConfiguration {
@@ -98,21 +98,21 @@ fn read_configuration(
         return_immediately,
     } = configuration;
     let push =
-        push.and_then(|config| read_config(reading, config, place.member("task_push_notification_config")));
+        push.and_then(|config| read_config(decoder, config, place.member("task_push_notification_config")));
     SendConfiguration {
         accepted_output_modes,
-        history_length: read_history_length(reading, history_length, place),
+        history_length: read_history_length(decoder, history_length, place),
         return_immediately,
         push: push.map(Box::new),
     }
 }
 
-fn read_history_length(reading: &mut Decoder, length: Option<i32>, place: FieldPath<'_>) -> Option<usize> {
-    bounded_integer(reading, length?, 0, i32::MAX, place.member("history_length"))
+fn read_history_length(decoder: &mut Decoder, length: Option<i32>, place: FieldPath<'_>) -> Option<usize> {
+    bounded_integer(decoder, length?, 0, i32::MAX, place.member("history_length"))
 }
 
 fn read_message(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     message: proto::Message,
     place: FieldPath<'_>,
 ) -> Option<(Message, MessageAnswers)> {
@@ -125,39 +125,39 @@ fn read_message(
         extensions: message.extensions,
         metadata: message.metadata,
     };
-    super::read_message(reading, members, ("parts", message.parts), read_part, place)
+    super::read_message(decoder, members, ("parts", message.parts), read_part, place)
 }
 
-fn read_part(reading: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
+fn read_part(decoder: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
     use proto::part::Content;
     let content = match part.content {
         Some(Content::Text(text)) => Some(PartContent::Text(text)),
         Some(Content::Raw(bytes)) => Some(PartContent::Raw(to_base64(&bytes))),
-        Some(Content::Url(url)) if url.is_empty() => reading.refuse(place.member("url"), "must not be empty"),
+        Some(Content::Url(url)) if url.is_empty() => decoder.refuse(place.member("url"), "must not be empty"),
         Some(Content::Url(url)) => Some(PartContent::Url(url)),
         Some(Content::Data(data)) => {
-            Some(PartContent::Data(value::read(reading, data, place.member("data"))))
+            Some(PartContent::Data(value::read(decoder, data, place.member("data"))))
         }
-        None => reading.refuse(place, "must have exactly one of text, raw, url and data, but has none"),
+        None => decoder.refuse(place, "must have exactly one of text, raw, url and data, but has none"),
     };
-    let metadata = read_object(reading, part.metadata, place.member("metadata"));
+    let metadata = read_object(decoder, part.metadata, place.member("metadata"));
     let (media_type, filename) = (nonempty(part.media_type), nonempty(part.filename));
     Some(Part { content: content?, media_type, filename, metadata })
 }
 
-fn read_list(reading: &mut Decoder, request: proto::ListTasksRequest) -> ListTasks {
+fn read_list(decoder: &mut Decoder, request: proto::ListTasksRequest) -> ListTasks {
     let root = FieldPath::Root;
     let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
     let size =
-        request.page_size.and_then(|size| bounded_integer(reading, size, 1, most, root.member("page_size")));
+        request.page_size.and_then(|size| bounded_integer(decoder, size, 1, most, root.member("page_size")));
     ListTasks {
-        context: optional_id(reading, request.context_id, root.member("context_id")).map(ContextId::from),
-        state: read_state(reading, request.status, root.member("status")),
+        context: optional_id(decoder, request.context_id, root.member("context_id")).map(ContextId::from),
+        state: read_state(decoder, request.status, root.member("status")),
         page_size: size.unwrap_or(DEFAULT_PAGE_SIZE),
         page_token: request.page_token,
-        history_length: read_history_length(reading, request.history_length, root),
+        history_length: read_history_length(decoder, request.history_length, root),
         status_since: read_time(
-            reading,
+            decoder,
             request.status_timestamp_after,
             root.member("status_timestamp_after"),
         ),
@@ -166,32 +166,32 @@ fn read_list(reading: &mut Decoder, request: proto::ListTasksRequest) -> ListTas
 }
 
 /// Unspecified is any state.
-fn read_state(reading: &mut Decoder, state: i32, place: FieldPath<'_>) -> Option<TaskState> {
+fn read_state(decoder: &mut Decoder, state: i32, place: FieldPath<'_>) -> Option<TaskState> {
     if state == 0 {
         return None;
     }
     let read = enum_names::state_from_number(i64::from(state));
     if read.is_none() {
-        reading
+        decoder
             .refuse::<()>(place, format!("must be a state from 1 to {}, not {state}", TaskState::ALL.len()));
     }
     read
 }
 
 fn read_time(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     time: Option<prost_types::Timestamp>,
     place: FieldPath<'_>,
 ) -> Option<Timestamp> {
     let prost_types::Timestamp { seconds, nanos } = time?;
     match Timestamp::new(seconds, nanos) {
         Ok(time) if nanos >= 0 => Some(time),
-        _ => reading.refuse(place, format!("is no time: {seconds} seconds and {nanos} nanoseconds")),
+        _ => decoder.refuse(place, format!("is no time: {seconds} seconds and {nanos} nanoseconds")),
     }
 }
 
 fn read_push(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     kind: OperationKind,
     message: Bytes,
 ) -> Result<(Option<PushConfigOperation>, String), Fault> {
@@ -200,16 +200,16 @@ fn read_push(
         OperationKind::PushCreate => {
             let config: proto::TaskPushNotificationConfig = parse(message)?;
             let tenant = config.tenant.clone();
-            let task = required_id(reading, config.task_id.clone(), root.member("task_id"));
-            let wish = read_config(reading, config, root);
+            let task = required_id(decoder, config.task_id.clone(), root.member("task_id"));
+            let wish = read_config(decoder, config, root);
             let create = |task: String, wish| PushConfigOperation::Create { task: task.into(), wish };
             (task.zip(wish).map(|(task, wish)| create(task, wish)), tenant)
         }
         OperationKind::PushList => {
             let request: proto::ListTaskPushNotificationConfigsRequest = parse(message)?;
-            let task = required_id(reading, request.task_id, root.member("task_id"));
+            let task = required_id(decoder, request.task_id, root.member("task_id"));
             let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
-            let size = bounded_integer(reading, request.page_size, 0, most, root.member("page_size"));
+            let size = bounded_integer(decoder, request.page_size, 0, most, root.member("page_size"));
             let list = |task: String| ListPushConfigs {
                 task: task.into(),
                 page_size: size.filter(|size| *size > 0),
@@ -219,7 +219,7 @@ fn read_push(
         }
         OperationKind::PushGet => {
             let proto::GetTaskPushNotificationConfigRequest { tenant, task_id, id } = parse(message)?;
-            let pair = read_pair(reading, task_id, id);
+            let pair = read_pair(decoder, task_id, id);
             let get = |(task, id): (String, String)| PushConfigOperation::Get {
                 task: task.into(),
                 config: Some(id.into()),
@@ -228,7 +228,7 @@ fn read_push(
         }
         _ => {
             let proto::DeleteTaskPushNotificationConfigRequest { tenant, task_id, id } = parse(message)?;
-            let pair = read_pair(reading, task_id, id);
+            let pair = read_pair(decoder, task_id, id);
             let delete = |(task, id): (String, String)| PushConfigOperation::Delete {
                 task: task.into(),
                 config: id.into(),
@@ -238,29 +238,29 @@ fn read_push(
     })
 }
 
-fn read_pair(reading: &mut Decoder, task: String, id: String) -> Option<(String, String)> {
+fn read_pair(decoder: &mut Decoder, task: String, id: String) -> Option<(String, String)> {
     let root = FieldPath::Root;
-    let task = required_id(reading, task, root.member("task_id"));
-    let id = required_id(reading, id, root.member("id"));
+    let task = required_id(decoder, task, root.member("task_id"));
+    let id = required_id(decoder, id, root.member("id"));
     task.zip(id)
 }
 
 /// Ignores the task that it names.
 fn read_config(
-    reading: &mut Decoder,
+    decoder: &mut Decoder,
     config: proto::TaskPushNotificationConfig,
     place: FieldPath<'_>,
 ) -> Option<NewPushConfig> {
-    let url = required(reading, config.url, place.member("url"));
+    let url = required(decoder, config.url, place.member("url"));
     let authentication = match config.authentication {
         Some(proto::AuthenticationInfo { scheme, credentials }) => {
             let above = place.member("authentication");
-            let scheme = required(reading, scheme, above.member("scheme"))?;
+            let scheme = required(decoder, scheme, above.member("scheme"))?;
             Some(PushAuthentication { schemes: vec![scheme], credentials: nonempty(credentials) })
         }
         None => None,
     };
-    let id = optional_id(reading, config.id, place.member("id")).unwrap_or_default();
+    let id = optional_id(decoder, config.id, place.member("id")).unwrap_or_default();
     let config = PushConfig { id: id.into(), url: url?, token: nonempty(config.token), authentication };
     Some(NewPushConfig { config, shape: PushShape::EachUpdate })
 }
