@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| attache_config::fuzz::variables(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| attache_workspace::fuzz::variables(bytes));

@@ -1,4 +1,4 @@
-//! Makes the agent card of what the settings say.
+//! Makes the agent card from the settings.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,10 @@ mod tests;
 
 pub(crate) use check::check;
 
-/// Who provides the agent when the settings do not say. Some clients read the organization without asking whether there
-/// is one.
+/// The default provider. Some clients read the organization without checking that there is one.
 const PROVIDER: &str = "attache";
 
-/// Where the interface is whose answers stand in status messages.
+/// The path of the interface that puts answers into status messages.
 const ANSWERS_PATH: &str = "/answers";
 
 /// Name of the scheme that stands for the server's own token when the settings declare none.
@@ -69,7 +68,7 @@ pub fn answers_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard>
     (!card.interfaces.is_empty()).then_some(card)
 }
 
-/// What callers who have the token are told instead, if the settings say anything for them.
+/// The extended card, for callers with the token, if the settings have one.
 pub fn extended_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard> {
     let file = settings.card.file.extended.clone()?;
     let mut card = card_of(settings, base_url);
@@ -84,7 +83,7 @@ pub fn extended_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard
     let tenants: Vec<String> = settings.card.tenants().cloned().collect();
     card.interfaces = interfaces(base_url, &tenants, settings);
     card.interfaces.extend(file.interfaces.into_iter().map(interface));
-    // Stable, so that whoever reads from the front finds ours first in each version.
+    // A stable sort: clients that take the first fitting interface find ours first in each version.
     card.interfaces.sort_by_key(|interface| interface.protocol_version != "1.0");
     Some(card)
 }
@@ -126,12 +125,12 @@ fn interfaces(base_url: &str, tenants: &[String], settings: &Settings) -> Vec<Ag
     all("1.0", None).into_iter().chain(tenants).chain(all("0.3", None)).collect()
 }
 
-/// Where HTTP+JSON begins. In 0.3 no URL may be said to speak two things, and gRPC needs the bare one.
+/// The base URL of HTTP+JSON. In 0.3 a URL may have only one transport, and gRPC needs the bare one.
 fn http_json_address(base_url: &str, version: &str) -> String {
     if version == "0.3" { format!("{base_url}/rest") } else { base_url.to_owned() }
 }
 
-/// Where gRPC is reached. It has no place for a path before the service's name, so below a path it is not offered.
+/// The address of gRPC. It cannot have a path before the service's name, so below a path it is not offered.
 ///
 /// No form suits all clients: some dial only `host:port`, others refuse a card unless every interface is a URL. A URL has
 /// no path and has the port, because clients cut off the scheme and dial the rest.

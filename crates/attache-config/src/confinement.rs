@@ -36,14 +36,14 @@ impl Default for ConfinementFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfinementSettings {
-    /// Off: nothing runs unasked but in mode yolo.
+    /// If off, nothing runs unasked except in mode yolo.
     pub enabled: bool,
     /// Files and folders that confined commands may read besides the workspace and toolchains.
     pub reads: Vec<PathBuf>,
-    /// Of a command and everything it starts.
+    /// Limits of a command and everything it starts.
     pub processes: u64,
     pub memory_bytes: u64,
-    /// Of each process.
+    /// Limits of each process.
     pub cpu_seconds: u64,
     pub open_files: u64,
     pub file_bytes: u64,

@@ -4,13 +4,9 @@
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// An empty variable counts as not set.
-pub(crate) fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
+pub fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).filter(|value| !value.is_empty())
 }
-
-/// What a project's settings may name as `$VAR` without being asked; the user may allow more.
-pub(crate) const PROJECTS_MAY_READ: &[&str] =
-    &["HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER"];
 
 /// Name and meaning of each variable, for `--help` and the documentation.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -67,7 +63,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOME", "home folder: .gemini is there, and .local/share/attache with the default store"),
 ];
 
-/// What programs that the agent starts see of the environment.
+/// The variables that programs of the agent see.
 pub(crate) const CHILDREN_SEE: &[&str] = &[
     "PATH",
     "HOME",

@@ -1,8 +1,6 @@
-//! What is wrong with the configuration, and what would be right.
+//! Mistakes in the configuration, each with what to do about it.
 
 use std::path::PathBuf;
-
-use attache_tool::policy::PolicyError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -23,11 +21,11 @@ pub enum ConfigError {
     },
     #[error("{origin} is {value:?}, which is not {expected}")]
     BadValue { origin: String, value: String, expected: String },
-    /// A setting of the agent: where it is said, what it is called, and what would be right.
+    /// A setting of the agent: its place, its key and what would be right.
     #[error("{place}: {}{message}", key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default())]
     BadSetting { place: String, key: Option<String>, message: String },
     #[error(transparent)]
-    BadRules(#[from] PolicyError),
+    BadRules(Box<dyn std::error::Error + Send + Sync>),
     #[error("the rules in {} count for nothing: {why}", path.display())]
     UnsafeRules { path: PathBuf, why: &'static str },
     #[error("cannot save {}", path.display())]
@@ -36,8 +34,8 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
-    #[error("{wished:?} cannot be the workspace: {why}")]
-    NotAWorkspace { wished: String, why: String },
+    #[error("{named:?} cannot be the workspace: {why}")]
+    NotAWorkspace { named: String, why: String },
     #[error("the model {model} needs {}", if *variable == "GOOGLE_CLOUD_PROJECT" { "a project" } else { "a key" })]
     NoKey { model: String, variable: &'static str },
     #[error("a server on {host} can be reached by others and needs a token")]

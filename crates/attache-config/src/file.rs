@@ -24,7 +24,7 @@ pub(crate) struct ConfigFile {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) allowed_roots: Vec<PathBuf>,
-    /// Folders that are trusted with all below them.
+    /// Folders that are trusted, with all folders below them.
     pub(crate) trusted_folders: Vec<PathBuf>,
     pub(crate) allow_private_addresses: Vec<String>,
     pub(crate) client_auto_execute: bool,
@@ -43,9 +43,9 @@ pub(crate) struct ConfigFile {
     pub(crate) card: CardFile,
     pub(crate) push: PushFile,
     pub(crate) confinement: ConfinementFile,
-    /// Keys of the agent that nobody below the operator can change. Read again with their lines.
+    /// Keys of the agent that users and projects cannot change. They are read again with their lines.
     pub(crate) enforced: toml::Table,
-    /// Keys of the agent for when nobody says anything. Read again with their lines.
+    /// Defaults for keys of the agent. They are read again with their lines.
     pub(crate) defaults: toml::Table,
 }
 
@@ -122,13 +122,13 @@ pub(crate) struct CardFile {
     pub(crate) require_development_tool: bool,
     pub(crate) security_schemes: BTreeMap<String, SchemeFile>,
     pub(crate) security: Vec<BTreeMap<String, Vec<String>>>,
-    /// Interfaces for these tenants are listed besides the ones without.
+    /// Interfaces for these tenants are listed beside those without a tenant.
     pub(crate) tenants: Vec<String>,
-    /// What callers who have the token are told besides.
+    /// What the card adds for callers with the token.
     pub(crate) extended: Option<ExtendedFile>,
     /// Files with private keys; each of them signs the card.
     pub(crate) signing_keys: Vec<PathBuf>,
-    /// Where clients find the public keys; empty for nowhere.
+    /// The URL of the public keys; empty for none.
     pub(crate) jku: Option<String>,
     /// Whether and how the gRPC interfaces are listed.
     pub(crate) grpc: GrpcListing,
@@ -142,7 +142,7 @@ pub(crate) struct CardFile {
 pub(crate) enum GrpcListing {
     #[default]
     Off,
-    /// As `host:port`, which is all that grpcio and grpc-js can dial.
+    /// As `host:port`, the only form that grpcio and grpc-js can dial.
     Authority,
     /// As a URL with a port.
     Url,
@@ -151,7 +151,7 @@ pub(crate) enum GrpcListing {
 /// Which members the card has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 pub enum CardFormSetting {
-    /// Those of both versions for clients that do not ask for 1.0.
+    /// Members of both versions, for clients that do not ask for 1.0.
     #[default]
     #[serde(rename = "superset")]
     Superset,
@@ -185,7 +185,7 @@ impl Default for CardFile {
                 "application/octet-stream",
                 "image/*",
             ]),
-            // Not `text/x-diff`: a client that repeats this list as what it accepts would ask for diffs without a wish for them.
+            // Not `text/x-diff`: a client that accepts every mode listed here would get diffs that it did not ask for.
             default_output_modes: texts(&[
                 "text/plain",
                 "text/markdown",
@@ -219,7 +219,7 @@ impl Default for CardFile {
     }
 }
 
-/// The card for callers who are known: the public one, with this in place of it or besides.
+/// Changes and additions to the public card, for authenticated callers.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ExtendedFile {
@@ -228,7 +228,7 @@ pub(crate) struct ExtendedFile {
     pub(crate) skills: Vec<SkillFile>,
     pub(crate) interfaces: Vec<InterfaceFile>,
     pub(crate) extensions: Vec<ExtensionFile>,
-    /// Tenants of this server that only the extended card tells of.
+    /// Tenants that only the extended card lists.
     pub(crate) tenants: Vec<String>,
 }
 

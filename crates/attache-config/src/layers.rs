@@ -1,28 +1,26 @@
-//! Puts the layers on top of each other and checks the result.
+//! Merges flags, environment, file and defaults, and checks the result.
 
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use attache_document::Node;
+use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 
-use crate::agent::gather::GatheredSettings;
-use crate::agent::{OperatorAgentSettings, SettingsFiles};
 use crate::data_folder::{data_folder, user_data};
 use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
-use crate::tree::Node;
+use crate::operator_agent::OperatorAgentSettings;
 use crate::{
-    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile,
-    HomeFolders, LimitSettings, LogFormat, LogSettings, ModelCredentials, PushSettings, Settings,
-    StoreChoice, card, model, token,
+    ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, LimitSettings, LogFormat,
+    LogSettings, PushSettings, Settings, StoreChoice, card, token,
 };
-use attache_domain::AnswerLocation;
 
 const DEFAULT_PORT: u16 = 41242;
 
-/// What was said on the command line.
+/// The flags of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     pub config: Option<PathBuf>,
@@ -40,13 +38,7 @@ pub struct Flags {
     pub log_format: Option<String>,
 }
 
-impl From<&Flags> for AgentFlags {
-    fn from(flags: &Flags) -> Self {
-        Self { model: flags.model.clone(), approval_mode: flags.approval_mode.clone(), ..Self::default() }
-    }
-}
-
-/// Reads every layer. `current_dir` is where relative paths and the default workspace are.
+/// Loads the settings. Relative paths and the default workspace start at `current_dir`.
 pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> Result<Settings, ConfigError> {
     let provenance_flags = operator::flags_said(&flags);
     let config = flags.config.or_else(|| variable(environment, "ATTACHE_CONFIG").map(PathBuf::from));
@@ -68,7 +60,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         file.approval_mode,
         "approval_mode",
     );
-    // Before the same is looked at as a key of the agent, so that it is told by the name it was said by.
+    // Checked before the agent's settings are, so that the error names the flag or key that was used.
     let approval = parse_approval(approval)?;
     let (variable_name, key) = (operator::DUPLICATE_SENDS, "duplicate_sends");
     let duplicate_sends = pick(None, environment, "", variable_name, file.duplicate_sends, key);
@@ -81,7 +73,6 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
     let named = || operator::WORKSPACE.iter().find_map(|name| variable(environment, name)).map(PathBuf::from);
     let workspace = check_workspace(flags.workspace.or_else(named).or(file.workspace), current_dir)?;
-    let (keys, warnings) = keys(&workspace, environment, &agent)?;
     let token_file = flags.token_file.or(token::file_in(environment)?).or(file.token_file);
     let mut settings = Settings {
         host: parse_host(host)?,
@@ -95,8 +86,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         child_environment: child_environment(environment),
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
-        model: model::choose_or_default(model, &keys, current_dir)?,
-        keys,
+        model,
         approval,
         client_auto_execute: file.client_auto_execute,
         default_dialect: parse_default_dialect(dialect)?,
@@ -123,7 +113,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
             filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
             format: parse_log_format(log_format)?,
         },
-        warnings,
+        warnings: Vec::new(),
         agent,
         entries: Vec::new(),
     };
@@ -132,7 +122,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     Ok(settings)
 }
 
-/// What the file says about the agent: in its two tables, and by name at the top.
+/// The parts of the file that are about the agent: its two tables, and keys at the top.
 fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentSettings {
     let table = |name: &str| tree.at(name).cloned().unwrap_or_else(Node::empty);
     let line = |name: &str| tree.at(name).map_or(0, |node| node.line);
@@ -148,22 +138,7 @@ fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentS
     }
 }
 
-/// The keys for models, with those of the user's `.env` file; and what is wrong in the operator's words about the agent,
-/// before anything is started.
-fn keys(
-    workspace: &Path,
-    environment: Environment<'_>,
-    agent: &OperatorAgentSettings,
-) -> Result<(ModelCredentials, Vec<String>), ConfigError> {
-    let homes = HomeFolders::of(environment);
-    let mut gathered = GatheredSettings::default();
-    let env_file = EnvFile::of_user(&homes, &mut gathered.warnings);
-    let place = SettingsFiles { workspace, homes: &homes, environment, operator: agent };
-    place.operator(&mut gathered, env_file.as_ref())?;
-    Ok((ModelCredentials::read(environment, env_file.as_ref()), gathered.warnings))
-}
-
-/// A folder that is not there trusts nothing, but may come to be.
+/// A folder that does not exist is kept: it may be created later.
 fn trusted_folders(named: Vec<PathBuf>, current_dir: &Path) -> Vec<PathBuf> {
     let resolve = |folder: PathBuf| {
         let folder = current_dir.join(folder);
@@ -194,14 +169,16 @@ fn allowed_roots(
     named.into_iter().map(resolve).collect()
 }
 
-/// A value and who said it.
-pub(crate) struct SourcedValue {
-    pub(crate) value: String,
-    pub(crate) origin: String,
+/// A value and its origin.
+#[derive(Debug, Clone)]
+pub struct SourcedValue {
+    pub value: String,
+    pub origin: String,
 }
 
 impl SourcedValue {
-    pub(crate) fn instead_of(self, expected: &str) -> ConfigError {
+    /// The error that says what the value should have been.
+    pub fn instead_of(self, expected: &str) -> ConfigError {
         ConfigError::BadValue { origin: self.origin, value: self.value, expected: expected.to_owned() }
     }
 }
@@ -266,7 +243,7 @@ fn check_workspace(said: Option<PathBuf>, current_dir: &Path) -> Result<PathBuf,
     check_recordable("workspace", resolved)
 }
 
-/// What is done in a folder is recorded with its path, as text.
+/// The log records paths as text, so the path must be UTF-8.
 fn check_recordable(what: &'static str, folder: PathBuf) -> Result<PathBuf, ConfigError> {
     if folder.to_str().is_some() { Ok(folder) } else { Err(ConfigError::Unrecordable { what, path: folder }) }
 }
@@ -277,8 +254,8 @@ fn parse_store(
     current_dir: &Path,
 ) -> Result<StoreChoice, ConfigError> {
     let Some(said) = said else {
-        // Without a home there is no file that is known to be the user's own: one in the folder may have come with it, and
-        // with it tasks that go on where they say they were.
+        // Without a home, no file is known to be the user's own. A store in the folder may have come with the project, and
+        // its tasks would be resumed.
         let own = user_data(environment).map(|data| StoreChoice::Sqlite(data.join("attache/tasks.db")));
         return Ok(own.unwrap_or(StoreChoice::Memory));
     };
@@ -289,7 +266,7 @@ fn parse_store(
     }
 }
 
-/// Names that are known to be harmless: whatever else is in our environment may be a secret.
+/// Only variables that are known to be harmless. Any other may hold a secret.
 fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
     let seen =
         CHILDREN_SEE.iter().filter_map(|name| Some(((*name).to_owned(), variable(environment, name)?)));
@@ -350,7 +327,7 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
         })
     };
     in_range("limits.body_bytes", settings.limits.body_bytes, 1024..=1 << 30)?;
-    // Less than one whole body, and none could ever be received.
+    // With less than one whole body, no request could be received.
     let least_room = settings.limits.body_bytes;
     in_range("limits.body_room_bytes", settings.limits.body_room_bytes, least_room..=1 << 40)?;
     in_range("limits.answer_room_bytes", settings.limits.answer_room_bytes, 1 << 20..=1 << 40)?;

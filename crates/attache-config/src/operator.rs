@@ -1,29 +1,29 @@
-//! The operator's settings, to be shown with where they came from.
+//! The operator's settings with their origins, to be shown.
 
 mod card;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use attache_document::Node;
+use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, variable};
 use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
-use crate::tree::Node;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
-use attache_domain::AnswerLocation;
 
-/// In the order in which they count.
+/// The first one that is set counts.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
 pub(crate) const DUPLICATE_SENDS: &str = "ATTACHE_DUPLICATE_SENDS";
 pub(crate) const ALLOWED_ROOT: &str = "CODER_AGENT_ALLOWED_ROOT";
 
-/// Where administrators keep rules for all users of a machine.
+/// The folder of an administrator's rules for all users of a machine.
 pub(crate) const ADMIN_POLICIES: &str = "/etc/gemini-cli/policies";
 
-/// Who may have said something.
+/// The possible origins of the settings.
 pub(crate) struct Provenance<'a> {
     pub(crate) flags: Vec<&'static str>,
     pub(crate) environment: Environment<'a>,
@@ -90,7 +90,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         DuplicateWindow::InFlight => "in_flight",
         DuplicateWindow::Always => "always",
     };
-    // That there is one is no secret.
+    // Only the token is secret, not that there is one.
     let token = settings.token.as_ref().map(|_| "(hidden)");
     let (push, confinement) = (&settings.push, &settings.confinement);
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");

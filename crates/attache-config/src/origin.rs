@@ -1,20 +1,20 @@
-//! Where a value came from.
+//! The origin of a value.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Who said it, and where.
+/// Where a value was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     BuiltIn,
-    /// Whoever asked for the task.
+    /// The client that sent the task.
     Client,
     /// A flag, with its dashes.
     Flag(&'static str),
     /// A variable of the environment.
     Variable(String),
-    /// Counted from one; zero where the line is not known.
+    /// Lines count from one; zero means unknown.
     File {
         path: Arc<Path>,
         line: u32,
@@ -28,7 +28,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The file it stands in.
+    /// The file that sets the value.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File { path, .. } | Self::VariableIn { path, .. } => Some(path),
@@ -50,27 +50,5 @@ impl fmt::Display for Origin {
                 write!(formatter, "${name} in {}:{line}", path.display())
             }
         }
-    }
-}
-
-/// Which of two that say something counts: the later here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Layer {
-    BuiltIn,
-    OperatorDefaults,
-    UserYaml,
-    UserJson,
-    ProjectYaml,
-    ProjectJson,
-    HomeEnvFile,
-    OperatorEnforced,
-    Environment,
-    Flags,
-}
-
-impl Layer {
-    /// Whether it came with the files that are worked on, so that others than the user may have written it.
-    pub(crate) fn is_project(self) -> bool {
-        matches!(self, Self::ProjectYaml | Self::ProjectJson)
     }
 }

@@ -41,15 +41,15 @@ impl Default for PushFile {
 #[derive(Debug, Clone)]
 pub struct PushSettings {
     pub enabled: bool,
-    /// Hosts, addresses and networks that may be told although they are not public.
+    /// Hosts, addresses and networks that may be notified although they are not public.
     pub allow_private_addresses: Vec<String>,
-    /// Whether public places may be told without TLS.
+    /// Whether public addresses may be notified without TLS.
     pub allow_http: bool,
-    /// Whether artifacts are told, and not only changes of status.
+    /// Whether artifacts are sent, and not only changes of status.
     pub artifacts: bool,
-    /// So many tries in a row may fail.
+    /// After this many failed attempts in a row, delivery is given up.
     pub attempts: u32,
-    /// How long one try may take.
+    /// How long one attempt may take.
     pub timeout: Duration,
     pub signing_key: Option<SecretText>,
 }

@@ -1,8 +1,8 @@
-//! Values that nobody should see.
+//! Values that must not be shown.
 
 use std::fmt;
 
-/// A secret. Only the binary takes it out, to hand it on.
+/// A secret. Only the binary exposes it, to hand it on.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretText(String);
 

@@ -1,51 +1,50 @@
-//! The checked result.
+//! The operator's settings, checked.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 
-use crate::agent::OperatorAgentSettings;
 use crate::file::{CardFile, CardFormSetting, LimitsFile};
-use crate::{ConfinementSettings, ModelChoice, ModelCredentials, PushSettings, SettingEntry};
-use attache_domain::AnswerLocation;
+use crate::operator_agent::OperatorAgentSettings;
+use crate::{ConfinementSettings, PushSettings, SettingEntry, SourcedValue};
 
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub host: IpAddr,
-    /// Zero: the system picks a free one.
+    /// With zero, the system picks a free port.
     pub port: u16,
-    /// How clients reach the server, when that differs from where it listens.
+    /// The URL that clients use, if it differs from the address that the server listens on.
     pub public_url: Option<String>,
     pub workspace: PathBuf,
     /// Folders below which a client may choose a workspace, without links.
     pub allowed_roots: Vec<PathBuf>,
     /// Folders that the operator trusts with all below them, without links.
     pub trusted_folders: Vec<PathBuf>,
-    /// Where everything is that attache keeps for itself; the default store and `scratch` are in it.
+    /// The folder of attache's own data. It holds the default store and `scratch`.
     pub data_folder: PathBuf,
-    /// For what tools leave behind that is no part of the workspace.
+    /// The folder for files of tools that do not belong into the workspace.
     pub scratch: PathBuf,
-    /// All that programs started by the agent see of the environment.
+    /// The environment of the programs that the agent starts.
     pub child_environment: Vec<(String, String)>,
     pub store: StoreChoice,
     pub synchronous: Synchronous,
-    pub model: ModelChoice,
-    /// For models that are chosen by name later.
-    pub keys: ModelCredentials,
+    /// The model that the command line, the environment or the file names.
+    pub model: Option<SourcedValue>,
     pub approval: ApprovalMode,
-    /// Whether a client may say that its task runs everything unasked.
+    /// Whether a client may let its task run everything unasked.
     pub client_auto_execute: bool,
     pub default_dialect: DefaultDialect,
     pub token: Option<String>,
-    /// Where the token was read, unless it came from the environment.
+    /// The file that the token was read from, unless it came from the environment.
     pub token_file: Option<PathBuf>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
     /// Hosts, addresses and networks that pages may be fetched from although they are not public.
     pub allow_private_addresses: Vec<String>,
-    /// Rules that count before all others.
+    /// The folder of the rules that count before all others.
     pub admin_policies: PathBuf,
     /// A message without a task is the answer to the one task of its context that waits for input.
     pub answer_by_context: bool,
@@ -53,19 +52,20 @@ pub struct Settings {
     pub duplicate_sends: DuplicateWindow,
     /// Where clients of plain A2A read the answers of the tasks that they open.
     pub answers: AnswerLocation,
-    /// There is an interface besides whose answers stand in status messages.
+    /// Whether there is an additional interface that puts answers into status messages.
     pub answers_interface: bool,
     pub strict_version: bool,
-    /// Threads that serve; by default one for each core but one.
+    /// Worker threads; by default one less than cores.
     pub worker_threads: Option<usize>,
     pub limits: LimitSettings,
     pub card: CardSettings,
     pub push: PushSettings,
     pub confinement: ConfinementSettings,
     pub log: LogSettings,
-    /// What was passed over, in sentences for people.
+    /// Settings that were ignored, in sentences for people.
     pub warnings: Vec<String>,
-    pub(crate) agent: OperatorAgentSettings,
+    /// What the file says about the agent, unchecked.
+    pub agent: OperatorAgentSettings,
     pub(crate) entries: Vec<SettingEntry>,
 }
 
@@ -75,13 +75,13 @@ pub enum StoreChoice {
     Sqlite(PathBuf),
 }
 
-/// What clients of A2A 0.3 are answered in that give no sign of an extension.
+/// The dialect for clients of A2A 0.3 that do not activate an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DefaultDialect {
     /// A2A and nothing else.
     #[default]
     Plain,
-    /// That of Gemini CLI's server.
+    /// The dialect of Gemini CLI's server.
     Gemini,
     /// The RFC's dialect of the development-tool extension.
     Developer,
@@ -107,7 +107,7 @@ impl DefaultDialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Synchronous {
-    /// At every commit: nothing acknowledged is lost, even when the power fails.
+    /// At every commit: a power failure loses nothing that was acknowledged.
     #[default]
     Full,
     /// At checkpoints: a power failure may lose the last moments; a crash of the program does not.
@@ -143,8 +143,8 @@ impl ApprovalMode {
         }
     }
 
-    /// More is freer.
-    pub(crate) fn freedom(self) -> u8 {
+    /// How much runs unasked in this mode: a higher number means more.
+    pub fn freedom(self) -> u8 {
         match self {
             Self::Plan => 0,
             Self::Default => 1,
@@ -228,7 +228,7 @@ impl LimitSettings {
     }
 }
 
-/// What the card says, as written in the file; [`card_of`](crate::card_of) makes the card of it.
+/// The settings of the card, as in the file. [`card_of`](crate::card_of) makes the card.
 #[derive(Debug, Clone)]
 pub struct CardSettings {
     pub(crate) file: CardFile,
@@ -239,13 +239,13 @@ pub struct CardSettings {
     pub require_development_tool: bool,
     /// Files with private keys; each of them signs the card.
     pub signing_keys: Vec<PathBuf>,
-    /// Where the card says that its public keys are; empty for nowhere, unset for the server itself.
+    /// The URL of the public keys; empty for none, unset for the server's own.
     pub jku: Option<String>,
     pub form: CardFormSetting,
 }
 
 impl CardSettings {
-    /// The tenants that the cards tell of: there are no others if there is any.
+    /// The tenants that the cards list. If there is any, no others are served.
     pub fn tenants(&self) -> impl Iterator<Item = &String> {
         let extended = self.file.extended.iter().flat_map(|extended| &extended.tenants);
         self.file.tenants.iter().chain(extended)

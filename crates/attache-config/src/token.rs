@@ -14,10 +14,10 @@ pub(crate) const FILE_VARIABLE: &str = "ATTACHE_TOKEN_FILE";
 /// Shorter ones can be guessed.
 const MIN_BYTES: usize = 16;
 
-/// Reading or writing by anybody but the owner.
+/// The mode bits that let others read or write.
 const OTHERS_BITS: u32 = 0o066;
 
-/// The file that the environment names. Set and empty is an error: it was meant to name one.
+/// The file that the environment names. A variable that is set and empty is an error.
 pub(crate) fn file_in(environment: Environment<'_>) -> Result<Option<PathBuf>, ConfigError> {
     match environment(FILE_VARIABLE) {
         Some(path) if path.is_empty() => Err(ConfigError::EmptyToken { origin: FILE_VARIABLE.into() }),
@@ -49,7 +49,7 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
     let unreadable =
         |source: io::Error| ConfigError::Unreadable { what: "token file", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(unreadable)?;
-    // Of the opened file, so that no other can take its place in between.
+    // The mode of the opened file, so that it cannot be exchanged in between.
     let mode = file.metadata().map_err(unreadable)?.permissions().mode();
     if mode & OTHERS_BITS != 0 {
         return Err(ConfigError::ReadableToken { path: path.to_owned() });

@@ -1,4 +1,4 @@
-//! What a model has said so far, as every provider keeps it.
+//! Builds an answer from its pieces, for every provider.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) const GENERATED_ID_PREFIX: &str = "unnamed-";
 /// A longer one is not worth keeping, and another is made up.
 const MAX_ID_LENGTH: usize = 256;
 
-/// An answer under way. Everything added is told at once.
+/// An answer in progress. Every added piece is reported at once.
 #[derive(Debug)]
 pub(crate) struct AnswerBuilder {
     /// Whose the opaque data of this answer is.

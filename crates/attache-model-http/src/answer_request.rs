@@ -1,7 +1,7 @@
-//! Asks, reads the answer, and tries again where that may help: the same for every provider.
+//! Sends a request, reads the answer and retries: the same for every provider.
 //!
-//! One state machine that a stream pulls along: nothing happens unless somebody wants the next piece, and
-//! dropping it drops the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
+//! A state machine behind a stream: it runs only while the stream is polled, and dropping the stream cancels
+//! the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
 
 mod answer_reader;
 mod provider;
@@ -29,7 +29,7 @@ pub(crate) use provider::{
 };
 use silence_timer::{SilenceTimer, TimedOutcome};
 
-/// So many continuations in a row that add nothing are the end of an answer.
+/// So many empty continuations in a row end an answer.
 const MAX_EMPTY_CONTINUATIONS: u32 = 3;
 
 /// An error's body is read so far.
@@ -49,7 +49,7 @@ pub(crate) fn answer<P: Provider>(
 struct AnswerRequest<P: Provider> {
     provider: Arc<P>,
     prompt: Prompt,
-    /// The request as it is sent, as long as nothing changes in it.
+    /// The encoded request, until the variation changes.
     body: Option<Bytes>,
     circumstances: RequestVariation,
     retry_state: RetryState,
@@ -217,14 +217,14 @@ impl<P: Provider> AnswerRequest<P> {
         }
     }
 
-    /// The provider reports an error where the next piece of its answer should be.
+    /// The provider reports an error in the middle of the answer.
     fn failed_within(&mut self, error: &Value) {
         let shown = self.provider.redacted(&error.to_string());
         let error = serde_json::from_str(&shown).unwrap_or(Value::String(shown));
         self.not_whole(self.provider.classify_event(&error));
     }
 
-    /// The stream is over: is it an answer?
+    /// The stream has ended: decides whether the answer is complete.
     fn judge(&mut self, end: StreamEnd) {
         match self.assembly.verdict(end, ends_with_results(&self.prompt.exchanges)) {
             AnswerVerdict::Whole(stop) => self.conclude(stop),
@@ -289,7 +289,7 @@ impl<P: Provider> AnswerRequest<P> {
         }
     }
 
-    /// From the beginning, after a pause; or not at all.
+    /// Retries the whole prompt after a delay, or gives up.
     fn retry(&mut self, setback: RetryReason, fault: FailedAttempt) {
         let Some(pause) = self.retry_state.delay_after(setback) else { return self.give_up(fault.error) };
         tracing::debug!(why = fault.why, ?pause, "the model is asked again");
@@ -302,7 +302,7 @@ impl<P: Provider> AnswerRequest<P> {
             pause,
             why: fault.why,
         })));
-        // From now, not from when the notice was taken.
+        // Counts from now, not from the moment when the notice is read.
         self.phase = Phase::Pause(Instant::now() + pause);
     }
 

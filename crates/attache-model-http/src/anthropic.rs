@@ -42,7 +42,7 @@ pub struct AnthropicOptions {
     /// How many tokens a prompt may have, where the table of known models is wrong or silent.
     pub window: Option<u64>,
     /// How long an answer may get where the prompt does not say; Anthropic insists on a number.
-    pub most_output_tokens: Option<u64>,
+    pub max_output_tokens: Option<u64>,
     pub retry: RetryOptions,
 }
 
@@ -70,7 +70,7 @@ impl AnthropicOptions {
             version: Version::default(),
             headers: Vec::new(),
             window: None,
-            most_output_tokens: None,
+            max_output_tokens: None,
             retry: RetryOptions::default(),
         }
     }
@@ -117,7 +117,7 @@ impl AnthropicModel {
     pub fn new(options: AnthropicOptions, client: HttpClient) -> Result<Self, BadOptions> {
         let mut model = Model::named(&checked_model(&options.model)?);
         model.window = options.window.unwrap_or(model.window);
-        model.most_output = options.most_output_tokens.unwrap_or(model.most_output);
+        model.most_output = options.max_output_tokens.unwrap_or(model.most_output);
         let mut endpoint = Endpoint::new(EndpointOptions {
             provider: "anthropic",
             official: OFFICIAL,

@@ -23,20 +23,20 @@ pub(crate) enum RetryDecision {
     NoCapacity,
     /// Nothing came in time, which costs too much time to be tried often.
     FirstByteTimeout,
-    /// Nobody listens there, which is rather a wrong address than a bad moment.
+    /// The connection was refused: a wrong address is more likely than a temporary failure.
     ConnectionRefused,
     /// With another credential.
     WithNewCredential,
 }
 
-/// A pause longer than that is not waited for, and is told as a quota that is used up.
+/// A longer delay is reported as an exhausted quota.
 pub(crate) const MAX_RETRY_DELAY: Duration = Duration::from_secs(300);
 
 /// Errors are shown to people, and no more of them than is read.
 const MAX_MESSAGE_LENGTH: usize = 2_000;
 const MAX_TITLE_LENGTH: usize = 200;
 
-/// Added where whoever answered is most likely somebody else.
+/// Added where another server than the provider's has most likely answered.
 pub(crate) const NOT_SERVED: &str = "nothing is served at that address: is the base URL right?";
 
 impl FailedAttempt {

@@ -66,7 +66,7 @@ const RENEWAL_MARGIN: Duration = Duration::from_secs(300);
 impl GoogleTokens {
     pub fn new(credentials: GoogleCredentials, client: HttpClient) -> Self {
         let clock = Arc::new(SystemTime::now);
-        // Somebody waits for the answer that the token is for.
+        // A person waits for the answer.
         let retry =
             RetryOptions { attempts: 3, first_delay: Duration::from_secs(1), ..RetryOptions::default() };
         Self { credentials, client, clock, retry, kept: Mutex::default() }

@@ -1,8 +1,8 @@
-//! What was said so far, put in an order that providers take.
+//! Puts the conversation into a form that providers accept.
 //!
-//! They refuse a history whose calls and results do not pair up, or whose ids they do not like. Whoever builds a
-//! prompt sees to pairs; what still does not fit, say after a crash or from another provider, is repaired here,
-//! because a refused history would be refused for ever.
+//! Providers refuse a history with unpaired calls and results, or with ids in another format. The agent pairs calls and results;
+//! what still does not fit, for example after a crash or from another provider, is repaired here, because a refused
+//! history would be refused in every later request.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use attache_domain::{CallId, Content, Exchange, ModelPart, ModelPartContent, Too
 pub(crate) const NO_RESULT: &str =
     "This call was interrupted and has no result. Whether it had any effect is unknown.";
 
-/// Said for the user where a model has to be spoken to and nobody said anything.
+/// The user's message where a provider requires one and there is none.
 pub(crate) const GO_ON: &str = "Please go on.";
 
 /// One contribution. Results come right after the answer with their calls.
@@ -23,17 +23,17 @@ pub(crate) enum Turn<'a> {
     Results(Vec<CallWithResult<'a>>),
 }
 
-/// A piece of an answer.
+/// A part of an answer.
 #[derive(Debug)]
 pub(crate) struct AnswerPart<'a> {
     pub(crate) said: &'a ModelPart,
     /// For a call, its id as it can be sent.
     pub(crate) id: String,
-    /// It belongs to the turn that is still going on.
+    /// It belongs to the current turn.
     pub(crate) current: bool,
 }
 
-/// A call with what came of it.
+/// A call with its result.
 #[derive(Debug)]
 pub(crate) struct CallWithResult<'a> {
     pub(crate) id: String,
@@ -98,7 +98,7 @@ impl<'a> TurnBuilder<'a> {
     }
 }
 
-/// The ids of one history, each used once. The same history gets the same ids, so that caches of it hold.
+/// The ids of one history, each used once. The same history gets the same ids, so that the provider's cache stays valid.
 #[derive(Default)]
 struct CallIds {
     used: HashSet<String>,

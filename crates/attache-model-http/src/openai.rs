@@ -1,6 +1,6 @@
 //! OpenAI's chat completions, and whatever speaks like them: Ollama, vLLM, llama.cpp and many a gateway.
 //!
-//! Those differ in what they leave out, so nothing is needed that can be done without.
+//! Compatible servers leave out different fields, so every optional field may be missing.
 
 mod answer;
 mod calls;
@@ -47,7 +47,7 @@ pub struct OpenAiOptions {
     pub headers: Vec<(String, Secret)>,
     /// How many tokens a prompt may have, where the table of known models is wrong or silent.
     pub window: Option<u64>,
-    /// How a limit for the answer is spelled; `None` goes by the server.
+    /// The name of the field with the answer's limit; `None` decides by the server.
     pub output_limit: Option<OutputLimit>,
     /// Asks for what an answer cost. Only a server that refuses the question needs `false`.
     pub include_usage: bool,

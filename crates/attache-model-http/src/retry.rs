@@ -1,12 +1,12 @@
-//! How often something is tried again, and after which pause.
+//! Counts retries and computes the delay before the next one.
 //!
-//! No clock and no chance of its own: pauses are told, not waited for, and [`Jitter`] is handed in.
+//! Pure: the caller waits, and passes [`Jitter`] in.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Spreads pauses, so that clients that failed together do not come back together.
+/// Spreads delays, so that clients that failed together do not retry together.
 #[derive(Clone)]
 pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
 
@@ -22,7 +22,7 @@ impl Jitter {
     }
 
     pub fn random() -> Self {
-        // A random id is all the randomness there is at hand; a pause needs no more.
+        // A random id is random enough for a delay.
         Self::new(|| f64::from(uuid::Uuid::new_v4().as_fields().0) / (f64::from(u32::MAX) + 1.0))
     }
 
@@ -39,23 +39,23 @@ impl fmt::Debug for Jitter {
 
 #[derive(Debug, Clone)]
 pub struct RetryOptions {
-    /// How often a request is sent until an answer begins.
+    /// Attempts until an answer begins.
     pub attempts: u32,
-    /// How often where nobody listens: that is rather a wrong address than a bad moment.
+    /// Attempts when the connection is refused: a wrong address is more likely than a temporary failure.
     pub refused_attempts: u32,
-    /// An answer that has not begun after this time is not waited for any longer.
+    /// A request times out if no answer has begun after this time.
     pub first_byte_timeout: Duration,
-    /// How often a request is sent to a server that stays silent for so long.
+    /// Attempts when the first byte times out.
     pub silent_attempts: u32,
-    /// After this time without an answer people are told that it is waited for.
+    /// After this time without data a notice says that the request is still waiting.
     pub silence_notice_delay: Duration,
-    /// Whether a request is sent again that the network failed.
+    /// Whether network failures are retried.
     pub retry_network_failures: bool,
     pub first_delay: Duration,
     pub max_delay: Duration,
-    /// A provider that wants a longer pause than this is not waited for.
+    /// A longer delay of the provider ends the retries.
     pub max_provider_delay: Duration,
-    /// How often an answer may begin until one is whole.
+    /// Attempts until an answer is complete.
     pub stream_attempts: u32,
     pub first_stream_delay: Duration,
     pub jitter: Jitter,
@@ -81,22 +81,22 @@ impl Default for RetryOptions {
     }
 }
 
-/// What kind of failure it was.
+/// Why a request is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryReason {
-    /// No answer began: the network, or the provider said so.
+    /// No answer began: a network failure, or an error of the provider.
     NotAnswered { wanted: Option<Duration> },
-    /// Nobody listens at the address.
+    /// The connection was refused.
     ConnectionRefused,
     /// No answer began in time.
     FirstByteTimeout,
-    /// The provider has no room for this model right now. That passes at once or not at all.
+    /// The provider has no capacity for this model now. That passes within seconds or not at all.
     NoCapacity,
-    /// An answer began and broke off, or came to nothing.
+    /// An answer broke off or was empty.
     AnswerIncomplete { wanted: Option<Duration> },
 }
 
-/// The tries of one prompt.
+/// The retries of one prompt.
 #[derive(Debug)]
 pub struct RetryState {
     options: RetryOptions,
@@ -121,7 +121,7 @@ impl RetryState {
         self.begun
     }
 
-    /// The pause before the next attempt; `None` when there is none.
+    /// The delay before the next attempt; `None` to give up.
     pub fn delay_after(&mut self, setback: RetryReason) -> Option<Duration> {
         let pause = match setback {
             RetryReason::NotAnswered { wanted } => {

@@ -1,4 +1,4 @@
-//! What OpenAI, Anthropic and those who speak like them say when something is wrong, and what can be done about it.
+//! The retry class of an error of OpenAI, Anthropic or a compatible server: which status is retried, and after which delay.
 //!
 //! Their words differ, but none of them means two things, so one reading does for all.
 
@@ -12,7 +12,7 @@ use crate::failed_attempt::{
     FailedAttempt, MAX_RETRY_DELAY, NOT_SERVED, RetryDecision, delay_in, readable, shortened,
 };
 
-/// All that is known about an error.
+/// An error as the provider describes it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RequestError {
     status: Option<u16>,
@@ -21,7 +21,7 @@ pub(crate) struct RequestError {
     code: String,
     message: String,
     delay: Option<Duration>,
-    /// The provider says that trying again is of no use.
+    /// The provider says that a retry is useless.
     permanent: bool,
     /// It came as a page for people, which is not how providers speak.
     page: bool,
@@ -41,7 +41,7 @@ impl RequestError {
         trouble
     }
 
-    /// An error in the middle of an answer, where no status tells what it is.
+    /// An error in the middle of an answer, without a status.
     pub(crate) fn of_event(error: &Value) -> Self {
         let mut trouble = Self::default();
         trouble.take(error);
@@ -208,5 +208,5 @@ fn wanted(head: &ResponseHead) -> Option<Duration> {
 }
 
 #[cfg(test)]
-#[path = "trouble_tests.rs"]
+#[path = "retry_class_tests.rs"]
 mod tests;

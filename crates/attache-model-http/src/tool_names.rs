@@ -20,7 +20,7 @@ pub(crate) const MAX_NAME_LENGTH: usize = 64;
 impl ToolNames {
     pub(crate) fn of(prompt: &Prompt) -> Self {
         let mut names = Self::default();
-        // Those that fit keep their names, whoever comes first.
+        // Valid names stay, in whichever order the tools come.
         let (fitting, others): (Vec<_>, Vec<_>) =
             prompt.tools.iter().map(|tool| tool.name.as_str()).partition(|name| fits(name));
         for name in fitting.into_iter().chain(others) {

@@ -13,9 +13,9 @@ pub struct ModelRequest {
     /// Counted from one within the task.
     pub turn: u32,
     /// How many chunks of this turn are already recorded, from before a restart. A provider that can
-    /// goes on after them; one that cannot starts again with [`ModelChunk::Withdrawn`].
+    /// continues after them; one that cannot starts again with [`ModelChunk::Withdrawn`].
     pub emitted: u32,
-    /// What came of the calls of this turn so far: one entry for each [`Finish::Calls`], in order.
+    /// The results of this turn's calls so far: one entry for each [`TurnFinish::Calls`], in order.
     pub results: Vec<Vec<ToolResult>>,
 }
 
@@ -74,7 +74,7 @@ pub enum ModelStreamItem {
     Finish(TurnFinish),
 }
 
-/// Lazy: nothing happens before it is polled, and dropping it stops the work behind it.
+/// Lazy: nothing happens before the stream is polled, and dropping it cancels the work.
 pub type ModelStream = BoxStream<'static, Result<ModelStreamItem, ModelError>>;
 
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +85,7 @@ pub enum ModelError {
 }
 
 pub trait BuiltInModel: Send + Sync + 'static {
-    /// As people know it.
+    /// The name that people use.
     fn name(&self) -> &str;
 
     /// Answers the last message of the request.

@@ -1,7 +1,7 @@
-//! Models that stand in for each other.
+//! Fallback between models.
 //!
-//! When one is not there, not to be had, or used up, the next is asked, and whoever listens is told. One that failed
-//! so is left alone for a while, so that not every prompt has to find out again.
+//! When a model does not exist, cannot be reached or has no quota left, the next model of the chain is asked, and the stream
+//! says so. The failed model is skipped for a while, so that later prompts do not wait for it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,14 +24,14 @@ struct Chain {
 
 struct ChainModel {
     model: Arc<dyn LanguageModel>,
-    /// Not asked before then, as long as another can be.
+    /// Skipped until then, unless every model is skipped.
     rests_until: Mutex<Option<Instant>>,
 }
 
-/// How long one is left alone that does not exist, or whose quota is used up and does not say until when.
+/// How long a model is skipped that does not exist, or whose quota is exhausted for an unknown time.
 const LONG_REST_INTERVAL: Duration = Duration::from_secs(3_600);
 
-/// How long one is left alone that could not be reached.
+/// How long a model is skipped that could not be reached.
 const SHORT_REST_INTERVAL: Duration = Duration::from_secs(300);
 
 impl FallbackModel {
@@ -41,7 +41,7 @@ impl FallbackModel {
     ) -> Self {
         let link = |model| ChainModel { model, rests_until: Mutex::default() };
         let links: Vec<ChainModel> = [first].into_iter().chain(others).map(link).collect();
-        // A prompt has to fit into whichever answers it.
+        // A prompt has to fit into the window of every model.
         let window = links.iter().map(|link| link.model.window()).min().unwrap_or(0);
         Self { chain: Arc::new(Chain { links }), window }
     }
@@ -114,7 +114,7 @@ impl FallbackRequest {
 }
 
 impl Chain {
-    /// The first that is not left alone, or just the first.
+    /// The first model that is not skipped, or else the first of the chain.
     fn first(&self) -> usize {
         self.links.iter().position(|link| !link.rests()).unwrap_or(0)
     }
@@ -136,12 +136,12 @@ impl ChainModel {
     }
 }
 
-/// How long a model is left alone after an error that another may not have; `None` for any other error.
+/// How long a model is skipped after an error that another model may not have; `None` for any other error.
 fn rest(error: &LanguageError) -> Option<Duration> {
     match error {
         LanguageError::NoSuchModel { .. } => Some(LONG_REST_INTERVAL),
         LanguageError::QuotaExhausted { retry_after, .. } => {
-            // A number from outside is not added to a clock as it is.
+            // The provider's number is bounded before it is added to a clock.
             Some(retry_after.map_or(LONG_REST_INTERVAL, |pause| pause.min(24 * LONG_REST_INTERVAL)))
         }
         LanguageError::Unavailable { .. } => Some(SHORT_REST_INTERVAL),

@@ -1,6 +1,6 @@
-//! The seam to language models: one prompt in, one answer out, piece by piece.
+//! The trait for language models: a prompt in, a streamed answer out.
 //!
-//! Not here: turns, tools being run, and what becomes of the answer; that is the agent's.
+//! The agent runs turns and tools.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +10,12 @@ use attache_domain::{Exchange, ModelPart, ToolCall, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-/// All that a model is told for one answer.
+/// Everything a model is sent for one answer.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     pub instructions: Option<String>,
-    /// Oldest first. Calls and results are paired; whoever builds a prompt sees to that. Shared, because a conversation
-    /// is told again and again, and long.
+    /// Oldest first. The builder of a prompt pairs calls with results. Shared, because a conversation is long and is sent
+    /// with every request.
     pub exchanges: Arc<Vec<Arc<Exchange>>>,
     /// Prompts with the same key only grow; see [`PromptKey`].
     pub key: Option<PromptKey>,
@@ -55,21 +55,21 @@ pub struct ToolDeclaration {
     pub parameters: Value,
 }
 
-/// Pieces, then one end and nothing more.
+/// Any number of pieces, then one end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerEvent {
     Piece(AnswerPiece),
     End {
         stop: StopReason,
         usage: Usage,
-        /// The whole answer, with everything that the provider wants to see again.
+        /// The whole answer, with the opaque data that the provider expects back.
         said: Vec<ModelPart>,
     },
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerPiece {
-    /// The answer begins; its provider calls it this.
+    /// The answer begins, with the provider's id.
     Begun { id: String },
     /// The next stretch of the answer.
     Text(String),
@@ -79,36 +79,36 @@ pub enum AnswerPiece {
     CallBegun { name: String },
     /// A whole call.
     Call(ToolCall),
-    /// Nothing has come for so long, before the answer or in the middle of it; it is waited for until so much time has passed.
+    /// No data for `silent`, before the answer or in the middle of it; the request times out after `most`.
     Waiting { silent: Duration, most: Duration },
-    /// Something went wrong that may pass. What came so far does not count; the answer begins again after `pause`.
+    /// A temporary failure. The pieces so far are withdrawn; the answer begins again after `pause`.
     Retrying { attempt: u32, pause: Duration, why: String },
-    /// Another model goes on in place of the one that was asked. What came so far does not count.
+    /// A fallback model answers. The pieces so far are withdrawn.
     Switched { model: String, why: String },
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// It has said what it wanted, calls included.
+    /// The answer is complete, calls included.
     Done,
-    /// It was not allowed to say more.
+    /// The limit for the answer was reached.
     Length,
-    /// It, or its provider, will not answer this. Not worth another try as it is.
+    /// The model or its provider refuses to answer. A retry of the same prompt is useless.
     Refused { why: String },
 }
 
-/// Lazy: nothing is sent before it is polled, and dropping it ends the request.
+/// Lazy: nothing is sent before the stream is polled, and dropping it cancels the request.
 pub type LanguageStream = BoxStream<'static, Result<AnswerEvent, LanguageError>>;
 
-/// Why there is no answer, by what can be done about it. Faults that pass are tried again before they come here.
+/// Why there is no answer, by what the caller can do about it. Temporary failures have been retried before.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LanguageError {
     /// The credential is missing, wrong, or not good for this.
     #[error("the model's provider refuses the credential: {what}")]
     Credential { what: String },
-    /// There is none to begin with, so nobody was asked.
+    /// No credential is configured, so no request was sent.
     #[error("no credential can be given to the model's provider: {what}")]
     NoCredential { what: String },
     /// The request itself is at fault, or the history in it.
@@ -118,22 +118,22 @@ pub enum LanguageError {
     NoSuchModel { model: String, what: String },
     #[error("the prompt is larger than the model takes: {what}")]
     TooLong { what: String },
-    /// Not before a day, or money, has passed.
+    /// Waiting for minutes does not help: the limit is per day, or a payment is missing.
     #[error("the quota is used up: {what}")]
     QuotaExhausted { what: String, retry_after: Option<Duration> },
-    /// It did not pass within the tries there are.
+    /// All retries failed.
     #[error("the model cannot be reached: {what}")]
     Unavailable { what: String },
-    /// Nobody is where the model should be, or nobody to be trusted; no other model is there either.
+    /// The connection or TLS failed. Another model of the same server would fail too.
     #[error("the model's server cannot be reached: {what}")]
     Unreachable { what: String },
-    /// Answers came, but none that is whole and says something.
+    /// Every answer was incomplete or empty.
     #[error("the model gave no usable answer: {what}")]
     Unusable { what: String },
 }
 
 pub trait LanguageModel: Send + Sync + 'static {
-    /// The name that its provider knows it by: an alias is told as what it stands for.
+    /// The provider's name of the model; an alias is resolved.
     fn name(&self) -> &str;
 
     /// How many tokens a prompt may have.

@@ -1,8 +1,8 @@
-//! The seam to language models, and the two built-in ones that need no key.
+//! The traits for language models and built-in models, and the two built-in models that need no key.
 //!
 //! [`offline`] answers a small set of plain-English requests; [`script`] plays a YAML file, which makes
-//! attache a stand-in agent for people who develop A2A clients. Providers reached over HTTP live in
-//! a crate of their own.
+//! attache a test agent for developers of A2A clients. Providers reached over HTTP live in
+//! `attache-model-http`.
 
 mod built_in;
 mod fallback;

@@ -61,7 +61,7 @@ fn reply_to(request: &ModelRequest) -> Reply {
     let messages = callers_messages(&request.history);
     let Some((latest, earlier)) = messages.split_last() else { return Reply::to(&Request::Unknown) };
     let text = latest.text();
-    // Whoever was asked something answers with their next message, whatever it says.
+    // The message after a question is its answer, whatever it says.
     let asked = earlier.iter().fold(false, |asked, message| {
         !asked && matches!(Request::understand(&message.text()), Request::AskMe)
     });

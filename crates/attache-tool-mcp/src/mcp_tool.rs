@@ -73,7 +73,7 @@ impl Tool for McpTool {
     }
 }
 
-/// An error for the model; what the server said of it is marked as somebody else's word.
+/// An error for the model; the server's own text is marked as untrusted.
 pub(crate) fn words(error: &ServerRequestError) -> String {
     match error {
         ServerRequestError::Call(CallError::Refused { code, message }) => {

@@ -14,7 +14,7 @@ use crate::shorten::{MAX_CHARACTERS, cut};
 use crate::tool_result::{self, ResultSource};
 use attache_tool::untrusted;
 
-/// All servers, as long as somebody keeps them.
+/// All servers, while a conversation keeps them.
 pub(crate) type WeakServers = Weak<[Arc<Server>]>;
 
 const LIST: &str = "list_mcp_resources";

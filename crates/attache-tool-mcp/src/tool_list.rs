@@ -1,4 +1,4 @@
-//! What a server says it can do, read with care: one bad entry is left out and told of, the others stay.
+//! The list of a server's tools: an invalid entry is left out and noted, the others stay.
 
 use std::collections::BTreeSet;
 

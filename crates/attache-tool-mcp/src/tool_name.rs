@@ -1,8 +1,8 @@
-//! What models call a server's tool.
+//! The names of MCP tools: `mcp_SERVER_TOOL`.
 
-/// Providers take no longer names.
+/// Some providers refuse longer names.
 const MAX_NAME_LENGTH: usize = 63;
-/// In place of a long name's middle.
+/// Replaces the middle of a long name.
 const GAP: &str = "___";
 
 /// `mcp_<server>_<tool>` in characters that every provider takes; a long name loses its middle.
@@ -13,7 +13,7 @@ pub(crate) fn tool_name(server: &str, tool: &str) -> String {
     if name.len() <= MAX_NAME_LENGTH {
         return name;
     }
-    // The end tells tools of one server apart, so it gets a little more.
+    // Tools of one server differ at the end, so the end is a little longer.
     let head = (MAX_NAME_LENGTH - GAP.len()) / 2 - 2;
     let tail = MAX_NAME_LENGTH - GAP.len() - head;
     format!("{}{GAP}{}", &name[..head], &name[name.len() - tail..])

@@ -204,5 +204,5 @@ fn is_media_type(text: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "outcome_tests.rs"]
+#[path = "tool_result_tests.rs"]
 mod tests;

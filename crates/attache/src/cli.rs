@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use attache_config::{AgentFlags, Flags, VARIABLES};
+use attache_cli::card::CardArguments;
+use attache_cli::config::ConfigArguments;
+use attache_cli::keys::KeysArguments;
+use attache_cli::mcp::McpArguments;
+use attache_cli::tasks::TasksArguments;
+use attache_cli::trust::TrustArguments;
+use attache_config::{Flags, VARIABLES};
+use attache_workspace::AgentFlags;
 use clap::{Args, Parser, Subcommand};
 
-use crate::card_command::CardArguments;
-use crate::config_command::ConfigArguments;
 use crate::headless::HeadlessArguments;
-use crate::keys_command::KeysArguments;
-use crate::mcp::McpArguments;
 use crate::store_command::StoreArguments;
-use crate::tasks::TasksArguments;
-use crate::trust_command::TrustArguments;
 
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about = "A coding agent that lives on the network", after_help = variables())]
@@ -88,7 +89,7 @@ pub(crate) struct ServeArguments {
     log_format: Option<String>,
 }
 
-/// What counts for the agent wherever it works.
+/// Flags that are about the agent, for `serve` and for runs without a terminal.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AgentArguments {
     /// Tools that need no approval, e.g. read_file,'run_shell_command(git status)'
@@ -144,7 +145,7 @@ impl From<ServeArguments> for Flags {
     }
 }
 
-/// The widest line of the help, as clap has it.
+/// The widest line of the help, as in clap.
 const HELP_WIDTH: usize = 98;
 
 fn variables() -> String {

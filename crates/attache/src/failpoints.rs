@@ -1,4 +1,4 @@
-//! Ends the program at a named point, for tests of what a crash there leaves behind. In debug builds only.
+//! Kills the program at a named point, for tests of crashes. In debug builds only.
 
 use attache_tool::failpoint;
 use rustix::process::{Signal, getpid, kill_process};
@@ -6,12 +6,12 @@ use rustix::process::{Signal, getpid, kill_process};
 /// Names the point.
 const VARIABLE: &str = "ATTACHE_FAILPOINT";
 
-/// Looks for the variable and, where it is set, has the program killed when the point is reached.
+/// If the variable is set, the program is killed when it reaches the point.
 pub(crate) fn install() {
     if crate::environment::variable(VARIABLE).is_some() {
         failpoint::install(|point| {
             if crate::environment::variable(VARIABLE).as_deref() == Some(point) {
-                // As `kill -9` does. Nothing can be done about a failure.
+                // Like `kill -9`. A failure cannot be handled.
                 let _ = kill_process(getpid(), Signal::KILL);
             }
         });

@@ -3,10 +3,9 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::Context;
+use attache_cli::report::with_hint;
 use attache_config::{LogFormat, LogSettings};
 use tracing_subscriber::EnvFilter;
-
-use crate::report::with_hint;
 
 pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> {
     // The MCP library logs what servers say, and that is none of the log's business unless somebody asks for it. The

@@ -3,41 +3,33 @@
 //! The binary: command line, wiring, logging, exit codes. The only place that reads the environment and the
 //! current folder, prints, or exits.
 
-mod card_command;
 mod cli;
-mod command_context;
-mod config_command;
-mod context_files;
-mod conversation_tools;
-mod conversations;
 mod environment;
 #[cfg(debug_assertions)]
 mod failpoints;
 mod headless;
-mod keys_command;
+mod implementations;
 mod logging;
-mod mcp;
+mod mcp_probe;
 mod mcp_servers;
 mod models;
 mod open_files;
+mod own_card;
 mod port;
-mod printable;
-mod project;
-mod report;
 mod runtime;
 mod sandbox;
 mod serve;
-mod setup_builder;
 mod signing;
+mod standard_tools;
 mod store_command;
-mod tasks;
-mod trust_command;
 mod typo;
 mod wiring;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use anyhow::Context;
+use attache_cli::{ProcessContext, report};
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
@@ -47,10 +39,10 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // The system's huge pages would make two megabytes resident wherever a few bytes are used. First, because
-    // it counts for memory touched from now on; a system without them has nothing to switch off.
+    // Huge pages would make two megabytes resident wherever a few bytes are used. Comes first, because it counts for memory
+    // that is touched from now on. A system without huge pages reports an error, which does not matter.
     let _ = nix::sys::prctl::set_thp_disable(true);
-    // Before anything else: a confined command is started by a copy of this program that does nothing but that.
+    // A confined command is started by a copy of this program that does nothing else.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == attache_tool_sandbox::ENTER) {
         return attache_tool_sandbox::enter(arguments);
@@ -63,29 +55,42 @@ fn main() -> ExitCode {
         return report::usage(&mistake);
     }
     let Cli { command, headless } = Cli::parse();
-    let result = match command {
-        Some(Command::Card(arguments)) => return card_command::run(arguments),
-        Some(Command::Config(arguments)) => return config_command::run(arguments),
-        Some(Command::Keys(arguments)) => keys_command::run(arguments),
-        Some(Command::Mcp(arguments)) => {
-            return mcp::run(arguments).unwrap_or_else(|error| report::failure(&error));
+    match command {
+        Some(Command::Card(arguments)) => attache_cli::card::run(arguments, &own_card::own_card),
+        Some(Command::Config(arguments)) => {
+            in_folder(|process| Ok(attache_cli::config::run(arguments, process, &sandbox::description)))
         }
-        Some(Command::Serve(arguments)) => serve::run(arguments),
-        Some(Command::Store(arguments)) => return store_command::run(arguments),
-        Some(Command::Tasks(arguments)) => return tasks::run(arguments),
-        Some(Command::Trust(arguments)) => trust_command::run(arguments),
-        None if headless.asks_nothing() && io::stdin().is_terminal() => return explain(),
-        None => return headless::run(&headless),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report::failure(&error),
+        Some(Command::Keys(arguments)) => report::end(attache_cli::keys::run(arguments)),
+        Some(Command::Mcp(arguments)) => {
+            in_folder(|process| attache_cli::mcp::run(arguments, process, &mcp_probe::probe))
+        }
+        Some(Command::Serve(arguments)) => report::end(serve::run(arguments)),
+        Some(Command::Store(arguments)) => store_command::run(arguments),
+        Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
+        Some(Command::Trust(arguments)) => {
+            in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))
+        }
+        None if headless.asks_nothing() && io::stdin().is_terminal() => explain(),
+        None => headless::run(&headless),
     }
 }
 
-/// Nothing was asked, and nothing will come: what could be asked.
+/// Runs a command that depends on the current folder.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+fn in_folder(run: impl FnOnce(ProcessContext<'_>) -> anyhow::Result<ExitCode>) -> ExitCode {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder");
+    let result = current_dir.and_then(|current_dir| {
+        run(ProcessContext { current_dir: &current_dir, environment: &environment::variable })
+    });
+    result.unwrap_or_else(|error| report::failure(&error))
+}
+
+/// Prints the help, because there is no prompt and no command.
 fn explain() -> ExitCode {
-    // There is nobody to tell when it cannot be printed.
+    // If printing fails, nothing is left to do.
     let _ = Cli::command().print_help();
     ExitCode::from(2)
 }

@@ -1,23 +1,20 @@
-//! MCP servers, shared by the conversations of one caller that want the same ones.
+//! MCP servers, shared by the conversations of one caller that use the same ones.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
 
-use attache_config::{HttpKind, McpServerSettings, McpTransport, SecretText, Settings, WorkspaceSettings};
+use async_trait::async_trait;
+use attache_config::{SecretText, Settings};
 use attache_domain::{IgnorePoison, Scope};
 use attache_net::Secret;
-use attache_tool::Access;
+use attache_tool::{Access, Tool};
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
+use attache_workspace::{
+    HttpKind, McpServerSettings, McpTransport, ServerState, ServerStatus, ToolServers, WorkspaceSettings,
+};
 
-/// Servers that a conversation wants, and how they are reached.
-pub(crate) struct ServerGroup {
-    pub(crate) servers: Vec<ServerOptions>,
-    pub(crate) context: ConnectContext,
-}
-
-/// Connections that somebody uses. They end with the last conversation that does.
+/// Connections that conversations use. A connection ends with the last conversation that uses it.
 #[derive(Default)]
 pub(crate) struct SharedServers {
     connected: Mutex<Vec<SharedGroup>>,
@@ -27,68 +24,97 @@ struct SharedGroup {
     scope: Scope,
     options: Vec<ServerOptions>,
     context: ConnectContext,
-    servers: Weak<McpServers>,
+    servers: Weak<ConnectedServers>,
 }
 
 impl SharedServers {
-    /// Connected to, failed, or not there yet after `first_wait`: each tells itself. Connecting goes on.
-    pub(crate) async fn connect(
+    /// Starts to connect, unless a conversation of the same scope uses the same servers already.
+    pub(crate) fn connect(
         &self,
         scope: &Scope,
-        wanted: Vec<ServerGroup>,
-        first_wait: Duration,
-    ) -> Vec<Arc<McpServers>> {
-        let groups: Vec<_> = wanted.into_iter().map(|wanted| self.group(scope, wanted)).collect();
-        let settled = async {
-            for servers in &groups {
-                servers.settled().await;
-            }
-        };
-        let _ = tokio::time::timeout(first_wait, settled).await;
-        groups
-    }
-
-    fn group(&self, scope: &Scope, ServerGroup { servers, context }: ServerGroup) -> Arc<McpServers> {
+        options: Vec<ServerOptions>,
+        context: ConnectContext,
+    ) -> Arc<ConnectedServers> {
         let mut connected = self.connected.lock().ignore_poison();
         connected.retain(|connected| connected.servers.strong_count() > 0);
         let same = |known: &&SharedGroup| {
-            known.scope == *scope && known.options == servers && known.context == context
+            known.scope == *scope && known.options == options && known.context == context
         };
         if let Some(found) = connected.iter().find(same).and_then(|known| known.servers.upgrade()) {
             return found;
         }
-        let started = Arc::new(McpServers::start(servers.clone(), context.clone()));
-        let servers_now = Arc::downgrade(&started);
-        connected.push(SharedGroup { scope: scope.clone(), options: servers, context, servers: servers_now });
+        let started = Arc::new(ConnectedServers(McpServers::start(options.clone(), context.clone())));
+        let servers = Arc::downgrade(&started);
+        connected.push(SharedGroup { scope: scope.clone(), options, context, servers });
         started
     }
 }
 
-/// The servers of the settings, as they are connected to.
-///
-/// In a folder that is not trusted, programs start in an empty one of ours: what `npx`, `uvx` and others find where they
-/// start (`.npmrc`, `node_modules`, `uv.toml`) decides what they run. Servers are still told that they work in the folder.
+/// Servers of MCP, as a workspace uses them.
+pub(crate) struct ConnectedServers(McpServers);
+
+#[async_trait]
+impl ToolServers for ConnectedServers {
+    async fn settled(&self) {
+        self.0.settled().await;
+    }
+
+    fn statuses(&self) -> Vec<ServerStatus> {
+        self.0.statuses().into_iter().map(status_of).collect()
+    }
+
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.0.tools()
+    }
+
+    fn version(&self) -> u64 {
+        *self.0.changes().borrow()
+    }
+}
+
+/// The status as a workspace sees it.
+pub(crate) fn status_of(status: attache_tool_mcp::ServerStatus) -> ServerStatus {
+    ServerStatus {
+        name: status.name,
+        state: match status.state {
+            attache_tool_mcp::ServerState::Connecting => ServerState::Connecting,
+            attache_tool_mcp::ServerState::Connected => ServerState::Connected,
+            attache_tool_mcp::ServerState::Failed { why } => ServerState::Failed { why },
+        },
+        tools: status.tools,
+    }
+}
+
+/// The servers of a workspace's settings, as options of the connection.
 pub(crate) fn configured_servers(
     operator: &Settings,
     settings: &WorkspaceSettings,
 ) -> io::Result<Vec<ServerOptions>> {
     let servers = settings.mcp_servers.iter();
-    if settings.trusted || settings.mcp_servers.is_empty() {
-        return Ok(servers.map(|(name, server)| server_options(name, server)).collect());
+    let options = servers.map(|(name, server)| server_options(name, server)).collect();
+    if settings.trusted { Ok(options) } else { outside_the_folder(operator, options) }
+}
+
+/// For a folder that is not trusted: programs start in an empty folder of ours. What `npx`, `uvx` and others find where they
+/// start (`.npmrc`, `node_modules`, `uv.toml`) decides what they run. Servers are still told that they work in the folder.
+pub(crate) fn outside_the_folder(
+    operator: &Settings,
+    mut servers: Vec<ServerOptions>,
+) -> io::Result<Vec<ServerOptions>> {
+    if servers.is_empty() {
+        return Ok(servers);
     }
     let elsewhere = operator.scratch.join("servers");
     std::fs::create_dir_all(&elsewhere)?;
-    let moved = |(name, server): (&String, &McpServerSettings)| {
-        let mut options = server_options(name, server);
-        if let Transport::Stdio { directory, .. } = &mut options.transport {
+    for server in &mut servers {
+        if let Transport::Stdio { directory, .. } = &mut server.transport {
             *directory = directory.take().filter(|it| it.is_absolute()).or_else(|| Some(elsewhere.clone()));
         }
-        options
-    };
-    Ok(servers.map(moved).collect())
+    }
+    Ok(servers)
 }
 
-/// A server of the settings, as it is connected to.
+/// A server of the settings, as options of the connection.
 pub(crate) fn server_options(name: &str, server: &McpServerSettings) -> ServerOptions {
     let secrets = |values: &BTreeMap<String, SecretText>| {
         values.iter().map(|(name, value)| (name.clone(), Secret::new(value.expose()))).collect()

@@ -1,4 +1,4 @@
-//! Models become minds, by the names people choose them by.
+//! Makes the model of a choice.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use attache_agent::AgentModel;
-use attache_config::{
-    AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
-};
+use attache_cli::report::with_hint;
 use attache_domain::IgnorePoison;
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
@@ -22,17 +20,18 @@ use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
 use attache_net::{BaseUrl, HttpClient, HttpClientOptions, NetError, Proxy, Secret};
+use attache_workspace::{
+    AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+};
 
-use crate::report::with_hint;
-
-/// Where machines of Google's cloud ask who they are.
+/// Machines in Google's cloud get their identity here.
 const METADATA_SERVER: &str = "http://metadata.google.internal";
 
-/// Makes minds, each once.
+/// Makes models, each one once.
 pub(crate) struct Models {
     client: HttpClient,
     retry: RetryOptions,
-    /// How many tokens models take that are not at their vendor's own address.
+    /// The context window of models that are not at their vendor's own address.
     context_window: Option<u64>,
     made: Mutex<HashMap<String, AgentModel>>,
 }
@@ -72,13 +71,13 @@ impl Models {
         Ok(AgentModel::Language(model))
     }
 
-    /// An alias has others to fall back on; whoever names a model means that one.
+    /// An alias has models to fall back on. A model that is named exactly has none.
     fn gemini(&self, choice: &ModelChoice) -> anyhow::Result<Arc<dyn LanguageModel>> {
         let options = self.gemini_options(choice)?;
         with_fallback(&options, &self.client).context("the Gemini model cannot be used")
     }
 
-    /// Searches of the web, where the model's provider has them.
+    /// Web search, if the model's provider offers it.
     pub(crate) fn search(&self, choice: &ModelChoice) -> anyhow::Result<Option<GeminiSearch>> {
         if !matches!(choice, ModelChoice::Gemini(_) | ModelChoice::Vertex(_)) {
             return Ok(None);
@@ -152,7 +151,7 @@ impl Models {
     }
 }
 
-/// A model as its provider calls it, which is how answers are told; people may have chosen it by an alias.
+/// The provider's name of a model, which the output shows. The choice may be an alias.
 pub(crate) fn name_of(choice: &ModelChoice) -> String {
     match choice {
         ModelChoice::Gemini(GeminiSettings { model, .. })
@@ -163,7 +162,7 @@ pub(crate) fn name_of(choice: &ModelChoice) -> String {
     }
 }
 
-/// Such files are small; what is not is something else.
+/// Reads a file of credentials. Such files are small.
 fn credentials_in(path: &Path) -> anyhow::Result<String> {
     const MAX_BYTES: u64 = 64 * 1024;
     let unreadable = || format!("cannot read the credentials {}", path.display());

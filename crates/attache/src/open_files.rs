@@ -1,11 +1,11 @@
-//! How many files may be open at once, and so how many connections: each of them is a file to the system.
+//! Limits the connections by the number of open files that the system allows.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Kept for everything else: the store, models, tools and the programs they start, webhooks.
+/// Files that are reserved for the store, models, tools, their programs and webhooks.
 const RESERVED_FILES: usize = 256;
 
-/// Raises the limit as far as the system lets us, as its usual one is low, and says what it is now.
+/// Raises the limit of open files as far as the system allows, and returns it.
 pub(crate) fn raise_limit() -> Option<usize> {
     let limit = getrlimit(Resource::RLIMIT_NOFILE).map(|(now, most)| {
         match setrlimit(Resource::RLIMIT_NOFILE, most, most) {
@@ -17,7 +17,7 @@ pub(crate) fn raise_limit() -> Option<usize> {
         }
     });
     match limit {
-        // What is larger than any count is no limit.
+        // A limit larger than any count is none.
         Ok(limit) => usize::try_from(limit).ok(),
         Err(error) => {
             tracing::debug!(%error, "the limit of open files cannot be told");
@@ -26,17 +26,17 @@ pub(crate) fn raise_limit() -> Option<usize> {
     }
 }
 
-/// The connections that there may be of those wished for. More than there are files for would not wait their turn but
-/// fail, and take the files of everything else.
-pub(crate) fn connections_within(limit: Option<usize>, wished: usize) -> usize {
-    let Some(limit) = limit else { return wished };
+/// The number of connections, at most `requested`. With more than there are files for, connections would fail instead of
+/// waiting, and take the files of everything else.
+pub(crate) fn connections_within(limit: Option<usize>, requested: usize) -> usize {
+    let Some(limit) = limit else { return requested };
     let most = limit - RESERVED_FILES.min(limit / 2);
-    if wished <= most {
-        return wished;
+    if requested <= most {
+        return requested;
     }
     let most = most.max(1);
     tracing::warn!(
-        "there may be {most} connections at once instead of {wished} (limits.connections): the system lets this \
+        "there may be {most} connections at once instead of {requested} (limits.connections): the system lets this \
          program open {limit} files; raise that limit (ulimit -n, LimitNOFILE) or lower the setting"
     );
     most
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn connections_leave_files_for_everything_else() {
-        for (limit, wished, expected) in [
+        for (limit, requested, expected) in [
             (None, 16_384, 16_384),
             (Some(1 << 20), 16_384, 16_384),
             (Some(16_640), 16_384, 16_384),
@@ -59,7 +59,7 @@ mod tests {
             (Some(1), 16_384, 1),
             (Some(0), 16_384, 1),
         ] {
-            assert_eq!(connections_within(limit, wished), expected, "{limit:?} {wished}");
+            assert_eq!(connections_within(limit, requested), expected, "{limit:?} {requested}");
         }
     }
 }

@@ -1,26 +1,25 @@
-//! Takes the port to listen on, or says what holds it.
+//! Binds the port, or says what holds it.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use attache_cli::report::with_hint;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
-use crate::report::with_hint;
-
-/// A server that was just killed may leave its port to a program that it was about to start, for a moment.
+/// A program that a killed server was about to start may hold the port for a moment.
 const BIND_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What `/proc/net/tcp` calls a socket that listens.
+/// The state of a listening socket in `/proc/net/tcp`.
 const LISTEN_STATE: &str = "0A";
 
 pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let give_up_at = Instant::now() + BIND_TIMEOUT;
     let mut waits = false;
     loop {
-        // Sets SO_REUSEADDR, so connections of an earlier server that linger are not in the way.
+        // Sets SO_REUSEADDR, so lingering connections of an earlier server do no harm.
         match TcpListener::bind(address).await {
             Ok(listener) => return Ok(listener),
             Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < give_up_at => {
@@ -52,7 +51,7 @@ fn hint(kind: ErrorKind, address: SocketAddr) -> &'static str {
     }
 }
 
-/// Sockets have the port, and none of them listens. False where the system does not tell.
+/// Whether sockets have the port and none of them listens. False if the system does not say.
 fn is_held_by_connection(address: SocketAddr) -> bool {
     let tables =
         ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
@@ -60,7 +59,7 @@ fn is_held_by_connection(address: SocketAddr) -> bool {
     !states.is_empty() && !states.contains(&LISTEN_STATE)
 }
 
-/// The states of the sockets at the port of `address`. Of those at other addresses only such as listen everywhere count.
+/// The states of the sockets at the port of `address`. At other addresses, only sockets that listen everywhere count.
 fn states_at(table: &str, address: SocketAddr) -> Vec<&str> {
     let port = format!("{:04X}", address.port());
     let own = hexadecimal(address.ip());
@@ -75,7 +74,7 @@ fn states_at(table: &str, address: SocketAddr) -> Vec<&str> {
     sockets.collect()
 }
 
-/// As the kernel writes it: words of four bytes, each as a number of this machine.
+/// The kernel's spelling: words of four bytes, each in the byte order of this machine.
 fn hexadecimal(ip: IpAddr) -> String {
     let bytes = match ip {
         IpAddr::V4(ip) => ip.octets().to_vec(),

@@ -1,4 +1,4 @@
-//! What confines the commands of all conversations.
+//! The confinement of commands.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use attache_tool::{Confiner, NoConfinement};
 use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions, Supervisor};
 use uuid::Uuid;
 
-use crate::setup_builder::address_rules;
+use crate::implementations::address_rules;
 
-/// This very program, also when its file has been replaced meanwhile.
+/// This program, even if its file has been replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The kernel's confinement, or none and the reason why.
@@ -45,7 +45,7 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
             resolver: Arc::new(SystemResolver),
         },
     };
-    // A folder of its own, so that others who start at the same time find theirs.
+    // A new folder, because several programs may start at the same time.
     let tried_in = settings.scratch.join(format!("probe-{}", Uuid::new_v4()));
     std::fs::create_dir_all(&tried_in).context("cannot make the folder for temporary files")?;
     let probed = Sandbox::probe(options, &tried_in);
@@ -58,7 +58,7 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
     }
 }
 
-/// Commands run as they are, and keep their limits and end with this program where the system lets that be done.
+/// Commands run unconfined. Where the system allows, they keep their limits and end with this program.
 fn unconfined(limits: CommandLimits, why: String) -> Arc<dyn Confiner> {
     match Supervisor::probe(OWN_PROGRAM.into(), limits, why.clone()) {
         Ok(supervisor) => Arc::new(supervisor),
@@ -69,7 +69,13 @@ fn unconfined(limits: CommandLimits, why: String) -> Arc<dyn Confiner> {
     }
 }
 
-/// For people: what can be enforced here, in a line.
+/// Describes the confinement that `settings` get on this system.
+pub(crate) fn description(settings: &Settings) -> anyhow::Result<String> {
+    let home = crate::environment::variable("HOME").map(PathBuf::from);
+    Ok(describe(confiner(settings, home)?.as_ref()))
+}
+
+/// What can be enforced on this system, in one line for people.
 pub(crate) fn describe(confiner: &dyn Confiner) -> String {
     let confinement = confiner.confinement();
     match (confinement.files, confinement.gaps.as_slice()) {

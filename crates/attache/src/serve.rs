@@ -5,23 +5,22 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use attache_config::{
-    AgentFlags, DefaultDialect, Flags, FolderTrust, ModelChoice, Settings, StoreChoice, visible,
-};
+use attache_config::{DefaultDialect, Flags, Settings, StoreChoice};
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{AccessLevel, Confiner};
+use attache_workspace::{
+    AgentFlags, Attendance, FolderTrust, ModelChoice, TrustSummary, accept_for_this_run, visible,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
 use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
 use crate::port::listen;
-use crate::project::TrustSummary;
-use crate::wiring::Attendance;
-use crate::{logging, open_files, project, runtime, sandbox, wiring};
+use crate::{logging, open_files, runtime, sandbox, wiring};
 
-/// However long the calls took to end, this is left to write what is on its way.
+/// However long the calls took to end, this much time is left to finish writes.
 const MIN_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[expect(
@@ -34,25 +33,25 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let agent = arguments.agent.clone();
     let flags = Flags::from(arguments);
     let mut agent_flags = agent.flags(&flags);
-    let settings = attache_config::load(flags, &environment, &current_dir)?;
+    let settings = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     let folder = settings.workspace.clone();
-    for allowance in project::accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {
+    for allowance in accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {
         let place = visible(&allowance.origin.to_string());
         tracing::warn!("accepted for this run: {} ({place})", allowance.words);
     }
     let open_files = open_files::raise_limit();
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime")?;
-    // On a worker like everything else: a thread of its own would have to wake one up for every connection.
+    // Runs on a worker: any other thread would have to wake one for every connection.
     let served = runtime.block_on(runtime.spawn(serve(settings, agent_flags, open_files)));
-    // A thread that reads from a disk that hangs must not keep the program.
+    // A thread that waits for a hanging disk must not keep the program alive.
     runtime.shutdown_timeout(MIN_WRITE_TIMEOUT);
     served.context("the server broke down")?
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
     let wiring::WiredAgent { agent, model, trust, confiner } =
-        wiring::agent(&settings, flags, Attendance::Yes)?;
+        wiring::agent(&settings, flags, Attendance::Attended)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
@@ -72,7 +71,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     warn_of_plain_http(&settings);
     warn_of_unknown_users(&settings);
     match print_banner(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
-        // Nobody reads it, which is no reason not to serve.
+        // A banner that cannot be read is no reason not to serve.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         greeted => greeted.context("cannot write to standard output")?,
     }
@@ -85,7 +84,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     Ok(())
 }
 
-/// The server itself speaks no TLS: a reader of the network between it and its callers can read the token.
+/// The server has no TLS of its own, so the network between it and its callers can read the token.
 fn warn_of_plain_http(settings: &Settings) {
     if !settings.host.is_loopback() && settings.token.is_some() {
         tracing::warn!(
@@ -96,7 +95,7 @@ fn warn_of_plain_http(settings: &Settings) {
     }
 }
 
-/// Without a token only the user who runs the server is served, which takes a system that tells users apart.
+/// Without a token, only the user who runs the server is served. The system must be able to tell users apart.
 fn warn_of_unknown_users(settings: &Settings) {
     if settings.token.is_none() && !can_tell_local_users() {
         tracing::warn!(
@@ -106,7 +105,7 @@ fn warn_of_unknown_users(settings: &Settings) {
     }
 }
 
-/// What a newcomer needs: where it is, what it knows, and one command that works.
+/// Prints the address, the model and one command that works.
 fn print_banner(
     settings: &Settings,
     model: &ModelChoice,
@@ -170,7 +169,7 @@ fn example(url: &str, settings: &Settings) -> String {
     format!("  curl -s {url}/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'{token} -d '{body}'\n")
 }
 
-/// The first signal stops the server in peace, a second one at once.
+/// The first signal stops the server gracefully, the second one at once.
 fn stop_on_signals(handle: ServerHandle) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot watch for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot watch for signals")?;

@@ -1,23 +1,13 @@
-//! The keys that sign the agent's card, and the card signed with them.
-
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+//! Signs the agent's cards with the configured keys.
 
 use anyhow::{Context, anyhow};
-use attache_card::{ExistingSignatures, KeySet, SigningKey, sign};
+use attache_card::{ExistingSignatures, sign};
+use attache_cli::report::with_hint;
+use attache_cli::signing_keys::{configured, may_be_fetched, public};
 use attache_config::Settings;
 use attache_domain::AgentCard;
-use attache_net::Url;
 use attache_server::{SignedCard, SignedDocuments};
 use attache_wire::card::{CardForm, write};
-use jiff::Timestamp;
-
-use crate::report::with_hint;
-
-/// A key is not longer than this.
-const MAX_KEY_BYTES: u64 = 64 << 10;
 
 /// Where the server shows its public keys.
 const KEYS_PATH: &str = "/.well-known/jwks.json";
@@ -55,42 +45,6 @@ pub(crate) fn signed_card(
     }))
 }
 
-/// The keys of the settings.
-pub(crate) fn configured(settings: &Settings) -> anyhow::Result<Vec<SigningKey>> {
-    settings.card.signing_keys.iter().map(|path| read_key(path)).collect()
-}
-
-pub(crate) fn public(keys: &[SigningKey]) -> KeySet {
-    KeySet::of(keys.iter().map(|key| key.public().clone()))
-}
-
-/// A private key that nobody but its owner can read, and that may be used now.
-pub(crate) fn read_key(path: &Path) -> anyhow::Result<SigningKey> {
-    let shown = path.display();
-    let file = File::open(path).with_context(|| format!("cannot read the key {shown}"))?;
-    let mode = file.metadata().with_context(|| format!("cannot read the key {shown}"))?.permissions().mode();
-    if mode & 0o077 != 0 {
-        return Err(with_hint(
-            anyhow!("others may read the private key {shown} (its mode is {:o})", mode & 0o777),
-            format!("chmod 600 {shown}"),
-        ));
-    }
-    let mut text = String::new();
-    file.take(MAX_KEY_BYTES)
-        .read_to_string(&mut text)
-        .with_context(|| format!("cannot read the key {shown}"))?;
-    let key = SigningKey::read(&text).map_err(|error| {
-        with_hint(anyhow!("cannot use the key {shown}: {error}"), "attache keys new --out FILE makes a key")
-    })?;
-    match key.public().lifetime.refusal(Timestamp::now()) {
-        None => Ok(key),
-        Some(why) => Err(with_hint(
-            anyhow!("cannot sign with the key {shown}: {why}"),
-            "make another one with attache keys new, and name it instead",
-        )),
-    }
-}
-
 /// Where the card says that its keys are: as configured, else at the server itself where clients may go there.
 fn jku(configured: Option<&str>, base_url: &str) -> anyhow::Result<Option<String>> {
     match configured {
@@ -102,22 +56,6 @@ fn jku(configured: Option<&str>, base_url: &str) -> anyhow::Result<Option<String
         )),
         None => Ok(Some(format!("{base_url}{KEYS_PATH}")).filter(|url| may_be_fetched(url))),
     }
-}
-
-/// Keys come over https, this machine apart.
-pub(crate) fn may_be_fetched(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else { return false };
-    match url.scheme() {
-        "https" => url.has_host(),
-        "http" => is_local(&url),
-        _ => false,
-    }
-}
-
-fn is_local(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

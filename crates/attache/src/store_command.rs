@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
+use attache_cli::report::{self, with_hint};
 use attache_config::{Flags, StoreChoice};
+use attache_domain::terminal_safe;
 use attache_store_sql::{CheckReport, MaintenanceError, OpenError};
 use clap::{Args, Subcommand};
-
-use crate::printable::printable;
-use crate::report::{self, with_hint};
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
@@ -60,7 +59,7 @@ fn run_command(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags { config: arguments.config, store: arguments.store, ..Flags::default() };
-    let settings = attache_config::load(flags, &environment, &current_dir)?;
+    let settings = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     let StoreChoice::Sqlite(path) = settings.store else {
         let error = anyhow!("the settings keep tasks in memory, and there is no file to work on");
         return Err(with_hint(error, "name the store with --store sqlite:PATH"));
@@ -91,7 +90,7 @@ fn run_command(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
         }),
     };
     let (text, code) = done.map_err(with_advice)?;
-    writeln!(io::stdout().lock(), "{}", printable(&text)).context("cannot write to standard output")?;
+    writeln!(io::stdout().lock(), "{}", terminal_safe(&text)).context("cannot write to standard output")?;
     Ok(code)
 }
 

@@ -2,15 +2,14 @@
 
 use std::ffi::OsString;
 
+use attache_domain::terminal_safe;
 use clap::Command;
-
-use crate::printable::printable;
 
 /// Commands that other programs have and attache does not.
 const FOREIGN: &[&str] =
     &["auth", "completion", "completions", "daemon", "doctor", "login", "logout", "version"];
 
-/// What to say about `arguments`, all that follows the program's name, if their first word is a mistyped command.
+/// The message about `arguments` if their first word is a mistyped command. They are all that follows the program's name.
 pub(crate) fn find(program: &Command, arguments: &[OsString]) -> Option<String> {
     let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
     let (first, rest) = words.split_first()?;
@@ -26,7 +25,7 @@ pub(crate) fn find(program: &Command, arguments: &[OsString]) -> Option<String> 
     // What follows up to the first flag.
     let rest: Vec<&str> =
         rest.iter().map(AsRef::as_ref).take_while(|word: &&str| !word.starts_with('-')).collect();
-    let unknown = format!("there is no command `{}`", printable(first));
+    let unknown = format!("there is no command `{}`", terminal_safe(first));
     if let Some(meant) = nearest(first, program) {
         let below = rest.first().and_then(|word| nearest(word, meant));
         // More words after one that is no command are more likely a prompt.

@@ -1,13 +1,15 @@
-//! Settings become parts: the only place that names implementations.
+//! Wires the program from its settings.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
+use attache_cli::report::with_hint;
 use attache_config::{
-    AgentFlags, CardFormSetting, DefaultDialect, ModelChoice, Settings, StoreChoice, Synchronous,
-    answers_card_of, card_of, extended_card_of,
+    CardFormSetting, DefaultDialect, Settings, StoreChoice, Synchronous, answers_card_of, card_of,
+    extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -20,12 +22,14 @@ use attache_tool::Confiner;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
+use attache_workspace::{
+    AgentFlags, Attendance, ChosenBy, ModelChoice, Project, ProjectQuery, SetupBuilder, SetupOptions,
+    TrustSummary, WorkspaceConversations,
+};
 
-use crate::conversations::WorkspaceConversations;
-use crate::project::TrustSummary;
-use crate::report::with_hint;
-use crate::setup_builder::{SetupBuilder, SetupOptions};
-use crate::signing;
+use crate::implementations::StandardImplementations;
+use crate::models::Models;
+use crate::{sandbox, signing};
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     match &settings.store {
@@ -54,7 +58,8 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     }
 }
 
-/// Makes the agent.
+/// Makes the agent. Fails on mistakes in the settings of the user or the operator, who can mend them. Broken settings of the
+/// project in the workspace do not count.
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
@@ -62,33 +67,61 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
 pub(crate) fn agent(
     settings: &Settings,
     flags: AgentFlags,
-    attended: Attendance,
+    attendance: Attendance,
 ) -> anyhow::Result<WiredAgent> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let variables = crate::environment::variables().clone();
-    let operator = settings.clone();
-    let furnishing = SetupBuilder::new(SetupOptions { operator, flags, variables, current_dir, attended })?;
-    let (model, trust) = (furnishing.model_choice().clone(), furnishing.trust().clone());
-    let confiner = furnishing.confiner().clone();
-    let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(furnishing)));
-    Ok(WiredAgent { agent: Arc::new(agent), model, trust, confiner })
+    let project = own_project(settings, &flags)?;
+    // A run without people has shown the notice already.
+    if let Some(notice) = project.notice().filter(|_| attendance == Attendance::Attended) {
+        tracing::warn!("{notice}");
+    }
+    let trust = project.summary();
+    let Project { settings: workspace_settings, rules, .. } = project;
+    for warning in settings.warnings.iter().chain(&workspace_settings.warnings).chain(&rules.warnings) {
+        tracing::warn!("{warning}");
+    }
+    let model_choice = workspace_settings.model_choice(&current_dir)?;
+    let models = Models::new(&workspace_settings.general, workspace_settings.model.context_window)?;
+    let model = models.model(&model_choice)?;
+    let confiner = sandbox::confiner(settings, variables.get("HOME").map(PathBuf::from))?;
+    let implementations =
+        StandardImplementations::new(settings, models, &model_choice, confiner.clone(), attendance)?;
+    let builder = SetupBuilder::new(SetupOptions {
+        operator: settings.clone(),
+        flags,
+        variables,
+        settings: workspace_settings,
+        model_choice: model_choice.clone(),
+        model,
+        implementations: Arc::new(implementations),
+        confiner: confiner.clone(),
+        attendance,
+    })?;
+    let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
+    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, confiner })
 }
 
-/// The agent, and what people are told about it.
+/// What counts in the server's own workspace.
+fn own_project(settings: &Settings, flags: &AgentFlags) -> anyhow::Result<Project> {
+    let root = settings.workspace.canonicalize().context("cannot find the workspace")?;
+    Ok(Project::read(ProjectQuery {
+        folder: &root,
+        chosen_by: ChosenBy::Operator,
+        flags,
+        environment: &|name: &str| crate::environment::variable(name),
+        operator: settings,
+    })?)
+}
+
+/// The agent, and what the banner shows about it.
 pub(crate) struct WiredAgent {
     pub(crate) agent: Arc<dyn Agent>,
-    /// The model that answers unless a client asks for another.
+    /// The model of tasks that request no other.
     pub(crate) model: ModelChoice,
-    /// Whether the workspace is trusted, and what of its own files is ignored.
+    /// Whether the workspace is trusted, and what is ignored of its files.
     pub(crate) trust: TrustSummary,
     pub(crate) confiner: Arc<dyn Confiner>,
-}
-
-/// Whether somebody can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attendance {
-    Yes,
-    No,
 }
 
 pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
@@ -105,7 +138,7 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
     }
 }
 
-/// Who carries push notifications; nobody when the operator wants none.
+/// Sends push notifications, unless the operator has switched them off.
 pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> {
     let push = &settings.push;
     if !push.enabled {
@@ -197,7 +230,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
     })
 }
 
-/// The tenants that the cards tell of, none of which may be called like one of our paths.
+/// The tenants of the cards. None may be called like a path of the server.
 fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
     let tenants: Vec<String> = settings.card.tenants().cloned().collect();
     match tenants.iter().find(|tenant| attache_wire::rest::is_reserved(tenant)) {
@@ -209,7 +242,7 @@ fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// Lists an extension that every attache speaks, unless an operator lists it in their own words.
+/// Lists an extension, unless the operator's card lists it already.
 fn add_extension(card: &mut AgentCard, uri: &str, description: &str) {
     let listed = &mut card.capabilities.extensions;
     let is_this =
@@ -226,7 +259,7 @@ fn require_development_tool(card: &mut AgentCard, required: bool) {
     }
 }
 
-/// The configured names, the one that the public URL promises, and the address it listens on.
+/// The configured names, the host of the public URL, and the address that the server listens on.
 fn allowed_hosts(settings: &Settings) -> Vec<String> {
     let promised = settings.public_url.as_deref().and_then(|url| {
         let (_, rest) = url.split_once("://")?;

@@ -24,9 +24,11 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-proto", MayUse::Only(&[])),
     ("attache-wire", MayUse::Only(&["attache-domain", "attache-proto"])),
     ("attache-store", MayUse::Only(&["attache-domain"])),
-    ("attache-model", MayUse::Only(&["attache-domain"])),
+    ("attache-model", MayUse::Only(&["attache-document", "attache-domain"])),
     ("attache-tool", MayUse::Only(&["attache-domain"])),
     ("attache-net", MayUse::Only(&[])),
+    // aside from them: reads documents that people write, and gives them no meaning
+    ("attache-document", MayUse::Only(&[])),
     // aside from them: works on a card as it was received, so it knows no word of ours
     ("attache-card", MayUse::Only(&[])),
     // implementations
@@ -54,8 +56,37 @@ const ARROWS: &[(&str, MayUse)] = &[
         MayUse::Only(&["attache-domain", "attache-net", "attache-proto", "attache-wire", "attache-session"]),
     ),
     ("attache-client", MayUse::Only(&["attache-domain", "attache-wire", "attache-net"])),
-    // `attache-tool` for its rules: a rules file is read into what a ruling looks at.
-    ("attache-config", MayUse::Only(&["attache-domain", "attache-tool"])),
+    ("attache-config", MayUse::Only(&["attache-document", "attache-domain"])),
+    // Implements the agent's `Conversations`; models, tools and MCP come from the binary through `Implementations`.
+    (
+        "attache-workspace",
+        MayUse::Only(&[
+            "attache-agent",
+            "attache-command",
+            "attache-config",
+            "attache-document",
+            "attache-domain",
+            "attache-model",
+            "attache-tool",
+        ]),
+    ),
+    (
+        "attache-headless",
+        MayUse::Only(&["attache-command", "attache-domain", "attache-session", "attache-tool"]),
+    ),
+    (
+        "attache-cli",
+        MayUse::Only(&[
+            "attache-card",
+            "attache-client",
+            "attache-config",
+            "attache-document",
+            "attache-domain",
+            "attache-net",
+            "attache-wire",
+            "attache-workspace",
+        ]),
+    ),
     (BINARY, MayUse::Any),
     // aside
     (TESTKIT, MayUse::Any),
@@ -69,7 +100,7 @@ const ARROWS: &[(&str, MayUse)] = &[
 const DOMAIN_MAY_USE: &[&str] = &["jiff", "serde", "serde_json", "smallvec", "thiserror"];
 
 /// Programs, whose errors are only read by people.
-const MAY_USE_ANYHOW: &[&str] = &[BINARY, "attache-bench", "xtask"];
+const MAY_USE_ANYHOW: &[&str] = &[BINARY, "attache-cli", "attache-bench", "xtask"];
 
 pub(crate) fn check(members: &[Member]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = members.iter().flat_map(check_member).collect();

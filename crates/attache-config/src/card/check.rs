@@ -1,7 +1,6 @@
-//! What is wrong with the settings of the card, before anybody is shown it.
+//! Checks the settings of the card.
 //!
-//! Not here: names that a tenant cannot have because a path of the server begins with them, which only the server's
-//! bindings know; and faults of cards in general (`attache card lint`).
+//! The binary checks that no tenant is called like a path of the server; `attache card lint` checks cards in general.
 
 use std::collections::BTreeSet;
 

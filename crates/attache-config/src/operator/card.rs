@@ -1,4 +1,4 @@
-//! What the settings say about the card, to be shown.
+//! The settings of the card, to be shown.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::file::{CardFile, ExtendedFile, ExtensionFile, SkillFile};
 
 /// Lists are shown by the names of what is in them; `attache card show` has all of it.
 pub(super) fn entries(file: &CardFile, provenance: &Provenance<'_>) -> Vec<SettingEntry> {
-    // Whoever adds a member is told here to show it.
+    // Without `..`, so that a new member has to be shown here.
     let CardFile {
         name,
         description,

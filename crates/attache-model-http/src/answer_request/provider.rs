@@ -1,4 +1,4 @@
-//! What differs between providers: what is sent, and what the events of an answer mean.
+//! What differs between providers: the request, and the meaning of an answer's events.
 
 use attache_domain::{ModelPart, Usage};
 use attache_model::{AnswerPiece, LanguageError, Prompt, StopReason};
@@ -12,17 +12,17 @@ use crate::failed_attempt::FailedAttempt;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 
-/// One way of being asked.
+/// One provider's API.
 pub(crate) trait Provider: Send + Sync + 'static {
     type Assembly: Assembly;
 
     fn client(&self) -> &HttpClient;
     fn retry(&self) -> &RetryOptions;
-    /// Which server it is, for people.
+    /// The server's name for people.
     fn server_name(&self) -> String;
     /// `text` without what is secret, should a server repeat it.
     fn redacted(&self, text: &str) -> String;
-    /// Can another credential be had when one is refused?
+    /// Whether a refused credential can be renewed.
     fn renews(&self) -> bool;
 
     fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError>;
@@ -36,9 +36,9 @@ pub(crate) trait Provider: Send + Sync + 'static {
     fn classify_event(&self, error: &Value) -> FailedAttempt;
 }
 
-/// An answer as far as it has come.
+/// An answer in progress.
 pub(crate) trait Assembly: Send + 'static {
-    /// Takes an event in and tells what is new. An error is one that the provider reports.
+    /// Adds an event and reports the new pieces. An error is the provider's own.
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
 
     /// How it ends has been said; only what it cost may still come.
@@ -60,7 +60,7 @@ pub(crate) trait Assembly: Send + 'static {
     fn into_parts(self, stop: &StopReason) -> Vec<ModelPart>;
 }
 
-/// What has become of an answer once its stream is over.
+/// The state of an answer when its stream has ended.
 #[derive(Debug, PartialEq)]
 pub(crate) enum AnswerVerdict {
     Whole(StopReason),
@@ -89,11 +89,11 @@ pub(crate) struct RequestVariation {
     pub(crate) continuation: Option<Value>,
 }
 
-/// Added to the instructions when an answer had no words in it.
+/// Added to the instructions after an empty answer.
 pub(crate) const NUDGE: &str = "Your last answer held no text for the user and no tool call. \
     Answer now with text, or call a tool.";
 
-/// What the head of an answer says about trying again.
+/// The headers of an answer that matter for retries.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResponseHead {
     pub(crate) status: u16,

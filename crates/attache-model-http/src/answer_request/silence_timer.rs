@@ -1,4 +1,4 @@
-//! The time in which nothing comes: people are told of it, and it ends.
+//! Measures the time without data: first a notice, then a timeout.
 
 use std::future::Future;
 use std::time::Duration;

@@ -24,7 +24,7 @@ pub(super) struct AnthropicAssembly {
     names: ToolNames,
     /// Blocks that have begun and not ended, by their number.
     open: BTreeMap<u64, Block>,
-    /// A call came that nobody can make sense of.
+    /// A call could not be decoded.
     malformed: bool,
     stop: Option<Value>,
     over: bool,

@@ -15,7 +15,7 @@ use super::{Shared, Version};
 use crate::answer_request::{NUDGE, RequestVariation};
 use crate::tool_names::ToolNames;
 
-/// The body of a request, spelled.
+/// The encoded body of a request.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,

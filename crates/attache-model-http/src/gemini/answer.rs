@@ -20,7 +20,7 @@ pub(super) struct GeminiAssembly {
     ids: TakenIds,
     /// A call whose input is still arriving.
     call: Option<StreamedCall>,
-    /// A call came that nobody can make sense of.
+    /// A call could not be decoded.
     malformed: bool,
     finish: Option<Finish>,
     blocked: Option<String>,

@@ -184,5 +184,5 @@ fn is_too_long(message: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "error_tests.rs"]
+#[path = "retry_class_tests.rs"]
 mod tests;

@@ -62,7 +62,7 @@ pub struct SearchSupport {
 /// An answer to a search is a page of text; this is far more.
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// Somebody waits for the result in the middle of a turn.
+/// A person waits for the result in the middle of a turn.
 const MAX_ATTEMPTS: u32 = 3;
 
 impl GeminiSearch {

@@ -112,7 +112,7 @@ pub(super) fn granted(body: &[u8]) -> Option<TokenGrant> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let token = answer["access_token"].as_str().filter(|token| !token.is_empty())?;
     let lifetime = Duration::from_secs(answer["expires_in"].as_u64().unwrap_or(0));
-    // A number from outside is not added to a clock as it is.
+    // The server's number is bounded before it is added to a clock.
     Some(TokenGrant { token: Secret::new(token), lifetime: lifetime.min(Duration::from_secs(86_400)) })
 }
 

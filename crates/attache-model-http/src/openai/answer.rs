@@ -19,7 +19,7 @@ pub(super) struct OpenAiAssembly {
     calls: Calls,
     /// What some gateways want to see again of a model's reasoning, piece by piece.
     details: Vec<Value>,
-    /// A call came that nobody can make sense of.
+    /// A call could not be decoded.
     malformed: bool,
     refusal: String,
     finish: Option<String>,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Slot>);
 
-/// Nobody makes so many calls in one answer; what comes beyond is not read.
+/// Further calls of one answer are ignored.
 const MAX_CALLS: usize = 512;
 
 #[derive(Debug, Default)]

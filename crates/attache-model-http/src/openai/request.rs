@@ -8,7 +8,7 @@ use super::{OutputLimit, Shared};
 use crate::answer_request::RequestVariation;
 use crate::tool_names::ToolNames;
 
-/// The body of a request, spelled.
+/// The encoded body of a request.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,

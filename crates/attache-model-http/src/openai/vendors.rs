@@ -1,4 +1,4 @@
-//! What is known about those who speak like OpenAI and still want something of their own.
+//! Special requirements of OpenAI-compatible vendors.
 
 /// They refuse a conversation with calls in it if the thoughts that led to an answer are missing.
 const WANT_THOUGHTS_BACK: &[&str] = &["deepseek.com", "kimi.com", "moonshot.ai", "moonshot.cn"];

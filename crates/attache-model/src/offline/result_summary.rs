@@ -1,4 +1,4 @@
-//! What came of an action, told in a few sentences.
+//! Summarizes the result of an action in a few sentences.
 
 mod command;
 mod excerpt;

@@ -63,7 +63,7 @@ pub(super) const STEPS: &[Keys] = &[
     Keys { owner: "an `end` step", known: &["end"] },
 ];
 
-/// A map whose keys are all known; whoever reads it takes the values out one by one.
+/// A map whose keys are all known. The reader takes the values out one by one.
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) line: u64,

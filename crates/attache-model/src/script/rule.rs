@@ -53,7 +53,7 @@ pub(super) enum Step {
     Artifact(Box<ArtifactStep>),
     NeedCredential(Template),
     Resume,
-    /// Tools to use, all together. The turn goes on with what comes of them.
+    /// Tool calls that run together. The turn goes on with their results.
     Call(Vec<CallTemplate>),
     /// Ends the turn before its steps do.
     Stop(Ending),
@@ -125,7 +125,7 @@ pub(super) struct PartTemplate {
 pub(super) enum ContentTemplate {
     Text(Template),
     Bytes(Vec<u8>),
-    /// Bytes written down as the text they spell in UTF-8.
+    /// Bytes given as UTF-8 text.
     BytesText(Template),
     Url(Template),
     Data(DataTemplate),

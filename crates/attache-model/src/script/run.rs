@@ -1,4 +1,4 @@
-//! The moves of one turn, in order and without time.
+//! The actions of one turn, in order and without waiting.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) struct ScriptRun {
     step: usize,
     /// A step that gives several chunks and is not done.
     round: Option<ChunkSequence>,
-    /// What came of the calls that were answered, in order; those that the turn has reached are taken out.
+    /// The results of finished calls, in order; the run removes those that it has used.
     results: std::vec::IntoIter<Vec<ToolResult>>,
     chunks: u32,
     bytes: usize,

@@ -1,10 +1,7 @@
 //! YAML as a tree whose every node knows its line, for errors that can be found.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use attache_document::{NodeKind, ParseError};
 use serde_json::{Map, Number, Value};
-use serde_saphyr::Spanned;
 
 use super::error::{Problem, ScriptError};
 use super::limits::MAX_DEPTH;
@@ -28,16 +25,30 @@ pub(super) enum Kind {
 
 impl Node {
     pub(super) fn read(text: &str) -> Result<Self, ScriptError> {
-        let options = serde_saphyr::options! {
-            // Only `true` and `false`, as in YAML 1.2: `say: yes` is a text.
-            strict_booleans: true,
-            reject_unsupported_tags: true,
-            with_snippet: false,
-            budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_nodes: 100_000 },
+        let tree = attache_document::Node::from_yaml_within(text, MAX_DEPTH);
+        Self::of(tree.map_err(|error| unreadable(text, error))?)
+    }
+
+    fn of(node: attache_document::Node) -> Result<Self, ScriptError> {
+        let line = u64::from(node.line);
+        let kind = match node.kind {
+            NodeKind::Null => Kind::Null,
+            NodeKind::Bool(value) => Kind::Bool(value),
+            NodeKind::Number(number) => Kind::Number(number),
+            NodeKind::Text(text) => Kind::Text(text),
+            NodeKind::List(nodes) => Kind::List(nodes.into_iter().map(Self::of).collect::<Result<_, _>>()?),
+            NodeKind::Table(entries) => {
+                let entry = |(key, node): (String, attache_document::Node)| match key.as_str() {
+                    "" => {
+                        let what = "a key must not be empty".to_owned();
+                        Err(ScriptError::Yaml { line: u64::from(node.line), what })
+                    }
+                    _ => Ok((key, Self::of(node)?)),
+                };
+                Kind::Map(entries.into_iter().map(entry).collect::<Result<_, _>>()?)
+            }
         };
-        let tree: Spanned<Kind> =
-            serde_saphyr::from_str_with_options(text, options).map_err(|error| unreadable(text, &error))?;
-        Ok(located(tree))
+        Ok(Self { line, kind })
     }
 
     pub(super) fn into_text(self) -> Result<String, Problem> {
@@ -95,88 +106,12 @@ impl Node {
     }
 }
 
-fn located(spanned: Spanned<Kind>) -> Node {
-    Node { line: spanned.referenced.line(), kind: spanned.value }
-}
-
 /// A placeholder at the start of a value is the mistake everybody makes once: YAML takes it for a map.
-fn unreadable(text: &str, error: &serde_saphyr::Error) -> ScriptError {
-    let line = error.location().map_or(1, |location| location.line());
-    let mut what = error.without_snippet().to_string();
-    if let Some((message, _)) = what.split_once(" at line ") {
-        what.truncate(message.len());
-    }
+fn unreadable(text: &str, error: ParseError) -> ScriptError {
+    let (line, mut what) = (u64::from(error.line), error.message);
     let source = text.lines().nth(usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1));
     if source.is_some_and(|source| source.contains(": {{") || source.contains("- {{")) {
         what.push_str("; a value that begins with `{{` needs quotes around it");
     }
     ScriptError::Yaml { line, what }
-}
-
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(KindVisitor)
-    }
-}
-
-struct KindVisitor;
-
-impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a YAML value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Kind, E> {
-        Ok(Kind::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Kind, E> {
-        Ok(Kind::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Kind, E> {
-        Ok(Kind::Number(value.into()))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Kind, E> {
-        let number = Number::from_f64(value).ok_or_else(|| E::custom("a number must be finite"))?;
-        Ok(Kind::Number(number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Kind, E> {
-        Ok(Kind::Text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Kind, E> {
-        Ok(Kind::Text(value))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Kind, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(spanned) = sequence.next_element::<Spanned<Kind>>()? {
-            nodes.push(located(spanned));
-        }
-        Ok(Kind::List(nodes))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
-        let mut entries = Vec::new();
-        while let Some((key, value)) = map.next_entry::<Spanned<String>, Spanned<Kind>>()? {
-            if key.value.is_empty() {
-                return Err(A::Error::custom("a key must not be empty"));
-            }
-            entries.push((key.value, Node { line: key.referenced.line(), kind: value.value }));
-        }
-        Ok(Kind::Map(entries))
-    }
 }

@@ -1,4 +1,4 @@
-//! Our side of the protocol: what a server may ask of us, and what it tells.
+//! The client side of the protocol: requests and notifications from a server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -74,7 +74,7 @@ impl ClientHandler for Host {
     }
 }
 
-/// What a server tells without being asked.
+/// Notifications from a server.
 #[derive(Default)]
 pub(super) struct ServerNotifications {
     listeners: Mutex<HashMap<ProgressToken, ProgressListener>>,

@@ -13,7 +13,7 @@ use crate::shorten::cut;
 
 /// A stream on which nothing has happened for so long is opened anew; every call has its own bound.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
-/// What is read of an answer that tells of a failure.
+/// Bytes read from an error response.
 const MAX_REFUSAL_BYTES: usize = 2_000;
 
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl HttpError {
         matches!(self, Self::Status { status: 429 | 500.., .. })
     }
 
-    /// Nobody can have acted on it.
+    /// The request never reached the server.
     pub(super) fn never_arrived(&self) -> bool {
         matches!(self, Self::Net(NetError::Connect { .. } | NetError::Tls { .. }))
     }

@@ -1,4 +1,4 @@
-//! A transport whose end is told at once, and that does not let a server talk without end.
+//! A transport with a limit for the rate of messages; its end is reported at once.
 
 use std::future::Future;
 

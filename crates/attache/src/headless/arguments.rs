@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use attache_config::{AgentFlags, Flags};
-use clap::{Args, ValueEnum};
+use attache_config::Flags;
+use attache_domain::terminal_safe;
+use attache_headless::{FailureKind, OutputFormat, RunFailure};
+use attache_workspace::AgentFlags;
+use clap::Args;
 
-use super::failure::{Failure, FailureKind};
 use crate::cli::AgentArguments;
-use crate::printable::printable;
 
-/// Warnings, but not that the model gave no answer: how a run ends is printed anyway.
+/// Warnings, except that the model gave no answer: the output shows how a run ends.
 const QUIET: &str = "warn,attache_agent::model_request=error";
 
 #[derive(Debug, Args)]
@@ -48,16 +49,6 @@ pub(crate) struct HeadlessArguments {
     debug: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    /// The answer, and nothing else
-    Text,
-    /// One object at the end
-    Json,
-    /// An object a line, as things happen
-    StreamJson,
-}
-
 impl HeadlessArguments {
     /// There is no prompt, unless one is piped in.
     pub(crate) fn asks_nothing(&self) -> bool {
@@ -65,7 +56,7 @@ impl HeadlessArguments {
     }
 
     /// One bare word is more likely a mistyped command than a prompt.
-    pub(super) fn check_query(&self) -> Result<(), Failure> {
+    pub(super) fn check_query(&self) -> Result<(), RunFailure> {
         let [word] = self.query.as_slice() else { return Ok(()) };
         if self.prompt.is_some()
             || word.contains(char::is_whitespace)
@@ -76,10 +67,10 @@ impl HeadlessArguments {
         }
         let message = format!(
             "there is no command `{}`, and a single word is no prompt (say it with -p, as in attache -p \"{}\")",
-            printable(word),
-            printable(word)
+            terminal_safe(word),
+            terminal_safe(word)
         );
-        Err(Failure::new(FailureKind::Usage, message))
+        Err(RunFailure::new(FailureKind::Usage, message))
     }
 
     fn mode(&self) -> Option<String> {
@@ -103,7 +94,7 @@ impl From<&HeadlessArguments> for Flags {
             model: arguments.model.clone(),
             approval_mode: arguments.mode(),
             log: Some(log.to_owned()),
-            // Nobody listens, so whatever is set for a server must not stand in the way.
+            // Nothing listens, so the settings of a server must not cause an error.
             host: Some("127.0.0.1".to_owned()),
             port: Some(0),
             ..Self::default()

@@ -1,11 +1,11 @@
-//! What is printed when the command line does not say it.
+//! The output format, if the command line does not name one.
 
-use attache_config::{AgentFlags, ChosenBy};
+use attache_headless::OutputFormat;
+use attache_workspace::{AgentFlags, ChosenBy, Project, ProjectQuery};
 
-use super::arguments::{HeadlessArguments, OutputFormat};
-use crate::project::{Project, ProjectQuery};
+use super::arguments::HeadlessArguments;
 
-/// As the settings say. Whatever is wrong with them is told later, as text.
+/// The format of the settings. Mistakes in them are reported later, as text.
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
@@ -13,7 +13,7 @@ use crate::project::{Project, ProjectQuery};
 pub(super) fn format_from_settings(arguments: &HeadlessArguments) -> Option<OutputFormat> {
     let current_dir = std::env::current_dir().ok()?;
     let environment = |name: &str| crate::environment::variable(name);
-    let operator = attache_config::load(arguments.into(), &environment, &current_dir).ok()?;
+    let operator = attache_workspace::load_operator(arguments.into(), &environment, &current_dir).ok()?;
     let flags = AgentFlags::from(arguments);
     let folder = operator.workspace.as_path();
     let place = ProjectQuery {
@@ -24,8 +24,8 @@ pub(super) fn format_from_settings(arguments: &HeadlessArguments) -> Option<Outp
         operator: &operator,
     };
     Some(match Project::read(place).ok()?.settings.output_format {
-        attache_config::OutputFormat::Text => OutputFormat::Text,
-        attache_config::OutputFormat::Json => OutputFormat::Json,
-        attache_config::OutputFormat::StreamJson => OutputFormat::StreamJson,
+        attache_workspace::OutputFormat::Text => OutputFormat::Text,
+        attache_workspace::OutputFormat::Json => OutputFormat::Json,
+        attache_workspace::OutputFormat::StreamJson => OutputFormat::StreamJson,
     })
 }

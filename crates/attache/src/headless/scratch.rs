@@ -1,15 +1,15 @@
-//! A folder for temporary files that goes with the run.
+//! A folder for temporary files that is removed after the run.
 
 use std::path::{Path, PathBuf};
 
 use attache_config::{Settings, StoreChoice};
 use uuid::Uuid;
 
-/// Removes its folder at the end, and the folders above it that were not there before. The task may have been told to
-/// use them, so a run whose task is kept uses the folder that is always there instead.
+/// Removes its folder at the end, and the folders above it that did not exist before. The task may refer to the folder, so a
+/// run whose task is kept uses the permanent one instead.
 pub(crate) struct ScratchFolder {
     folder: Option<PathBuf>,
-    /// The nearest folder that was there before.
+    /// The nearest folder that existed before.
     kept: PathBuf,
 }
 
@@ -36,7 +36,7 @@ impl Drop for ScratchFolder {
             tracing::warn!(%error, folder = %folder.display(), "the temporary files cannot be removed");
         }
         for above in folder.ancestors().skip(1).take_while(|above| *above != self.kept) {
-            // Another run may use it: a folder that is not empty stays.
+            // A folder that is not empty stays: another run may use it.
             if std::fs::remove_dir(above).is_err() {
                 return;
             }

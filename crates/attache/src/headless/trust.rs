@@ -1,26 +1,28 @@
-//! Whether the folder's own files count in this run; asks once, if a person is at the terminal.
+//! Decides whether the folder's own files count in this run. Asks once if a person is at the terminal.
 
 use std::io::{self, IsTerminal};
 
 use anyhow::Error;
-use attache_config::{
-    AgentFlags, ChosenBy, Environment, FolderTrust, HomeFolders, Settings, TrustedFolders, visible,
+use attache_cli::trust::{Reply, accept, ask, describe};
+use attache_config::{Environment, Settings};
+use attache_headless::{FailureKind, RunFailure};
+use attache_workspace::{
+    AgentFlags, ChosenBy, FolderTrust, HomeFolders, Project, ProjectQuery, TrustedFolders,
+    accept_for_this_run, visible,
 };
 
-use super::failure::{Failure, FailureKind};
-use crate::project::{self, Project, ProjectQuery};
-use crate::trust_command::{Reply, accept, ask, describe};
+use super::settings_failure;
 
-/// Settles it, and says on stderr what is ignored.
+/// Decides, and reports on stderr what is ignored.
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
 pub(super) fn resolve_trust(
     settings: &Settings,
     flags: &mut AgentFlags,
     environment: Environment<'_>,
-) -> Result<(), Failure> {
-    let wrong = |error: Error| Failure::of_settings(&error);
+) -> Result<(), RunFailure> {
+    let wrong = |error: Error| settings_failure(&error);
     let folder = settings.workspace.as_path();
-    let accepted = project::accept_for_this_run(flags, folder, environment, settings);
+    let accepted = accept_for_this_run(flags, folder, environment, settings);
     for allowance in accepted.map_err(|error| wrong(error.into()))? {
         let place = visible(&allowance.origin.to_string());
         eprintln!("[TRUST] accepted for this run: {} ({place})", allowance.words);
@@ -35,12 +37,12 @@ pub(super) fn resolve_trust(
         question(&project, &HomeFolders::of(environment)).map_err(wrong)?;
         project = read(flags)?;
     }
-    let trust = &project.standing.trust;
-    // Who wants folders to be listed wants nothing done in others.
+    let trust = &project.project_trust.trust;
+    // With folder trust switched on, nothing is done in other folders.
     if !trust.is_trusted() && project.settings.security.folder_trust == Some(true) {
         let message =
             format!("{} is not trusted: {}; --trust trusts it for this run", folder.display(), trust.why());
-        return Err(Failure::new(FailureKind::Untrusted, message));
+        return Err(RunFailure::new(FailureKind::Untrusted, message));
     }
     if let Some(notice) = project.notice() {
         eprintln!("[WARNING] {notice}");
@@ -50,7 +52,7 @@ pub(super) fn resolve_trust(
 
 /// Something is ignored that a person at the terminal could accept.
 fn may_ask(project: &Project) -> bool {
-    let decided = matches!(project.standing.trust, FolderTrust::Untrusted { decided: true, .. });
+    let decided = matches!(project.project_trust.trust, FolderTrust::Untrusted { decided: true, .. });
     !project.report.is_quiet() && !decided && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
@@ -59,7 +61,7 @@ fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
     eprintln!("{}", describe(project));
     match ask("Do you trust the files in this folder?")? {
         Reply::Yes => accept(homes, project)?,
-        Reply::No if !project.standing.is_trusted() => {
+        Reply::No if !project.project_trust.is_trusted() => {
             TrustedFolders::save(homes, &project.folder, false)?;
             eprintln!("It is not trusted, and you will not be asked again; `attache trust` changes that.");
         }

@@ -1,4 +1,4 @@
-//! What came of a command.
+//! Summarizes the result of a command.
 
 use super::ResultSummary;
 use super::excerpt::{block, inline};

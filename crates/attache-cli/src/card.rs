@@ -1,0 +1,41 @@
+//! `attache card`: shows, checks, signs and verifies agent cards, one's own and others'.
+
+mod arguments;
+mod fetch;
+mod lint;
+mod show;
+mod sign;
+mod source;
+mod verify;
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use arguments::CardCommand;
+
+use crate::report;
+pub use arguments::CardArguments;
+pub use arguments::DocumentVersion;
+pub use source::{OwnCard, OwnCardRequest};
+
+pub fn run(arguments: CardArguments, own_card: OwnCard<'_>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let done = runtime
+        .context("cannot start the runtime")
+        .and_then(|runtime| runtime.block_on(Box::pin(run_command(arguments.command, own_card))));
+    done.unwrap_or_else(|error| report::failure(&error))
+}
+
+async fn run_command(command: CardCommand, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
+    match command {
+        CardCommand::Show(arguments) => show::run(arguments, own_card).await,
+        CardCommand::Lint(arguments) => lint::run(arguments, own_card).await,
+        CardCommand::Sign(arguments) => sign::run(arguments, own_card).await,
+        CardCommand::Verify(arguments) => verify::run(arguments, own_card).await,
+    }
+}
+
+/// What a card said, on one line and without what would steer a terminal.
+fn shown(text: &str) -> String {
+    crate::printable::printable(text).replace(['\n', '\t', '\r'], " ")
+}

@@ -1,0 +1,44 @@
+//! Fetches cards and keys from where the caller said.
+
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use attache_card::MAX_BYTES;
+use attache_net::{HttpClient, HttpClientOptions, HttpRequest, NetError, Url};
+
+use crate::report::with_hint;
+use crate::signing_keys::may_be_fetched;
+
+/// A card is a small file; whoever sends nothing for so long has none.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Redirects are not followed: what is said about keys is about this place and no other.
+pub(super) async fn fetch(url: &Url, headers: &[(&str, &str)]) -> anyhow::Result<Vec<u8>> {
+    let options = HttpClientOptions { idle_timeout: PATIENCE, ..HttpClientOptions::default() };
+    let mut request = HttpRequest::get(url.clone()).header("accept", "application/json")?;
+    for (name, value) in headers {
+        request = request.header(name, value)?;
+    }
+    let shown = super::shown(url.as_str());
+    let told = |error: NetError| anyhow!("{shown}: {error}");
+    let answer = HttpClient::new(&options).map_err(told)?.send(request).await.map_err(told)?;
+    match answer.status() {
+        200 => answer.read(MAX_BYTES).await.map_err(told),
+        status @ 300..=399 => {
+            let place = answer.header("location").map(super::shown).unwrap_or_default();
+            Err(with_hint(
+                anyhow!("{shown}: answered with {status} and points to {place:?}"),
+                "redirects are not followed; give the last address itself if you trust it",
+            ))
+        }
+        status => bail!("{shown}: answered with {status}"),
+    }
+}
+
+/// Public keys, over https or from this machine.
+pub(super) async fn fetch_keys(url: &str) -> anyhow::Result<Vec<u8>> {
+    if !may_be_fetched(url) {
+        bail!("{}: keys are fetched over https only, this machine apart", super::shown(url));
+    }
+    fetch(&Url::parse(url)?, &[]).await
+}

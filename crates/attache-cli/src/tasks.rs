@@ -1,0 +1,62 @@
+//! `attache tasks`: looks after the tasks of a running server.
+
+mod answer;
+mod arguments;
+mod call;
+mod follow;
+mod list;
+mod send;
+mod server;
+mod show;
+#[cfg(test)]
+mod test_values;
+mod time;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use arguments::{CancelArguments, TasksCommand};
+use attache_config::Environment;
+use server::ServerConnection;
+
+use crate::report;
+pub use arguments::TasksArguments;
+
+const INTERRUPTED: u8 = 130;
+
+pub fn run(arguments: TasksArguments, environment: Environment<'_>) -> ExitCode {
+    attempt(arguments, environment).unwrap_or_else(|error| report::failure(&error))
+}
+
+fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Ok(ExitCode::from(INTERRUPTED)),
+            result = Box::pin(run_command(arguments, environment)) => result,
+        }
+    })
+}
+
+async fn run_command(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
+    let token = environment("ATTACHE_TOKEN");
+    let server = ServerConnection::connect(&arguments, token).await?;
+    match arguments.command {
+        TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
+        TasksCommand::Show(arguments) => show::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
+        TasksCommand::Follow(arguments) => follow::run(&server, arguments).await,
+        TasksCommand::Send(arguments) => send::run(&server, arguments).await,
+        TasksCommand::Cancel(arguments) => cancel(&server, &arguments).await,
+        TasksCommand::Answer(arguments) => answer::run(&server, arguments).await,
+    }
+}
+
+async fn cancel(server: &ServerConnection, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {
+    let task = server.find(&arguments.id).await?;
+    let task = server.client.cancel(task.id.as_str()).await.map_err(|error| server.describe_error(error))?;
+    writeln!(io::stdout(), "task {} is {}", task.id, task.status.state_name())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,266 @@
+//! Prints events as they come: what the agent says and makes on stdout, what it does besides on stderr.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use attache_client::{
+    Artifact, CallStatus, DevelopmentEvent, RemoteStatus, RemoteTask, StatusUpdate, StreamEvent, TaskState,
+    ToolCall,
+};
+
+use super::FollowFormat;
+use crate::printable::printable;
+use crate::tasks::call::{added, description, result, title};
+use crate::tasks::show::{heading, how_to_answer, last_words, parts};
+
+pub(super) struct EventPrinter {
+    form: FollowFormat,
+    /// The stream shows the answer as events of the development-tool extension, and not as an artifact.
+    development: bool,
+    /// What was printed of each artifact.
+    printed: HashMap<String, String>,
+    /// The artifact printed last, and whether its line is still open.
+    current: Option<String>,
+    open_line: bool,
+    /// The same for stderr, where commands write lines of their own.
+    open_error_line: bool,
+    calls: HashMap<String, PrintedCall>,
+    last: Option<RemoteStatus>,
+}
+
+/// What was printed of a call.
+#[derive(Default)]
+struct PrintedCall {
+    live: String,
+    is_over: bool,
+}
+
+impl EventPrinter {
+    pub(super) fn new(form: FollowFormat, development: bool) -> Self {
+        Self {
+            form,
+            development,
+            printed: HashMap::new(),
+            current: None,
+            open_line: false,
+            open_error_line: false,
+            calls: HashMap::new(),
+            last: None,
+        }
+    }
+
+    /// The status that was printed last.
+    pub(super) fn last_status(&self) -> Option<&RemoteStatus> {
+        self.last.as_ref()
+    }
+
+    /// Prints what the task has said before it is followed.
+    pub(super) fn catch_up(&mut self, task: &RemoteTask) -> io::Result<()> {
+        match self.form {
+            FollowFormat::Text => task.artifacts.iter().try_for_each(|artifact| self.whole(artifact)),
+            FollowFormat::Json => Ok(()),
+        }
+    }
+
+    /// Prints a task to which nothing happens for now.
+    pub(super) fn print_settled(&mut self, task: &RemoteTask) -> io::Result<()> {
+        self.catch_up(task)?;
+        self.print_event(&StreamEvent::Task(Box::new(task.clone())))
+    }
+
+    /// What the task has said so far is known and is not printed.
+    pub(super) fn skip(&mut self, task: &RemoteTask) {
+        let said = task.artifacts.iter().map(|artifact| (artifact.id.to_string(), parts(&artifact.parts)));
+        self.printed.extend(said);
+    }
+
+    pub(super) fn print_event(&mut self, event: &StreamEvent) -> io::Result<()> {
+        match event {
+            StreamEvent::Task(task) => self.last = Some(task.status.clone()),
+            StreamEvent::StatusUpdate(update) => self.last = Some(update.status.clone()),
+            StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
+        }
+        if self.form == FollowFormat::Json {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer(&mut out, &event.to_json())?;
+            writeln!(out)?;
+            return out.flush();
+        }
+        match event {
+            StreamEvent::Task(task) => {
+                // The answer was printed piece by piece, unless pieces are missing.
+                let all = !self.development || event.gap().is_some();
+                let mut artifacts = task.artifacts.iter().filter(|artifact| all || !is_answer(artifact));
+                artifacts.try_for_each(|artifact| self.whole(artifact))
+            }
+            StreamEvent::Message(message) => self.print(&parts(&message.parts)),
+            StreamEvent::ArtifactUpdate(update) if update.append => self.piece(&update.artifact),
+            StreamEvent::ArtifactUpdate(update) => self.whole(&update.artifact),
+            StreamEvent::StatusUpdate(update) => self.status(update),
+        }
+    }
+
+    fn status(&mut self, update: &StatusUpdate) -> io::Result<()> {
+        match update.development() {
+            Some(DevelopmentEvent::Text(text)) => return self.print_answer(&text),
+            Some(DevelopmentEvent::TextWithdrawn) => {
+                return self.note("what was said before does not count; it starts again");
+            }
+            Some(DevelopmentEvent::Thought { subject, description }) => {
+                let words = [subject, description].map(|words| words.trim().to_owned());
+                let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
+                return self.note(&format!("thought: {}", words.join(": ")));
+            }
+            Some(DevelopmentEvent::Call(call)) => return self.call(&call),
+            Some(DevelopmentEvent::State) | None => {}
+        }
+        match (&update.status.message, update.status.state) {
+            (Some(message), Some(TaskState::Submitted | TaskState::Working)) => self.note(&message.text()),
+            // The last message of a task is printed at the end.
+            _ => Ok(()),
+        }
+    }
+
+    /// A piece of the answer, which belongs to no artifact here.
+    fn print_answer(&mut self, text: &str) -> io::Result<()> {
+        if self.current.take().is_some_and(|id| !id.starts_with(ANSWER)) {
+            self.end_line()?;
+        }
+        self.print(&printable(text))
+    }
+
+    fn call(&mut self, call: &ToolCall) -> io::Result<()> {
+        if !self.calls.contains_key(&call.id) {
+            let description = description(call);
+            self.note(format!("{}: {description}", title(call)).trim_end_matches([':', ' ']))?;
+        }
+        let seen = self.calls.entry(call.id.clone()).or_default();
+        let over = call.status.is_final() && !std::mem::replace(&mut seen.is_over, call.status.is_final());
+        let live = printable(call.live_content.as_deref().unwrap_or_default());
+        let mut shown = if live.is_empty() { String::new() } else { added(&seen.live, &live).to_owned() };
+        if !live.is_empty() {
+            seen.live = live;
+        }
+        if over {
+            let result = result(call);
+            // The result of a command repeats what the command has shown.
+            let more = added(seen.live.trim_end(), &result);
+            shown.push_str(if seen.live.ends_with('\n') {
+                more.strip_prefix('\n').unwrap_or(more)
+            } else {
+                more
+            });
+        }
+        let is_short = over && seen.live.is_empty() && !shown.contains('\n');
+        if is_short {
+            let words = format!("{}: {}: {shown}", title(call), call.status.name());
+            return self.note(words.trim_end_matches([':', ' ']));
+        }
+        self.show_output(&shown)?;
+        match over || call.status == CallStatus::Unknown {
+            true => self.note(&format!("{}: {}", title(call), call.status.name())),
+            false => Ok(()),
+        }
+    }
+
+    fn show_output(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.end_line()?;
+        self.open_error_line = !text.ends_with('\n');
+        let mut out = io::stderr().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// An artifact from its beginning; what is printed of it already is not printed again.
+    fn whole(&mut self, artifact: &Artifact) -> io::Result<()> {
+        let text = parts(&artifact.parts);
+        let before = self.printed.remove(artifact.id.as_str()).unwrap_or_default();
+        let more = match text.strip_prefix(before.as_str()) {
+            Some(more) => more.to_owned(),
+            None => {
+                self.note("what was said before does not count; it starts again")?;
+                text.clone()
+            }
+        };
+        self.show(artifact, &more)?;
+        self.printed.insert(artifact.id.to_string(), text);
+        Ok(())
+    }
+
+    fn piece(&mut self, artifact: &Artifact) -> io::Result<()> {
+        let text = parts(&artifact.parts);
+        self.show(artifact, &text)?;
+        self.printed.entry(artifact.id.to_string()).or_default().push_str(&text);
+        Ok(())
+    }
+
+    fn show(&mut self, artifact: &Artifact, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.current.as_deref() != Some(artifact.id.as_str()) {
+            self.end_line()?;
+            if !is_answer(artifact) {
+                self.print(&format!("{}\n", heading(artifact)))?;
+            }
+            self.current = Some(artifact.id.to_string());
+        }
+        self.print(text)
+    }
+
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        self.end_error_line()?;
+        self.open_line = !text.ends_with('\n');
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        self.end_error_line()?;
+        writeln!(io::stderr(), "[{}]", printable(text).trim_end())
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open_line) { writeln!(io::stdout()) } else { Ok(()) }
+    }
+
+    fn end_error_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open_error_line) { writeln!(io::stderr()) } else { Ok(()) }
+    }
+
+    /// Says how the task has settled.
+    pub(super) fn end(mut self, task: &RemoteTask) -> anyhow::Result<ExitCode> {
+        let status = &task.status;
+        if self.form == FollowFormat::Text {
+            // The stream may leave out what the task holds at its end, such as the changes of a turn.
+            for artifact in task.artifacts.iter().filter(|artifact| !is_answer(artifact)) {
+                self.whole(artifact)?;
+            }
+            self.end_line()?;
+            self.end_error_line()?;
+            if let Some(message) = &task.status.message {
+                writeln!(io::stderr(), "{}", last_words(task, message).trim_end())?;
+            }
+            writeln!(io::stderr(), "[{}]", status.state_name())?;
+            if status.is_interrupted() {
+                writeln!(io::stderr(), "{}", how_to_answer(task.id.as_str(), status))?;
+            }
+        }
+        let failed =
+            matches!(status.state, Some(TaskState::Failed | TaskState::Canceled | TaskState::Rejected));
+        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    }
+}
+
+/// How the ids of answers begin. Their text is printed without a heading.
+const ANSWER: &str = "answer-";
+
+fn is_answer(artifact: &Artifact) -> bool {
+    artifact.id.as_str().starts_with(ANSWER)
+}

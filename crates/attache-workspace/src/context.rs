@@ -1,0 +1,126 @@
+//! What people wrote for the agent to know: files such as `GEMINI.md` and `AGENTS.md`.
+//!
+//! The user's own are for every conversation; a project's lie in its folders, from the top of the repository down to where
+//! the work is, and further ones turn up when the agent touches a folder. Whatever lies in a project is the word of its
+//! authors, trusted or not: it is never read through a link that leads out of it, and never more than so much.
+
+mod budget;
+mod imports;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use budget::Budget;
+use imports::Import;
+
+use crate::HomeFolders;
+use crate::file_stamps;
+use crate::project_root::top_of;
+use crate::read_file;
+pub use tree::{TreeOptions, folder_tree};
+
+/// Where context files are looked for.
+#[derive(Clone, Copy)]
+pub struct ContextSources<'a> {
+    /// Absolute and without links.
+    pub workspace: &'a Path,
+    /// Further folders of the workspace, likewise.
+    pub include: &'a [PathBuf],
+    pub homes: &'a HomeFolders,
+    /// What the files are called.
+    pub names: &'a [String],
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoadedContext {
+    /// The user's own, for the instructions.
+    pub global: String,
+    /// The project's, for the first message.
+    pub project: String,
+    /// What was read, imports among it, and how many bytes of each.
+    pub files: Vec<(PathBuf, usize)>,
+    /// What could not be read or was cut, in sentences for people.
+    pub notices: Vec<String>,
+}
+
+/// Reads all that is known from the start.
+pub fn load(sources: &ContextSources<'_>) -> LoadedContext {
+    let mut budget = Budget::default();
+    let mut global = String::new();
+    if let Some(gemini) = sources.homes.gemini()
+        && let Some(gemini) = real(gemini)
+    {
+        read_folder(&gemini, &gemini, sources, &mut budget, &mut global);
+    }
+    let mut project = String::new();
+    for workspace in std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path)) {
+        let top = top_of(workspace, sources.homes.home.as_deref());
+        for folder in downwards(&top, workspace) {
+            read_folder(&folder, &top, sources, &mut budget, &mut project);
+        }
+    }
+    budget.into_files(global, project)
+}
+
+/// What turns up because `touched`, a path below the workspace, was touched: the files of the folders on the way there
+/// that are not among `known`. Nothing when there is nothing new.
+pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) -> Option<LoadedContext> {
+    let roots = std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path));
+    // What is about to be made is not there yet, but its folder may be.
+    let touched = touched.ancestors().find_map(|path| read_file::real_path(path).ok())?;
+    let folder = if touched.is_dir() { touched.as_path() } else { touched.parent()? };
+    let root = roots.filter(|root| folder.starts_with(root)).max_by_key(|root| root.components().count())?;
+    let folders = downwards(root, folder);
+    let has_some = |folder: &PathBuf| sources.names.iter().any(|name| folder.join(name).exists());
+    // Most have none, and how far up the project reaches does not matter then.
+    if !folders.iter().any(has_some) {
+        return None;
+    }
+    let top = top_of(root, sources.homes.home.as_deref());
+    let mut budget = Budget::excluding(known);
+    let mut project = String::new();
+    for folder in folders {
+        read_folder(&folder, &top, sources, &mut budget, &mut project);
+    }
+    let found = budget.into_files(String::new(), project);
+    (!found.project.is_empty()).then_some(found)
+}
+
+/// Where a path leads.
+fn real(path: &Path) -> Option<PathBuf> {
+    file_stamps::location(path);
+    read_file::real_path(path).ok()
+}
+
+/// From `top` to `folder`, both among them.
+fn downwards(top: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        folder.ancestors().take_while(|above| above.starts_with(top)).map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}
+
+/// Adds the files of one folder, each framed so that it is clear whose word it is.
+fn read_folder(
+    folder: &Path,
+    root: &Path,
+    sources: &ContextSources<'_>,
+    budget: &mut Budget,
+    into: &mut String,
+) {
+    for name in sources.names {
+        let path = folder.join(name);
+        let Some(text) = budget.read(&path, root) else { continue };
+        let text = Import::new(root, &text.path).expand(&text.text, budget);
+        if text.trim().is_empty() {
+            continue;
+        }
+        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        into.push_str(&format!("=== Context from: {shown} ===\n{text}{end}=== end of {shown} ===\n\n"));
+    }
+}
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+//! Files that the model should see: those that a message mentions, and context files near those that a call touched.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use attache_agent::ContextFiles;
+use attache_domain::{Content, IgnorePoison};
+use attache_tool::ToolContext;
+
+use crate::WorkspaceSettings;
+use crate::context::{self, ContextSources, LoadedContext};
+use crate::implementations::Implementations;
+use crate::setup_builder::{included_folders, project_words};
+
+pub(crate) struct WorkspaceContextFiles {
+    settings: Arc<WorkspaceSettings>,
+    workspace: PathBuf,
+    implementations: Arc<dyn Implementations>,
+    /// Files that the model has seen already.
+    known: Mutex<Vec<PathBuf>>,
+}
+
+impl WorkspaceContextFiles {
+    pub(crate) fn new(
+        settings: Arc<WorkspaceSettings>,
+        workspace: PathBuf,
+        loaded: &LoadedContext,
+        implementations: Arc<dyn Implementations>,
+    ) -> Self {
+        let known = loaded.files.iter().map(|(path, _)| path.clone()).collect();
+        Self { settings, workspace, implementations, known: Mutex::new(known) }
+    }
+}
+
+#[async_trait]
+impl ContextFiles for WorkspaceContextFiles {
+    async fn referenced_by(&self, text: &str, context: &ToolContext) -> Vec<Content> {
+        self.implementations.mentioned(text, context).await
+    }
+
+    async fn nearby(&self, touched: &[PathBuf]) -> Option<String> {
+        let sources = ContextSources {
+            workspace: &self.workspace,
+            include: included_folders(&self.settings),
+            homes: &self.settings.homes,
+            names: &self.settings.context.file_names,
+        };
+        let mut told = String::new();
+        for path in touched {
+            let known = self.known.lock().ignore_poison().clone();
+            let Some(found) = context::between(&sources, path, &known) else { continue };
+            let mut known = self.known.lock().ignore_poison();
+            known.extend(found.files.into_iter().map(|(path, _)| path));
+            told.push_str(&found.project);
+        }
+        (!told.is_empty()).then(|| project_words(&told, self.settings.trusted))
+    }
+}

@@ -1,0 +1,177 @@
+//! Opens conversations. Each gets its own workspace, model, tools and rules, and keeps them until its request changes.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal};
+use attache_command::CommandRegistry;
+use attache_domain::{ContextId, IgnorePoison, RequestedSettings, Scope};
+
+use crate::command_context::WorkspaceCommandContext;
+use crate::conversation_tools::ConversationTools;
+use crate::implementations::{ServerGroup, ServerState, ToolServers};
+use crate::setup_builder::{PreparedSetup, SetupBuilder, WorkspaceSnapshot};
+
+/// With more, the oldest conversation is closed, and its background processes end.
+const MAX_CONVERSATIONS: usize = 256;
+
+/// How long a new conversation waits for its MCP servers. Then it begins without those that do not answer. An unattended run
+/// is mostly one prompt, which should have its tools, and a server program may first be fetched from a package registry.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT_UNATTENDED: Duration = Duration::from_secs(20);
+
+/// The conversations that are open, each with its own setup.
+pub struct WorkspaceConversations {
+    builder: Arc<SetupBuilder>,
+    open: Mutex<OpenConversations>,
+}
+
+type Conversation = (Scope, ContextId);
+
+#[derive(Default)]
+struct OpenConversations {
+    setups: HashMap<Conversation, (RequestedSettings, Arc<ConversationSetup>)>,
+    order: VecDeque<Conversation>,
+}
+
+impl WorkspaceConversations {
+    pub fn new(builder: SetupBuilder) -> Self {
+        Self { builder: Arc::new(builder), open: Mutex::default() }
+    }
+
+    fn lock_open(&self) -> MutexGuard<'_, OpenConversations> {
+        self.open.lock().ignore_poison()
+    }
+
+    async fn build_setup(
+        &self,
+        conversation: &Conversation,
+        requested: &RequestedSettings,
+    ) -> Result<ConversationSetup, SettingsRefusal> {
+        let snapshot = self.snapshot(requested).await?;
+        let prepared = self.builder.build(&snapshot, conversation, requested)?;
+        let PreparedSetup { mut setup, command_context, own_tools, servers } = prepared;
+        let connect_timeout = if setup.attended { CONNECT_TIMEOUT } else { CONNECT_TIMEOUT_UNATTENDED };
+        let servers = self.connect(&conversation.0, servers, connect_timeout).await?;
+        setup.notices.extend(servers.iter().flat_map(|servers| server_warnings(servers.as_ref())));
+        setup.info = Some(Arc::new(WorkspaceCommandContext { servers: servers.clone(), ..command_context }));
+        setup.toolbox = Arc::new(ConversationTools::new(own_tools, snapshot.declared.clone(), servers));
+        Ok(setup)
+    }
+
+    /// Connects to the servers. After `timeout` it goes on without those that do not answer; connecting goes on.
+    async fn connect(
+        &self,
+        scope: &Scope,
+        groups: Vec<ServerGroup>,
+        timeout: Duration,
+    ) -> Result<Vec<Arc<dyn ToolServers>>, SettingsRefusal> {
+        let connect = |group| self.builder.implementations().connect(scope, group);
+        let groups: Vec<_> = groups.into_iter().map(connect).collect::<Result<_, _>>()?;
+        let settled = async {
+            for servers in &groups {
+                servers.settled().await;
+            }
+        };
+        let _ = tokio::time::timeout(timeout, settled).await;
+        Ok(groups)
+    }
+
+    /// The snapshot that the conversation shares with others.
+    async fn snapshot(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<Arc<WorkspaceSnapshot>, SettingsRefusal> {
+        let key = self.builder.workspace_key(requested)?;
+        if let Some(snapshot) = self.builder.cached_snapshot(&key) {
+            return Ok(snapshot);
+        }
+        let (builder, settings) = (self.builder.clone(), requested.clone());
+        // Reading settings, rules and context files may take a while.
+        let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &settings)).await;
+        read.map_err(|_| SettingsRefusal { field: "workspace", what: "its settings cannot be read".into() })?
+    }
+}
+
+#[async_trait]
+impl Conversations for WorkspaceConversations {
+    fn check(&self, requested: &RequestedSettings) -> Result<(), SettingsRefusal> {
+        self.builder.check(requested)
+    }
+
+    fn model(&self, requested: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
+        self.builder.model(requested)
+    }
+
+    async fn open(
+        &self,
+        scope: &Scope,
+        context: &ContextId,
+        requested: &RequestedSettings,
+    ) -> Result<Arc<ConversationSetup>, SettingsRefusal> {
+        let conversation = (scope.clone(), context.clone());
+        let known = self.lock_open().setups.get(&conversation).cloned();
+        let setup = match known {
+            Some((granted, setup)) if granted == *requested => return Ok(setup),
+            // Another model keeps the rest: files that were read, programs that run, approvals.
+            Some((granted, setup)) if differs_only_in_model(&granted, requested) => {
+                ConversationSetup { model: self.model(requested)?, ..setup.as_ref().clone() }
+            }
+            _ => self.build_setup(&conversation, requested).await?,
+        };
+        let setup = Arc::new(setup);
+        self.lock_open().keep(conversation, (requested.clone(), setup.clone()));
+        Ok(setup)
+    }
+
+    async fn commands(&self, requested: &RequestedSettings) -> Result<CommandRegistry, SettingsRefusal> {
+        let (builder, requested) = (self.builder.clone(), requested.clone());
+        let read = tokio::task::spawn_blocking(move || builder.commands(&requested)).await;
+        read.map_err(|_| SettingsRefusal { field: "workspace", what: "its commands cannot be read".into() })?
+    }
+
+    async fn refresh(&self, scope: &Scope, context: &ContextId) {
+        let conversation = (scope.clone(), context.clone());
+        let Some((requested, setup)) = self.lock_open().setups.get(&conversation).cloned() else { return };
+        let Ok(snapshot) = self.snapshot(&requested).await else { return };
+        if let Ok(PreparedSetup { setup: fresh, .. }) =
+            self.builder.build(&snapshot, &conversation, &requested)
+        {
+            // The rest stays: files that were read, programs that run, approvals.
+            let ConversationSetup { instructions, opening, context_files, .. } = fresh;
+            let setup = ConversationSetup { instructions, opening, context_files, ..setup.as_ref().clone() };
+            self.lock_open().keep(conversation, (requested, Arc::new(setup)));
+        }
+    }
+}
+
+impl OpenConversations {
+    fn keep(&mut self, conversation: Conversation, setup: (RequestedSettings, Arc<ConversationSetup>)) {
+        if self.setups.insert(conversation.clone(), setup).is_none() {
+            self.order.push_back(conversation);
+        }
+        while self.order.len() > MAX_CONVERSATIONS {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.setups.remove(&oldest);
+        }
+    }
+}
+
+/// Names the servers that are missing.
+fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
+    let told = servers.statuses().into_iter().filter_map(|status| match status.state {
+        ServerState::Failed { why } => Some(format!("The MCP server {} cannot be used: {why}.", status.name)),
+        ServerState::Connecting => Some(format!(
+            "The MCP server {} does not answer yet: I begin without its tools, and use them once it does.",
+            status.name
+        )),
+        ServerState::Connected => None,
+    });
+    told.collect()
+}
+
+fn differs_only_in_model(granted: &RequestedSettings, requested: &RequestedSettings) -> bool {
+    RequestedSettings { model: requested.model.clone(), ..granted.clone() } == *requested
+}

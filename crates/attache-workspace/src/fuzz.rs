@@ -1,0 +1,111 @@
+//! Ways in for arbitrary bytes: nothing here may panic on them, and what is understood must hold.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
+
+use std::path::Path;
+
+use attache_document::Node;
+
+use crate::env_file::EnvFile;
+use crate::settings::expand::expand;
+use crate::settings::gather::GatheredSettings;
+use crate::settings::layer::Layer;
+use crate::settings::resolve::resolve;
+
+const PATH: &str = "/settings";
+
+/// An agent's settings in any of their languages.
+pub fn settings(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    for tree in [Node::from_json(&text), Node::from_yaml(&text), Ok(Node::from_toml(&text))] {
+        let Ok(tree) = tree else { continue };
+        let json = tree.to_json().to_string();
+        let again = Node::from_json(&json).expect("what was read can be written as JSON and read");
+        assert_eq!(again.to_json(), tree.to_json());
+        let mut gathered = GatheredSettings::default();
+        if gathered.file(Path::new(PATH), Layer::UserJson, &tree).is_ok() {
+            resolve(&gathered);
+        }
+    }
+}
+
+/// A file of environment variables, and texts with variables in them.
+pub fn variables(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let file = EnvFile::parse(Path::new(PATH), &text);
+    let mut lookup = |name: &str| file.get(name).map(|(value, _)| value.to_owned());
+    for line in text.lines() {
+        if let Some(expanded) = expand(line, &mut lookup) {
+            assert!(expanded.len() <= 64 << 10);
+        }
+    }
+    assert_eq!(expand(&text, &mut |_| None).is_some(), text.contains('$') && text.len() <= 64 << 10);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Parts of likely texts, so that readers get beyond the first character.
+    const WORDS: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "1",
+        "-0.0",
+        "1e999",
+        "null",
+        "true",
+        r#""""#,
+        r#""a""#,
+        r#""\u0000""#,
+        r#""model":"#,
+        r#""mcpServers":"#,
+        r#""command":"#,
+        r#""env":"#,
+        "model: x\n",
+        "- a\n",
+        "  b: c\n",
+        "[limits]\n",
+        "body_bytes = 1024\n",
+        r#"host = "x"
+"#,
+        "[enforced]\n",
+        "a.b = 1\n",
+        r#""a.b" = 1
+"#,
+        "export A=b\n",
+        "$A",
+        "${A}",
+        "${A:-b}",
+        "#c\n",
+        "//c\n",
+        "/*",
+        "*/",
+        "\n",
+        "&a *a\n",
+        "é",
+    ];
+
+    fn all(bytes: &[u8]) {
+        settings(bytes);
+        variables(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a conversation needs and the workspace does not make: the binary hands it in.
+//!
+//! Models, standard tools and MCP connections are implementations, and only the binary names those.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_agent::{AgentModel, SettingsRefusal};
+use attache_domain::{Content, Scope};
+use attache_tool::ruling::FileLookup;
+use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, Workspace};
+
+use crate::{McpServerSettings, ModelChoice, WorkspaceSettings};
+
+#[async_trait]
+pub trait Implementations: Send + Sync + 'static {
+    /// The model of `choice`, the same one every time. The error says why it cannot be used.
+    fn model(&self, choice: &ModelChoice) -> Result<AgentModel, String>;
+
+    /// New standard tools for one conversation: those that the settings offer.
+    fn tools(&self, settings: &WorkspaceSettings) -> ToolRegistry;
+
+    /// The files of a workspace, for rulings.
+    fn files(&self, workspace: &Workspace) -> Arc<dyn FileLookup>;
+
+    /// Ends what an earlier process left running.
+    fn leftovers(&self) -> Arc<dyn LeftoverProcesses>;
+
+    /// The content of the files that `text` mentions.
+    async fn mentioned(&self, text: &str, context: &ToolContext) -> Vec<Content>;
+
+    /// Starts to connect to the servers of `group`. Conversations of one scope share connections.
+    fn connect(&self, scope: &Scope, group: ServerGroup) -> Result<Arc<dyn ToolServers>, SettingsRefusal>;
+}
+
+/// MCP servers that are reached in the same way.
+pub struct ServerGroup {
+    pub servers: Vec<(String, McpServerSettings)>,
+    pub source: ServerSource,
+    /// The folder that the servers work in.
+    pub root: PathBuf,
+}
+
+/// Who named the servers of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerSource {
+    Settings {
+        trusted: bool,
+    },
+    /// A client on this machine.
+    LocalClient,
+    RemoteClient,
+}
+
+/// A group of MCP servers that are connected, or will be. The connections end when the last conversation drops them.
+#[async_trait]
+pub trait ToolServers: Send + Sync + 'static {
+    /// Waits until each server is connected or has failed.
+    async fn settled(&self);
+
+    fn statuses(&self) -> Vec<ServerStatus>;
+
+    /// The tools that the connected servers offer now.
+    fn tools(&self) -> Vec<Arc<dyn Tool>>;
+
+    /// A number that grows when the tools change.
+    fn version(&self) -> u64;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerStatus {
+    pub name: String,
+    pub state: ServerState,
+    /// The names that the model uses for its tools.
+    pub tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerState {
+    Connecting,
+    Connected,
+    Failed { why: String },
+}

@@ -1,0 +1,66 @@
+//! What a folder and its user say about themselves.
+//!
+//! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that is not
+//! trusted may only restrict. What a trusted project allows counts once a person has accepted it. The operator's own
+//! settings are in `attache-config`.
+//!
+//! From all that, [`SetupBuilder`] builds what a conversation works with, and [`WorkspaceConversations`] is the agent's
+//! `Conversations`. Models, tools and MCP connections come from the binary through the seam [`Implementations`].
+
+mod accepted_allowances;
+mod allowance;
+mod client_permissions;
+mod command_context;
+pub mod context;
+mod context_files;
+mod conversation_tools;
+mod conversations;
+mod credentials;
+mod env_file;
+mod extensions;
+mod file_stamps;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+mod home_folders;
+mod implementations;
+mod model_choice;
+mod operator;
+pub mod policy;
+mod project;
+mod project_root;
+mod project_trust;
+mod read_file;
+mod settings;
+mod setup_builder;
+mod trust;
+mod visible;
+mod write_file;
+
+pub use accepted_allowances::accept_allowances;
+pub use allowance::{Allowance, AllowanceKind, ProjectReport};
+pub use client_permissions::{allowed_workspace, own_workspace};
+pub use conversations::WorkspaceConversations;
+pub use credentials::ModelCredentials;
+pub use env_file::EnvFile;
+pub use extensions::{InstalledExtension, installed as installed_extensions};
+pub use file_stamps::{FileStamps, record_stamps};
+pub use home_folders::HomeFolders;
+pub use implementations::{
+    Implementations, ServerGroup, ServerSource, ServerState, ServerStatus, ToolServers,
+};
+pub use model_choice::ALIASES as MODEL_ALIASES;
+pub use model_choice::{
+    AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+};
+pub use operator::load_operator;
+pub use project::{Project, ProjectQuery, TrustSummary, accept_for_this_run};
+pub use project_trust::ProjectTrust;
+pub use settings::mcp::{HttpKind, McpServerSettings, McpTransport};
+pub use settings::typed::{
+    BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, ShellKeys,
+    ToolKeys, WorkspaceSettings,
+};
+pub use settings::{AgentFlags, SettingsSources};
+pub use setup_builder::{Attendance, SetupBuilder, SetupOptions};
+pub use trust::{ChosenBy, FolderTrust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};
+pub use visible::visible;

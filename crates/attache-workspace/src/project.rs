@@ -1,0 +1,158 @@
+//! Reads what a workspace's own files say, and what of it counts. Every way of starting uses it.
+
+use std::path::{Path, PathBuf};
+
+use attache_command::custom::{self, CustomSource, LoadedCommands};
+use attache_config::{ConfigError, Environment, Origin, Settings};
+
+use crate::policy::{self, LoadedRules, RuleSources};
+use crate::{
+    AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsSources,
+    WorkspaceSettings,
+};
+
+/// The settings, rules and commands that count in a folder, and what is ignored of the project's files.
+pub struct Project {
+    /// Absolute and without links.
+    pub folder: PathBuf,
+    pub project_trust: ProjectTrust,
+    pub settings: WorkspaceSettings,
+    pub rules: LoadedRules,
+    pub report: ProjectReport,
+    /// What is wrong with the project's own files, for people. They may only restrict then.
+    pub broken: Option<String>,
+}
+
+/// What the start shows about a folder's own files.
+#[derive(Debug, Clone)]
+pub struct TrustSummary {
+    pub trust: FolderTrust,
+    /// How much is ignored, and in which files.
+    pub ignored: Option<String>,
+}
+
+/// The folder to read, and for whom.
+#[derive(Clone, Copy)]
+pub struct ProjectQuery<'a> {
+    /// Absolute and without links.
+    pub folder: &'a Path,
+    pub chosen_by: ChosenBy,
+    pub flags: &'a AgentFlags,
+    pub environment: Environment<'a>,
+    pub operator: &'a Settings,
+}
+
+impl Project {
+    /// Reads everything that counts. A broken file of a trusted project must neither stop every later conversation nor allow
+    /// what it would have forbidden, so the folder is then treated as not trusted. Broken files of the user or the operator
+    /// are an error.
+    pub fn read(place: ProjectQuery<'_>) -> Result<Self, ConfigError> {
+        let ProjectQuery { folder, chosen_by, flags, environment, operator } = place;
+        let project_trust = ProjectTrust::look_up(folder, chosen_by, flags, environment, operator)?;
+        let is_trusted = project_trust.is_trusted();
+        let error = match Self::read_with_trust(place, project_trust) {
+            Err(error) if is_trusted => error,
+            result => return result,
+        };
+        let broken = format!(
+            "The project's own settings and rules do not count, and this folder is treated as not trusted, because a file \
+             of the project is broken: {error}"
+        );
+        match Self::read_with_trust(place, ProjectTrust::distrusted("a file of the project is broken")) {
+            Ok(project) => {
+                tracing::warn!(folder = %folder.display(), "{broken}");
+                Ok(Self { broken: Some(broken), ..project })
+            }
+            // The broken file is not the project's.
+            Err(_) => Err(error),
+        }
+    }
+
+    fn read_with_trust(place: ProjectQuery<'_>, project_trust: ProjectTrust) -> Result<Self, ConfigError> {
+        let ProjectQuery { folder, flags, environment, operator, .. } = place;
+        let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let sources = SettingsSources {
+            workspace: folder,
+            home: home.as_deref(),
+            flags,
+            environment,
+            operator,
+            project_trust: &project_trust,
+        };
+        let settings = WorkspaceSettings::load(&sources)?;
+        let rules = policy::load(&RuleSources { settings: &settings, workspace: folder, flags, operator })?;
+        let mut report = settings.project.clone();
+        report.extend(rules.project.clone());
+        report.extend(commands(&project_trust, &settings.homes, folder).1);
+        Ok(Self { folder: folder.to_owned(), project_trust, settings, rules, report, broken: None })
+    }
+
+    /// Everything that the project allows, accepted or not.
+    pub fn allowances(&self) -> impl Iterator<Item = &Allowance> {
+        self.report.allowances.iter().map(|(allowance, _)| allowance)
+    }
+
+    pub fn summary(&self) -> TrustSummary {
+        TrustSummary { trust: self.project_trust.trust.clone(), ignored: self.report.summary() }
+    }
+
+    /// What is ignored and how to change that, in one line.
+    pub fn notice(&self) -> Option<String> {
+        self.broken.clone().or_else(|| self.report.notice(&self.folder, &self.project_trust.trust))
+    }
+}
+
+/// With `--trust`, accepts for this run what the folder allows now, and returns it. Later changes are not accepted.
+pub fn accept_for_this_run(
+    flags: &mut AgentFlags,
+    folder: &Path,
+    environment: Environment<'_>,
+    operator: &Settings,
+) -> Result<Vec<Allowance>, ConfigError> {
+    if !flags.trust {
+        return Ok(Vec::new());
+    }
+    let place = ProjectQuery { folder, chosen_by: ChosenBy::Operator, flags, environment, operator };
+    let project = Project::read(place)?;
+    let new = project.report.allowances.iter().filter(|(_, counts)| !counts);
+    let new: Vec<Allowance> = new.map(|(allowance, _)| allowance.clone()).collect();
+    flags.accepted = new.iter().map(|allowance| allowance.digest.clone()).collect();
+    Ok(new)
+}
+
+/// The custom commands that count in `root`, and a report about those of the project.
+pub(crate) fn commands(
+    project_trust: &ProjectTrust,
+    homes: &HomeFolders,
+    root: &Path,
+) -> (LoadedCommands, ProjectReport) {
+    let own = root.join(".gemini");
+    let user = homes.gemini().map(|gemini| CustomSource::user(gemini.join("commands")));
+    let project = (homes.gemini() != Some(own.as_path()))
+        .then(|| CustomSource::project(own.join("commands"), root.to_owned()));
+    let sources: Vec<_> = user.into_iter().chain(project.clone()).collect();
+    let mut report = ProjectReport::default();
+    let mut loaded = custom::load_admitted(&sources, &mut |source, command| {
+        if Some(source) != project.as_ref() {
+            return true;
+        }
+        let name = attache_command::Command::name(command);
+        let programs = command.programs();
+        let line = command.first_program_line();
+        if programs.is_empty() {
+            if !project_trust.is_trusted() {
+                let origin = Origin::File { path: command.path().into(), line: 0 };
+                report.ignored.push((origin, format!("/{name}")));
+            }
+            return project_trust.is_trusted();
+        }
+        let allowance = Allowance::command(name, command.path(), line, &programs);
+        let counts = project_trust.admits(&allowance);
+        report.allowances.push((allowance, counts));
+        counts
+    });
+    if !project_trust.is_trusted() {
+        loaded.problems.retain(|problem| !problem.path.starts_with(&own));
+    }
+    (loaded, report)
+}

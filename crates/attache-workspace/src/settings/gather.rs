@@ -1,0 +1,228 @@
+//! Walks through the tree of one file and takes out what is known.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use attache_config::{ConfigError, Origin};
+use attache_document::{Node, NodeKind};
+
+use super::check::check;
+use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unused, names, project_effect};
+use super::mcp::{self, McpServerSettings};
+use super::nearest::{nearest, shown};
+use crate::settings::layer::Layer;
+use crate::{Allowance, ProjectReport, ProjectTrust};
+
+/// All that was said, by all layers.
+#[derive(Debug, Default)]
+pub(crate) struct GatheredSettings {
+    pub(crate) values: Vec<LayerValue>,
+    pub(crate) servers: Vec<(Layer, String, McpServerSettings)>,
+    pub(crate) warnings: Vec<String>,
+    /// What the project's files allow, and what of them is ignored.
+    pub(crate) project: ProjectReport,
+}
+
+/// One value of one layer.
+#[derive(Debug, Clone)]
+pub(crate) struct LayerValue {
+    pub(crate) key: &'static Key,
+    pub(crate) node: Node,
+    pub(crate) layer: Layer,
+    pub(crate) origin: Origin,
+    /// Whether it may let something happen. Only a project's word may not.
+    pub(crate) allows: bool,
+}
+
+impl GatheredSettings {
+    /// Takes in the tree of a file.
+    pub(crate) fn file(&mut self, path: &Path, layer: Layer, tree: &Node) -> Result<(), ConfigError> {
+        let file = File { path: path.into(), layer };
+        let NodeKind::Table(entries) = &tree.kind else {
+            return Err(file.error(
+                tree.line,
+                None,
+                format!("must hold a table of settings, not {}", tree.describe()),
+            ));
+        };
+        // The old spellings first, so that what is said the new way counts.
+        for (name, node) in entries {
+            if let Some(renamed) = renamed(name, node) {
+                self.entry(&file, renamed, node)?;
+            }
+        }
+        for (name, node) in entries.iter().filter(|(name, node)| renamed(name, node).is_none()) {
+            self.entry(&file, name, node)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the file of a project, as far as its project_trust goes. `written` is the same tree with nothing but the
+    /// project's own variables put in: what people are shown and accept.
+    pub(crate) fn project_file(
+        &mut self,
+        path: &Path,
+        layer: Layer,
+        (tree, written): (&Node, &Node),
+        project_trust: &ProjectTrust,
+    ) -> Result<(), ConfigError> {
+        let mut said = Self::default();
+        said.file(path, layer, tree)?;
+        let mut shown = Self::default();
+        // What is right only with the user's variables put in cannot be shown, so it is shown as it came out.
+        let _ = shown.file(path, layer, written);
+        self.warnings.extend(said.warnings);
+        for value in said.values {
+            let node = shown.values.iter().find(|it| it.key == value.key).map_or(&value.node, |it| &it.node);
+            let allowance = Allowance::setting(value.key.name, &node.to_json(), value.origin.clone());
+            self.project_value(value, allowance, project_trust);
+        }
+        for (layer, name, server) in said.servers {
+            let found = shown.servers.iter().find(|(_, known, _)| *known == name);
+            let settings = found.map_or(&server, |(_, _, settings)| settings);
+            let node = written.at("mcpServers").and_then(|servers| servers.entry(&name));
+            let canonical = node.map(Node::to_json).unwrap_or_default();
+            let allowance = Allowance::server(&name, settings, &canonical);
+            let counts = project_trust.admits(&allowance);
+            self.project.allowances.push((allowance, counts));
+            if counts {
+                self.servers.push((layer, name, server));
+            }
+        }
+        Ok(())
+    }
+
+    fn project_value(&mut self, value: LayerValue, allowance: Allowance, project_trust: &ProjectTrust) {
+        match project_effect(value.key, &value.node) {
+            ProjectEffect::Nothing => {}
+            // A list of servers to be used leaves others out; that their tools run unasked is another matter.
+            ProjectEffect::Restricts if value.key.name == "mcp.allowed" => {
+                let allows = project_trust.admits(&allowance);
+                self.project.allowances.push((allowance, allows));
+                self.push(LayerValue { allows, ..value });
+            }
+            ProjectEffect::Restricts => self.push(LayerValue { allows: false, ..value }),
+            ProjectEffect::Configures if project_trust.is_trusted() => self.push(value),
+            ProjectEffect::Configures => {
+                self.project.ignored.push((value.origin, value.key.name.to_owned()));
+            }
+            ProjectEffect::Allows => {
+                let counts = project_trust.admits(&allowance);
+                self.project.allowances.push((allowance, counts));
+                if counts {
+                    self.push(value);
+                }
+            }
+        }
+    }
+
+    /// Takes in one value that was checked where it came from.
+    pub(crate) fn value(
+        &mut self,
+        layer: Layer,
+        origin: Origin,
+        name: &str,
+        kind: NodeKind,
+    ) -> Result<(), ConfigError> {
+        let Some(key) = find(name) else { return Ok(()) };
+        let node = Node::new(0, kind);
+        check(key.value_type, &node).map_err(|message| ConfigError::BadSetting {
+            place: origin.to_string(),
+            key: Some(name.to_owned()),
+            message,
+        })?;
+        self.push(LayerValue { key, node, layer, origin, allows: true });
+        Ok(())
+    }
+
+    fn entry(&mut self, file: &File, name: &str, node: &Node) -> Result<(), ConfigError> {
+        if let Some(key) = find(name) {
+            return self.known(file, key, node);
+        }
+        if is_unused(name) || (is_section(name) && node.kind == NodeKind::Null) {
+            return Ok(());
+        }
+        if !is_section(name) {
+            let nearest =
+                nearest(name, names()).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            self.warnings.push(format!("{}: unknown key {}{nearest}", file.place(node.line), shown(name)));
+            return Ok(());
+        }
+        let NodeKind::Table(entries) = &node.kind else {
+            let message = format!("must be a table, not {}", node.describe());
+            return Err(file.error(node.line, Some(name), message));
+        };
+        for (inner, node) in entries {
+            self.entry(file, &format!("{name}.{inner}"), node)?;
+        }
+        Ok(())
+    }
+
+    fn known(&mut self, file: &File, key: &'static Key, node: &Node) -> Result<(), ConfigError> {
+        if node.kind == NodeKind::Null {
+            return Ok(());
+        }
+        check(key.value_type, node).map_err(|message| file.error(node.line, Some(key.name), message))?;
+        if let (ValueType::Servers, NodeKind::Table(entries)) = (key.value_type, &node.kind) {
+            for (name, node) in entries {
+                let origin = file.origin(node.line);
+                let server = mcp::read(name, node, origin, &mut self.warnings)
+                    .map_err(|(line, key, message)| file.error(line, Some(&key), message))?;
+                self.servers.push((file.layer, name.clone(), server));
+            }
+            return Ok(());
+        }
+        let origin = file.origin(node.line);
+        self.push(LayerValue { key, node: node.clone(), layer: file.layer, origin, allows: true });
+        Ok(())
+    }
+
+    fn push(&mut self, said: LayerValue) {
+        let why = match (project_effect(said.key, &said.node), &said.node.kind) {
+            _ if !said.layer.is_project() => None,
+            (ProjectEffect::Nothing, _) if said.key.name == "general.defaultApprovalMode" => {
+                Some("cannot be yolo by a project's word")
+            }
+            (ProjectEffect::Nothing, _) => Some("is not for a project to say"),
+            (_, NodeKind::Text(model)) if said.key.name == "model.name" && model.starts_with("script:") => {
+                Some("cannot be a script by a project's word")
+            }
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.warnings.push(format!(
+                "{}: {} {why}; put it into your own settings or say it on the command line",
+                said.origin, said.key.name
+            ));
+            return;
+        }
+        // What the same layer said before about the same is forgotten.
+        self.values.retain(|known| !(known.layer == said.layer && known.key == said.key));
+        self.values.push(said);
+    }
+}
+
+struct File {
+    path: Arc<Path>,
+    layer: Layer,
+}
+
+impl File {
+    fn origin(&self, line: u32) -> Origin {
+        Origin::File { path: self.path.clone(), line }
+    }
+
+    fn place(&self, line: u32) -> String {
+        self.origin(line).to_string()
+    }
+
+    fn error(&self, line: u32, key: Option<&str>, message: String) -> ConfigError {
+        ConfigError::BadSetting { place: self.place(line), key: key.map(shown), message }
+    }
+}
+
+/// The new name of an old spelling. Some old names are sections now: those are old only when they hold no table.
+fn renamed(name: &str, node: &Node) -> Option<&'static str> {
+    let (_, new) = FLAT.iter().find(|(old, _)| *old == name)?;
+    (!(is_section(name) && matches!(node.kind, NodeKind::Table(_)))).then_some(new)
+}

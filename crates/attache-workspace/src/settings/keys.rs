@@ -1,0 +1,343 @@
+//! Every key that is known: what it takes, how several that say it go together, and what a project may say about it.
+
+use attache_document::{Node, NodeKind};
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueType {
+    Bool,
+    Whole {
+        least: i64,
+        most: i64,
+    },
+    /// A number from 0 to 1.
+    Share,
+    Text,
+    OneOf(&'static [&'static str]),
+    Texts,
+    /// One alone needs no brackets.
+    TextOrTexts,
+    Servers,
+}
+
+/// What happens when several layers say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Merge {
+    /// The strongest counts.
+    Strongest,
+    /// All count together.
+    Together,
+    /// The strongest counts, but a project's word can only leave less than the others' do.
+    Narrower,
+}
+
+/// What a project's word about a key is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProjectEffect {
+    /// It is not for a project to say.
+    Nothing,
+    /// It can only forbid or hide, so it counts in every folder.
+    Restricts,
+    /// It changes how the agent works, but lets nothing happen: it counts in a trusted folder.
+    Configures,
+    /// It lets something happen, be read or be sent: it counts once a person has accepted it.
+    Allows,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) value_type: ValueType,
+    pub(crate) merge: Merge,
+    /// As a rule; [`project_say`] looks at the value, too.
+    pub(crate) project: ProjectEffect,
+    /// As JSON.
+    pub(crate) default: &'static str,
+}
+
+const fn key(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { name, value_type: takes, merge: Merge::Strongest, project: ProjectEffect::Configures, default }
+}
+
+const fn allows(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { project: ProjectEffect::Allows, ..key(name, takes, default) }
+}
+
+const fn together(name: &'static str) -> Key {
+    Key { merge: Merge::Together, project: ProjectEffect::Restricts, ..key(name, ValueType::Texts, "[]") }
+}
+
+const fn narrowing(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { merge: Merge::Narrower, project: ProjectEffect::Restricts, ..key(name, takes, default) }
+}
+
+const fn guarded(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { project: ProjectEffect::Nothing, ..key(name, takes, default) }
+}
+
+/// What a project's word about a key is worth, by its value.
+pub(crate) fn project_effect(key: &Key, node: &Node) -> ProjectEffect {
+    match (key.name, &node.kind) {
+        ("general.defaultApprovalMode", NodeKind::Text(mode)) => match mode.as_str() {
+            "plan" | "default" => ProjectEffect::Restricts,
+            "yolo" => ProjectEffect::Nothing,
+            _ => ProjectEffect::Allows,
+        },
+        (
+            "context.fileFiltering.respectGitIgnore" | "context.fileFiltering.respectGeminiIgnore",
+            NodeKind::Bool(true),
+        ) => ProjectEffect::Restricts,
+        _ => key.project,
+    }
+}
+
+const MANY: i64 = 1_000_000_000;
+
+const fn whole(least: i64) -> ValueType {
+    ValueType::Whole { least, most: MANY }
+}
+
+pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confined", "yolo", "plan"];
+
+pub(crate) const KEYS: &[Key] = &[
+    key("context.discoveryMaxDirs", whole(0), "200"),
+    together("context.fileFiltering.customIgnoreFilePaths"),
+    allows("context.fileFiltering.respectGeminiIgnore", ValueType::Bool, "true"),
+    allows("context.fileFiltering.respectGitIgnore", ValueType::Bool, "true"),
+    allows("context.fileName", ValueType::TextOrTexts, r#"["GEMINI.md", "AGENTS.md"]"#),
+    Key { project: ProjectEffect::Allows, ..together("context.includeDirectories") },
+    key("context.includeDirectoryTree", ValueType::Bool, "true"),
+    allows("context.loadMemoryFromIncludeDirectories", ValueType::Bool, "false"),
+    narrowing("general.defaultApprovalMode", ValueType::OneOf(MODES), r#""default""#),
+    key("general.firstByteTimeout", ValueType::Whole { least: 1, most: 300 }, "120"),
+    key("general.maxAttempts", ValueType::Whole { least: 1, most: 100 }, "10"),
+    key("general.retryFetchErrors", ValueType::Bool, "true"),
+    narrowing("mcp.allowed", ValueType::Texts, "null"),
+    together("mcp.excluded"),
+    allows("mcpServers", ValueType::Servers, "{}"),
+    key("model.compressionThreshold", ValueType::Share, "0.5"),
+    key("model.contextWindow", whole(1000), "null"),
+    key("model.disableLoopDetection", ValueType::Bool, "false"),
+    key("model.maxSessionTurns", whole(-1), "-1"),
+    allows("model.name", ValueType::Text, "null"),
+    key("output.format", ValueType::OneOf(&["text", "json", "stream-json"]), r#""text""#),
+    Key { project: ProjectEffect::Nothing, ..together("policyPaths") },
+    guarded("security.disableAlwaysAllow", ValueType::Bool, "false"),
+    guarded("security.disableYoloMode", ValueType::Bool, "false"),
+    guarded("security.enablePermanentToolApproval", ValueType::Bool, "false"),
+    guarded("security.folderTrust.enabled", ValueType::Bool, "null"),
+    Key { project: ProjectEffect::Nothing, ..together("security.projectVariables") },
+    allows("tools.allowed", ValueType::Texts, "[]"),
+    together("tools.confirmationRequired"),
+    narrowing("tools.core", ValueType::Texts, "null"),
+    together("tools.exclude"),
+    key(
+        "tools.shell.backgroundCompletionBehavior",
+        ValueType::OneOf(&["silent", "inject", "notify"]),
+        r#""silent""#,
+    ),
+    key("tools.shell.enableInteractiveShell", ValueType::Bool, "true"),
+    key("tools.shell.inactivityTimeout", whole(0), "300"),
+    guarded("tools.shell.maxOutputMegabytes", whole(0), "256"),
+    key("tools.truncateToolOutputThreshold", whole(-1), "40000"),
+    key("useWriteTodos", ValueType::Bool, "true"),
+];
+
+/// Keys and whole sections that others read and we have no use for: no reason to warn.
+pub(crate) const UNUSED: &[&str] = &[
+    "$schema",
+    "admin",
+    "adminPolicyPaths",
+    "advanced",
+    "agents",
+    "billing",
+    "context.fileFiltering.disableFuzzySearch",
+    "context.fileFiltering.enableFuzzySearch",
+    "context.fileFiltering.enableRecursiveFileSearch",
+    "context.fileFiltering.enableFileWatcher",
+    "context.importFormat",
+    "context.loadFromIncludeDirectories",
+    "context.memoryBoundaryMarkers",
+    "experimental",
+    "extensions",
+    "general.checkpointing",
+    "general.debugKeystrokeLogging",
+    "general.devtools",
+    "general.disableAutoUpdate",
+    "general.disableUpdateNag",
+    "general.enableAutoUpdate",
+    "general.enableAutoUpdateNotification",
+    "general.enableNotifications",
+    "general.enablePromptCompletion",
+    "general.plan",
+    "general.preferredEditor",
+    "general.previewFeatures",
+    "general.proxy",
+    "general.sessionRetention",
+    "general.vimMode",
+    "hooks",
+    "hooksConfig",
+    "ide",
+    "mcp.serverCommand",
+    "model.chatCompression",
+    "model.enableShellOutputEfficiency",
+    "model.skipNextSpeakerCheck",
+    "model.summarizeToolOutput",
+    "modelConfigs",
+    "privacy",
+    "security.allowedExtensions",
+    "security.auth",
+    "security.autoAddToPolicyByDefault",
+    "security.blockGitExtensions",
+    "security.enableConseca",
+    "security.environmentVariableRedaction",
+    "security.folderTrust.featureEnabled",
+    "security.toolSandboxing",
+    "skills",
+    "telemetry",
+    "tools.autoAccept",
+    "tools.callCommand",
+    "tools.disableLLMCorrection",
+    "tools.discoveryCommand",
+    "tools.enableHooks",
+    "tools.enableMessageBusIntegration",
+    "tools.enableToolOutputTruncation",
+    "tools.sandbox",
+    "tools.sandboxAllowedPaths",
+    "tools.sandboxNetworkAccess",
+    "tools.shell.enableShellOutputEfficiency",
+    "tools.shell.pager",
+    "tools.shell.showColor",
+    "tools.truncateToolOutputLines",
+    "tools.useRipgrep",
+    "ui",
+];
+
+/// How keys were called when there were no sections yet.
+pub(crate) const FLAT: &[(&str, &str)] = &[
+    ("accessibility", "ui"),
+    ("allowMCPServers", "mcp.allowed"),
+    ("allowedTools", "tools.allowed"),
+    ("autoAccept", "tools.autoAccept"),
+    ("bugCommand", "advanced"),
+    ("chatCompression", "model.chatCompression"),
+    ("checkpointing", "general.checkpointing"),
+    ("contextFileName", "context.fileName"),
+    ("coreTools", "tools.core"),
+    ("customThemes", "ui"),
+    ("disableAutoUpdate", "general.disableAutoUpdate"),
+    ("enforcedAuthType", "security.auth"),
+    ("excludeMCPServers", "mcp.excluded"),
+    ("excludeTools", "tools.exclude"),
+    ("excludedProjectEnvVars", "advanced"),
+    ("fileFiltering", "context.fileFiltering"),
+    ("folderTrust", "security.folderTrust.enabled"),
+    ("folderTrustFeature", "security.folderTrust.featureEnabled"),
+    ("hasSeenIdeIntegrationNudge", "ide"),
+    ("hideBanner", "ui"),
+    ("hideFooter", "ui"),
+    ("hideTips", "ui"),
+    ("hideWindowTitle", "ui"),
+    ("ideMode", "ide"),
+    ("includeDirectories", "context.includeDirectories"),
+    ("loadMemoryFromIncludeDirectories", "context.loadMemoryFromIncludeDirectories"),
+    ("maxSessionTurns", "model.maxSessionTurns"),
+    ("mcpServerCommand", "mcp.serverCommand"),
+    ("memoryDiscoveryMaxDirs", "context.discoveryMaxDirs"),
+    ("memoryImportFormat", "context.importFormat"),
+    ("model", "model.name"),
+    ("preferredEditor", "general.preferredEditor"),
+    ("sandbox", "tools.sandbox"),
+    ("selectedAuthType", "security.auth"),
+    ("shouldUseNodePtyShell", "tools.shell.enableInteractiveShell"),
+    ("skipNextSpeakerCheck", "model.skipNextSpeakerCheck"),
+    ("summarizeToolOutput", "model.summarizeToolOutput"),
+    ("theme", "ui"),
+    ("toolCallCommand", "tools.callCommand"),
+    ("toolDiscoveryCommand", "tools.discoveryCommand"),
+    ("usageStatisticsEnabled", "privacy"),
+    ("useRipgrep", "tools.useRipgrep"),
+    ("vimMode", "general.vimMode"),
+];
+
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// Whether it is an unused key or inside an unused section.
+pub(crate) fn is_unused(name: &str) -> bool {
+    UNUSED
+        .iter()
+        .any(|unused| name.strip_prefix(unused).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+}
+
+/// Whether known keys are inside it.
+pub(crate) fn is_section(name: &str) -> bool {
+    let inside = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+    KEYS.iter().any(|key| inside(key.name)) || UNUSED.iter().any(|unused| inside(unused))
+}
+
+/// Every name that a warning can propose.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|key| key.name).chain(UNUSED.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_agree_with_themselves() {
+        for (old, new) in FLAT {
+            assert!(find(new).is_some() || is_unused(new) || is_section(new), "{old} becomes {new}");
+            assert!(find(old).is_none() && !is_unused(old), "{old}");
+        }
+        for key in KEYS {
+            assert!(!is_unused(key.name) && !is_section(key.name), "{}", key.name);
+            assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.name);
+            let lists = matches!(key.value_type, ValueType::Texts);
+            assert!(key.merge != Merge::Together || lists, "{}: only lists go together", key.name);
+            let not_projects = ["policyPaths", "tools.shell.maxOutputMegabytes"];
+            let guarded = key.name.starts_with("security.") || not_projects.contains(&key.name);
+            assert_eq!(guarded, key.project == ProjectEffect::Nothing, "{}", key.name);
+        }
+        assert!(KEYS.is_sorted_by_key(|key| key.name));
+    }
+
+    /// A new key has to be put into one of these lists: what could a hostile project do with it?
+    #[test]
+    fn every_key_that_lets_something_happen_has_to_be_accepted() {
+        let of = |say: ProjectEffect| -> Vec<&str> {
+            KEYS.iter().filter(|key| key.project == say).map(|key| key.name).collect()
+        };
+        assert_eq!(
+            of(ProjectEffect::Allows),
+            [
+                "context.fileFiltering.respectGeminiIgnore",
+                "context.fileFiltering.respectGitIgnore",
+                "context.fileName",
+                "context.includeDirectories",
+                "context.loadMemoryFromIncludeDirectories",
+                "mcpServers",
+                "model.name",
+                "tools.allowed",
+            ]
+        );
+        assert_eq!(
+            of(ProjectEffect::Restricts),
+            [
+                "context.fileFiltering.customIgnoreFilePaths",
+                "general.defaultApprovalMode",
+                "mcp.allowed",
+                "mcp.excluded",
+                "tools.confirmationRequired",
+                "tools.core",
+                "tools.exclude",
+            ]
+        );
+        let configures = of(ProjectEffect::Configures);
+        let harmless = ["context.", "general.", "model.", "output.", "tools.", "useWriteTodos"];
+        assert!(configures.iter().all(|name| harmless.iter().any(|start| name.starts_with(start))));
+        assert_eq!(configures.len(), 15, "{configures:?}");
+    }
+}

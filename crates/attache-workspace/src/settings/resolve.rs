@@ -1,0 +1,146 @@
+//! Puts what all layers said on top of each other.
+
+use std::collections::BTreeMap;
+
+use attache_config::{ApprovalMode, Origin};
+use attache_document::NodeKind;
+use serde_json::Value;
+
+use super::gather::{GatheredSettings, LayerValue};
+use super::keys::{KEYS, Key, Merge, ValueType};
+use super::mcp::McpServerSettings;
+use super::typed::spelled;
+use crate::settings::layer::Layer;
+
+/// What counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ResolvedSettings {
+    pub(crate) values: BTreeMap<&'static str, EffectiveValue>,
+    pub(crate) servers: BTreeMap<String, (Layer, McpServerSettings)>,
+}
+
+/// The value of one key, and who said it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct EffectiveValue {
+    pub(crate) value: Value,
+    /// The strongest layer that said something.
+    pub(crate) layer: Layer,
+    /// The strongest first; several where lists go together.
+    pub(crate) origins: Vec<Origin>,
+    /// The parts of such lists, each with the layer that said it.
+    pub(crate) items: Vec<(String, Layer, Origin)>,
+    /// Whether the strongest word may let something happen.
+    pub(crate) allows: bool,
+}
+
+pub(crate) fn resolve(gathered: &GatheredSettings) -> ResolvedSettings {
+    let values = KEYS
+        .iter()
+        .filter(|key| key.value_type != ValueType::Servers)
+        .map(|key| (key.name, value(key, &gathered.values)));
+    let mut servers: BTreeMap<String, (Layer, McpServerSettings)> = BTreeMap::new();
+    for (layer, name, server) in &gathered.servers {
+        let stronger = servers.get(name).is_none_or(|(known, _)| known <= layer);
+        if stronger {
+            servers.insert(name.clone(), (*layer, server.clone()));
+        }
+    }
+    ResolvedSettings { values: values.collect(), servers }
+}
+
+fn value(key: &'static Key, said: &[LayerValue]) -> EffectiveValue {
+    let mut said: Vec<&LayerValue> = said.iter().filter(|said| said.key == key).collect();
+    said.sort_by_key(|said| std::cmp::Reverse(said.layer));
+    let Some(strongest) = said.first() else {
+        let value = serde_json::from_str(key.default).unwrap_or(Value::Null);
+        let origins = vec![Origin::BuiltIn];
+        return EffectiveValue { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
+    };
+    let strongest = match key.merge {
+        Merge::Together => strongest,
+        Merge::Strongest => return alone(key, strongest),
+        Merge::Narrower => {
+            let other = said.iter().find(|said| !said.layer.is_project());
+            return match other.filter(|_| strongest.layer.is_project()) {
+                Some(other) => narrower(alone(key, strongest), alone(key, other)),
+                None => alone(key, strongest),
+            };
+        }
+    };
+    let mut items: Vec<(String, Layer, Origin)> = Vec::new();
+    for said in &said {
+        let NodeKind::List(nodes) = &said.node.kind else { continue };
+        for node in nodes {
+            let NodeKind::Text(text) = &node.kind else { continue };
+            if !items.iter().any(|(known, _, _)| known == text) {
+                items.push((text.clone(), said.layer, said.origin.clone()));
+            }
+        }
+    }
+    EffectiveValue {
+        value: Value::Array(items.iter().map(|(text, _, _)| Value::String(text.clone())).collect()),
+        layer: strongest.layer,
+        origins: said.iter().map(|said| said.origin.clone()).collect(),
+        items,
+        allows: strongest.allows,
+    }
+}
+
+fn alone(key: &Key, said: &LayerValue) -> EffectiveValue {
+    let value = match (&said.node.kind, key.value_type) {
+        (NodeKind::Text(text), ValueType::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
+        _ => said.node.to_json(),
+    };
+    let items = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let items = items.map(|item| (item.to_owned(), said.layer, said.origin.clone())).collect();
+    let origins = vec![said.origin.clone()];
+    EffectiveValue { value, layer: said.layer, origins, items, allows: said.allows }
+}
+
+/// What a project's word leaves of the others'.
+fn narrower(project: EffectiveValue, other: EffectiveValue) -> EffectiveValue {
+    if let (Some(one), Some(two)) = (project.value.as_str(), other.value.as_str()) {
+        let freedom = |name: &str| ApprovalMode::from_name(name).unwrap_or_default().freedom();
+        // A freer mode got here only because it was accepted.
+        return if project.allows || freedom(one) < freedom(two) { project } else { other };
+    }
+    // A tool by its bare name stands for all that narrower spellings of it do.
+    let covers = |list: &EffectiveValue, text: &str| {
+        let tool = |item: &str| spelled(item) == (spelled(text).0, false);
+        list.items.iter().any(|(item, _, _)| item == text || tool(item))
+    };
+    let mut items: Vec<_> =
+        other.items.iter().filter(|(text, _, _)| covers(&project, text)).cloned().collect();
+    let new = |text: &String| !other.items.iter().any(|(known, _, _)| known == text);
+    items.extend(project.items.iter().filter(|(text, _, _)| new(text) && covers(&other, text)).cloned());
+    EffectiveValue {
+        value: items.iter().map(|(text, _, _)| Value::String(text.clone())).collect(),
+        layer: project.layer,
+        origins: project.origins.into_iter().chain(other.origins).collect(),
+        items,
+        allows: project.allows,
+    }
+}
+
+impl ResolvedSettings {
+    pub(crate) fn get(&self, name: &str) -> Option<&EffectiveValue> {
+        self.values.get(name)
+    }
+
+    pub(crate) fn bool(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|effective| effective.value == Value::Bool(true))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.value.as_str().map(str::to_owned)
+    }
+
+    pub(crate) fn whole(&self, name: &str) -> i64 {
+        self.get(name).and_then(|effective| effective.value.as_i64()).unwrap_or(0)
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Option<Vec<String>> {
+        let values = self.get(name)?.value.as_array()?;
+        Some(values.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+}

@@ -1,0 +1,362 @@
+//! The settings of a workspace, each with the type it is used as.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use attache_config::ApprovalMode;
+
+use super::mcp::McpServerSettings;
+use super::resolve::ResolvedSettings;
+use crate::file_stamps;
+use crate::settings::layer::Layer;
+use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust};
+
+/// What the agent goes by in one workspace.
+#[derive(Debug, Clone)]
+pub struct WorkspaceSettings {
+    pub model: ModelKeys,
+    pub general: GeneralKeys,
+    pub tools: ToolKeys,
+    pub context: ContextKeys,
+    /// Those that `mcp.allowed` and `mcp.excluded` leave.
+    pub mcp_servers: BTreeMap<String, McpServerSettings>,
+    pub mcp_allowed: Option<Vec<String>>,
+    pub mcp_excluded: Vec<String>,
+    pub security: SecurityKeys,
+    pub policy_paths: Vec<PathBuf>,
+    pub output_format: OutputFormat,
+    /// Whether the folder is trusted.
+    pub trusted: bool,
+    /// What the folder's own files may say.
+    pub project_trust: ProjectTrust,
+    /// What its settings files allow, and what of them is ignored.
+    pub project: ProjectReport,
+    /// Credentials from the environment and the user's `.env` file, for models chosen by name.
+    pub keys: ModelCredentials,
+    /// The user's.
+    pub env_file: Option<EnvFile>,
+    pub homes: HomeFolders,
+    /// What was ignored, in sentences for people.
+    pub warnings: Vec<String>,
+    pub(crate) resolved: ResolvedSettings,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelKeys {
+    pub name: Option<String>,
+    /// None: as many as it takes.
+    pub max_session_turns: Option<u32>,
+    /// How full the window may be before the conversation is compressed, from 0 to 1.
+    pub compression_threshold: f64,
+    pub disable_loop_detection: bool,
+    /// How many tokens a model that is not at its vendor's own address takes. None: as the provider's module guesses.
+    pub context_window: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneralKeys {
+    /// Already no freer than trust and `security.disableYoloMode` allow.
+    pub approval_mode: ApprovalMode,
+    /// Seconds that an answer of the model may take to begin.
+    pub first_byte_timeout: u32,
+    pub max_attempts: u32,
+    pub retry_fetch_errors: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolKeys {
+    /// Only these of the built-in ones, when any are named.
+    pub core: Option<Vec<String>>,
+    pub allowed: Vec<String>,
+    pub exclude: Vec<String>,
+    pub confirmation_required: Vec<String>,
+    /// Characters of output beyond which it goes to a file. None: never.
+    pub truncate_output_threshold: Option<usize>,
+    pub shell: ShellKeys,
+    pub write_todos: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellKeys {
+    pub interactive: bool,
+    /// None: a silent command may be silent for ever.
+    pub inactivity_timeout: Option<Duration>,
+    /// A command that writes more is ended. None: it may write for ever.
+    pub max_output_bytes: Option<u64>,
+    pub background_completion: BackgroundCompletion,
+}
+
+/// What happens when a command in the background ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BackgroundCompletion {
+    #[default]
+    Silent,
+    /// The model is told.
+    Inject,
+    /// The person is told.
+    Notify,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextKeys {
+    pub file_names: Vec<String>,
+    /// Absolute.
+    pub include_directories: Vec<PathBuf>,
+    /// Whether context files are looked for there too.
+    pub load_memory_from_include_directories: bool,
+    pub include_directory_tree: bool,
+    pub discovery_max_dirs: usize,
+    pub respect_git_ignore: bool,
+    pub respect_gemini_ignore: bool,
+    /// Absolute.
+    pub custom_ignore_file_paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecurityKeys {
+    /// None when nobody said anything.
+    pub folder_trust: Option<bool>,
+    pub disable_yolo_mode: bool,
+    pub disable_always_allow: bool,
+    pub enable_permanent_tool_approval: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputFormat {
+    #[default]
+    Text,
+    Json,
+    StreamJson,
+}
+
+impl ToolKeys {
+    /// Whether a built-in tool is offered at all. Tools of servers are not asked about here.
+    pub fn offers(&self, tool: &str) -> bool {
+        let named = |spelling: &String| spelled(spelling).0 == tool;
+        let excluded = |spelling: &String| spelled(spelling) == (tool, false);
+        self.core.as_ref().is_none_or(|core| core.iter().any(named)) && !self.exclude.iter().any(excluded)
+    }
+}
+
+/// The tool of a short spelling, and whether it is only about some commands.
+pub(crate) fn spelled(spelling: &str) -> (&str, bool) {
+    let (tool, narrowed) = match spelling.split_once('(') {
+        Some((tool, _)) => (tool.trim(), true),
+        None => (spelling.trim(), false),
+    };
+    (if tool == "ShellTool" { "run_shell_command" } else { tool }, narrowed)
+}
+
+/// What the values are read with.
+pub(crate) struct SettingsReader<'a> {
+    pub(crate) resolved: &'a ResolvedSettings,
+    pub(crate) workspace: &'a Path,
+    pub(crate) homes: &'a HomeFolders,
+    pub(crate) trusted: bool,
+    pub(crate) warnings: &'a mut Vec<String>,
+}
+
+impl SettingsReader<'_> {
+    pub(crate) fn model(&self) -> ModelKeys {
+        let threshold = self.resolved.get("model.compressionThreshold");
+        ModelKeys {
+            name: self.resolved.text("model.name"),
+            max_session_turns: u32::try_from(self.resolved.whole("model.maxSessionTurns")).ok(),
+            compression_threshold: threshold.and_then(|it| it.value.as_f64()).unwrap_or(0.5),
+            disable_loop_detection: self.resolved.bool("model.disableLoopDetection"),
+            context_window: self.resolved.get("model.contextWindow").and_then(|it| it.value.as_u64()),
+        }
+    }
+
+    pub(crate) fn general(&mut self) -> GeneralKeys {
+        GeneralKeys {
+            approval_mode: self.approval_mode(),
+            first_byte_timeout: u32::try_from(self.resolved.whole("general.firstByteTimeout")).unwrap_or(120),
+            max_attempts: u32::try_from(self.resolved.whole("general.maxAttempts")).unwrap_or(1).max(1),
+            retry_fetch_errors: self.resolved.bool("general.retryFetchErrors"),
+        }
+    }
+
+    fn approval_mode(&mut self) -> ApprovalMode {
+        let said = self.resolved.text("general.defaultApprovalMode").unwrap_or_default();
+        let mode = ApprovalMode::from_name(&said).unwrap_or_default();
+        let why = match mode {
+            ApprovalMode::Yolo if self.resolved.bool("security.disableYoloMode") => {
+                "security.disableYoloMode forbids yolo"
+            }
+            ApprovalMode::Yolo | ApprovalMode::Confined | ApprovalMode::AutoEdit if !self.trusted => {
+                "the folder is not trusted; --trust trusts it for this run, `attache trust` for good"
+            }
+            _ => return mode,
+        };
+        self.warnings.push(format!("the approval mode is default and not {said}: {why}"));
+        ApprovalMode::Default
+    }
+
+    pub(crate) fn tools(&self) -> ToolKeys {
+        let texts = |name: &str| self.resolved.texts(name).unwrap_or_default();
+        let seconds = u64::try_from(self.resolved.whole("tools.shell.inactivityTimeout")).unwrap_or(0);
+        let megabytes = u64::try_from(self.resolved.whole("tools.shell.maxOutputMegabytes")).unwrap_or(0);
+        let threshold = usize::try_from(self.resolved.whole("tools.truncateToolOutputThreshold"));
+        ToolKeys {
+            core: self.resolved.texts("tools.core"),
+            allowed: texts("tools.allowed"),
+            exclude: texts("tools.exclude"),
+            confirmation_required: texts("tools.confirmationRequired"),
+            truncate_output_threshold: threshold.ok().filter(|threshold| *threshold > 0),
+            shell: ShellKeys {
+                interactive: self.resolved.bool("tools.shell.enableInteractiveShell"),
+                inactivity_timeout: (seconds > 0).then(|| Duration::from_secs(seconds)),
+                max_output_bytes: (megabytes > 0).then_some(megabytes << 20),
+                background_completion: match self
+                    .resolved
+                    .text("tools.shell.backgroundCompletionBehavior")
+                    .as_deref()
+                {
+                    Some("inject") => BackgroundCompletion::Inject,
+                    Some("notify") => BackgroundCompletion::Notify,
+                    _ => BackgroundCompletion::Silent,
+                },
+            },
+            write_todos: self.resolved.bool("useWriteTodos"),
+        }
+    }
+
+    /// `allowed` are the folders below which a project may point.
+    pub(crate) fn context(&mut self, allowed: &[PathBuf]) -> ContextKeys {
+        let names = self.resolved.texts("context.fileName").unwrap_or_default();
+        ContextKeys {
+            file_names: names.into_iter().filter(|name| self.is_file_name(name)).collect(),
+            include_directories: self.include_directories(allowed),
+            load_memory_from_include_directories: self
+                .resolved
+                .bool("context.loadMemoryFromIncludeDirectories"),
+            include_directory_tree: self.resolved.bool("context.includeDirectoryTree"),
+            discovery_max_dirs: usize::try_from(self.resolved.whole("context.discoveryMaxDirs")).unwrap_or(0),
+            respect_git_ignore: self.resolved.bool("context.fileFiltering.respectGitIgnore"),
+            respect_gemini_ignore: self.resolved.bool("context.fileFiltering.respectGeminiIgnore"),
+            custom_ignore_file_paths: self.ignore_files(),
+        }
+    }
+
+    /// A name that is looked for in every folder has no folders in it.
+    fn is_file_name(&mut self, name: &str) -> bool {
+        let mut parts = Path::new(name).components();
+        let plain = matches!(parts.next(), Some(std::path::Component::Normal(_))) && parts.next().is_none();
+        if !plain {
+            self.warnings.push(format!("context.fileName: {name:?} is no name of a file and is left out"));
+        }
+        plain
+    }
+
+    fn include_directories(&mut self, allowed: &[PathBuf]) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        let items = self.resolved.get("context.includeDirectories").map(|it| it.items.clone());
+        for (text, layer, origin) in items.unwrap_or_default() {
+            let path = self.absolute(&text);
+            file_stamps::location(&path);
+            let Some(path) = path.canonicalize().ok().filter(|path| path.is_dir()) else {
+                self.warnings.push(format!("{origin}: context.includeDirectories: {text:?} is no folder"));
+                continue;
+            };
+            // What is done in a folder is recorded with its path.
+            if path.to_str().is_none() {
+                self.warnings.push(format!(
+                    "{origin}: context.includeDirectories: {text:?} leads to a path that is not text in UTF-8 and is left out"
+                ));
+                continue;
+            }
+            let inside = |root: &PathBuf| path.starts_with(root);
+            if layer.is_project() && !path.starts_with(self.workspace) && !allowed.iter().any(inside) {
+                self.warnings.push(format!(
+                    "{origin}: context.includeDirectories: {text:?} is not below an allowed root and is left out"
+                ));
+                continue;
+            }
+            folders.push(path);
+        }
+        folders
+    }
+
+    /// A project may name plain files of its own only: others might never end, or be none of its business.
+    fn ignore_files(&self) -> Vec<PathBuf> {
+        let items =
+            self.resolved.get("context.fileFiltering.customIgnoreFilePaths").map(|it| it.items.as_slice());
+        let fine = |(text, layer, _): &(String, Layer, attache_config::Origin)| {
+            let path = self.absolute(text);
+            file_stamps::location(&path);
+            let inside =
+                || path.canonicalize().is_ok_and(|it| it.starts_with(self.workspace) && it.is_file());
+            (!layer.is_project() || inside()).then_some(path)
+        };
+        items.unwrap_or_default().iter().filter_map(fine).collect()
+    }
+
+    pub(crate) fn paths(&self, name: &str) -> Vec<PathBuf> {
+        self.resolved.texts(name).unwrap_or_default().iter().map(|text| self.absolute(text)).collect()
+    }
+
+    fn absolute(&self, text: &str) -> PathBuf {
+        let home = self.homes.home.as_deref();
+        match (text.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            (None, Some(home)) if text == "~" => home.to_owned(),
+            _ => self.workspace.join(text),
+        }
+    }
+
+    pub(crate) fn security(&self) -> SecurityKeys {
+        let trust = self.resolved.get("security.folderTrust.enabled");
+        SecurityKeys {
+            folder_trust: trust.and_then(|it| it.value.as_bool()),
+            disable_yolo_mode: self.resolved.bool("security.disableYoloMode"),
+            disable_always_allow: self.resolved.bool("security.disableAlwaysAllow"),
+            enable_permanent_tool_approval: self.resolved.bool("security.enablePermanentToolApproval"),
+        }
+    }
+
+    pub(crate) fn output_format(&self) -> OutputFormat {
+        match self.resolved.text("output.format").as_deref() {
+            Some("json") => OutputFormat::Json,
+            Some("stream-json") => OutputFormat::StreamJson,
+            _ => OutputFormat::Text,
+        }
+    }
+
+    /// Without those that are excluded or not among the allowed, and with no more trust than the folder has.
+    pub(crate) fn servers(&self) -> BTreeMap<String, McpServerSettings> {
+        let allowed = self.resolved.texts("mcp.allowed");
+        let excluded = self.resolved.texts("mcp.excluded").unwrap_or_default();
+        let offered = |name: &String| {
+            allowed.as_ref().is_none_or(|allowed| allowed.contains(name)) && !excluded.contains(name)
+        };
+        let servers = self.resolved.servers.iter().filter(|(name, _)| offered(name));
+        let servers = servers.map(|(name, (_, server))| {
+            (name.clone(), McpServerSettings { trust: server.trust && self.trusted, ..server.clone() })
+        });
+        servers.collect()
+    }
+}
+
+impl WorkspaceSettings {
+    /// Whether the strongest word about the key was a project's.
+    pub(crate) fn is_said_by_project(&self, name: &str) -> bool {
+        self.resolved.get(name).is_some_and(|effective| effective.layer.is_project())
+    }
+
+    /// Whether a project said this part of a list.
+    pub(crate) fn item_is_project(&self, name: &str, text: &str) -> bool {
+        let items = self.resolved.get(name).map(|effective| effective.items.as_slice()).unwrap_or_default();
+        items.iter().any(|(item, layer, _)| item == text && layer.is_project())
+    }
+
+    pub(crate) fn origin(&self, name: &str) -> String {
+        let origins = self.resolved.get(name).map(|effective| effective.origins.clone()).unwrap_or_default();
+        origins.first().map_or_else(|| name.to_owned(), |origin| format!("{name} in {origin}"))
+    }
+
+    pub(crate) fn server_is_project(&self, name: &str) -> bool {
+        self.resolved.servers.get(name).is_some_and(|(layer, _)| Layer::is_project(*layer))
+    }
+}

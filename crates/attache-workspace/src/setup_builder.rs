@@ -1,0 +1,278 @@
+//! Builds what a conversation works with, from the settings of its workspace and from what its client requests and may have.
+
+mod opening_prompt;
+mod permitted;
+mod snapshot;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use attache_agent::{
+    AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
+    SettingsRefusal,
+};
+use attache_config::{ApprovalMode, ConfigError, Settings};
+use attache_domain::{Content, ContextId, RequestedSettings, Scope};
+use attache_tool::policy::{PolicyMode, PolicyRule};
+use attache_tool::{Confiner, IgnoreSources, ToolRegistry, Workspace};
+use sha2::{Digest, Sha256};
+use snapshot::SnapshotCache;
+
+use crate::command_context::WorkspaceCommandContext;
+use crate::context_files::WorkspaceContextFiles;
+use crate::implementations::{Implementations, ServerGroup};
+use crate::{AgentFlags, ChosenBy, ModelChoice, ProjectTrust, WorkspaceSettings, policy, project};
+pub(crate) use opening_prompt::project_words;
+pub(crate) use snapshot::WorkspaceSnapshot;
+
+/// What all conversations have in common.
+pub struct SetupBuilder {
+    options: SetupOptions,
+    /// The folder that holds the conversations' own folders, without links.
+    scratch: OnceLock<PathBuf>,
+    snapshots: SnapshotCache,
+}
+
+/// All but the connections to servers.
+pub(crate) struct PreparedSetup {
+    /// Its tools are still missing.
+    pub(crate) setup: ConversationSetup,
+    /// Its servers are still missing.
+    pub(crate) command_context: WorkspaceCommandContext,
+    pub(crate) own_tools: ToolRegistry,
+    pub(crate) servers: Vec<ServerGroup>,
+}
+
+pub struct SetupOptions {
+    pub operator: Settings,
+    pub flags: AgentFlags,
+    /// The environment at the start.
+    pub variables: HashMap<String, String>,
+    /// The settings of the server's own workspace.
+    pub settings: WorkspaceSettings,
+    /// The model of conversations that request no other.
+    pub model_choice: ModelChoice,
+    pub model: AgentModel,
+    pub implementations: Arc<dyn Implementations>,
+    pub confiner: Arc<dyn Confiner>,
+    pub attendance: Attendance,
+}
+
+/// Whether a person is there who can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attendance {
+    Attended,
+    Unattended,
+}
+
+impl SetupBuilder {
+    /// Fails if the approval mode of the settings needs a confinement that this system does not have.
+    pub fn new(options: SetupOptions) -> Result<Self, SettingsRefusal> {
+        let mode = policy_mode(options.settings.general.approval_mode);
+        permitted::can_be_confined(mode, options.confiner.confinement())?;
+        Ok(Self { options, scratch: OnceLock::new(), snapshots: SnapshotCache::default() })
+    }
+
+    pub(crate) fn implementations(&self) -> &Arc<dyn Implementations> {
+        &self.options.implementations
+    }
+
+    fn is_attended(&self) -> bool {
+        self.options.attendance == Attendance::Attended
+    }
+
+    /// Checks whether the request can be granted. Opening the conversation checks again.
+    pub(crate) fn check(&self, requested: &RequestedSettings) -> Result<(), SettingsRefusal> {
+        let named = self.named_settings(requested)?;
+        let settings = named.as_deref().unwrap_or(&self.options.settings);
+        permitted::check(&self.options.operator, settings, requested, self.options.confiner.confinement())?;
+        self.model(requested).map(drop)
+    }
+
+    pub(crate) fn model(&self, requested: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
+        let Some(name) = &requested.model else { return Ok(self.options.model.clone()) };
+        let refused = |what: String| SettingsRefusal { field: "model", what };
+        if *name == self.options.model_choice.name() {
+            return Ok(self.options.model.clone());
+        }
+        let choice =
+            ModelChoice::requested(name, &self.options.settings.keys).map_err(|error| match &error {
+                ConfigError::NoKey { variable, .. } => {
+                    refused(format!("{error}; its operator can set {variable} where the server runs"))
+                }
+                _ => refused(error.to_string()),
+            })?;
+        self.options.implementations.model(&choice).map_err(|error| {
+            tracing::warn!(error, "a model that a client requested cannot be used");
+            refused(format!("{name} cannot be used here"))
+        })
+    }
+
+    /// Builds what a conversation gets on top of the `snapshot` of its workspace.
+    pub(crate) fn build(
+        &self,
+        snapshot: &Arc<WorkspaceSnapshot>,
+        conversation: &(Scope, ContextId),
+        requested: &RequestedSettings,
+    ) -> Result<PreparedSetup, SettingsRefusal> {
+        let model = self.model(requested)?;
+        let WorkspaceSnapshot { root, settings, policy, context, instructions, .. } = snapshot.as_ref();
+        let scratch = self.scratch_folder(conversation)?;
+        let workspace = Workspace {
+            roots: std::iter::once(root).chain(&settings.context.include_directories).cloned().collect(),
+            scratch: scratch.clone(),
+            environment: self.options.operator.child_environment.clone(),
+            ignore: IgnoreSources {
+                git: settings.context.respect_git_ignore,
+                gemini: settings.context.respect_gemini_ignore,
+                custom: settings.context.custom_ignore_file_paths.clone(),
+            },
+        };
+        let mode = permitted::mode(&self.options.operator, settings, requested)?;
+        let confinement = self.options.confiner.confinement();
+        permitted::can_be_confined(mode, confinement)?;
+        let approver = PolicyApprover::new(PolicyOptions {
+            policy: policy.clone(),
+            mode,
+            roots: workspace.roots.clone(),
+            plans: Some(scratch.join("plans")),
+            trusted: settings.trusted,
+            confinement: confinement.clone(),
+            files: self.options.implementations.files(&workspace),
+            unattended: !self.is_attended(),
+            only_once: settings.security.disable_always_allow,
+            keeper: rule_keeper(settings, root),
+            client_servers: requested.mcp_servers.keys().cloned().collect(),
+        });
+        let implementations = &self.options.implementations;
+        let context_files =
+            WorkspaceContextFiles::new(settings.clone(), root.clone(), context, implementations.clone());
+        let setup = ConversationSetup {
+            model,
+            toolbox: Arc::new(ToolRegistry::default()),
+            approver: Arc::new(approver),
+            workspace: Arc::new(workspace),
+            instructions: instructions.clone(),
+            opening: vec![Content::Text(opening_prompt::opening(snapshot, &scratch))],
+            context_files: Some(Arc::new(context_files)),
+            info: None,
+            notices: context
+                .notices
+                .iter()
+                .chain(snapshot.notice.iter().filter(|_| self.is_attended()))
+                .cloned()
+                .chain(permitted::not_granted(requested, mode))
+                .collect(),
+            limits: ConversationLimits {
+                conversation_requests: settings.model.max_session_turns,
+                compression_threshold: settings.model.compression_threshold,
+                detects_loops: !settings.model.disable_loop_detection,
+                ..ConversationLimits::default()
+            },
+            leftovers: implementations.leftovers(),
+            attended: self.is_attended(),
+        };
+        let own_tools = implementations.tools(settings);
+        let servers = permitted::servers(settings, root, requested)?;
+        let command_context = WorkspaceCommandContext {
+            settings: settings.clone(),
+            root: root.clone(),
+            model: self.options.model_choice.name(),
+            servers: Vec::new(),
+        };
+        Ok(PreparedSetup { setup, command_context, own_tools, servers })
+    }
+
+    /// The commands of a conversation: the standard ones, and those in TOML files that count there.
+    pub(crate) fn commands(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<attache_command::CommandRegistry, SettingsRefusal> {
+        let (root, chosen_by) = self.requested_root(requested)?;
+        let environment = |name: &str| self.options.variables.get(name).cloned();
+        let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
+        let project_trust = ProjectTrust::look_up(
+            &root,
+            chosen_by,
+            &self.options.flags,
+            &environment,
+            &self.options.operator,
+        );
+        let (loaded, _) =
+            project::commands(&project_trust.map_err(refused)?, &self.options.settings.homes, &root);
+        let standard = attache_command::CommandRegistry::standard();
+        let (registry, problems) = standard.with_custom(loaded);
+        for problem in problems {
+            tracing::warn!(%problem, "a command cannot be used");
+        }
+        Ok(registry)
+    }
+
+    /// The folder to work in, and who chose it.
+    fn requested_root(&self, requested: &RequestedSettings) -> Result<(PathBuf, ChosenBy), SettingsRefusal> {
+        match &requested.workspace {
+            None => {
+                let gone =
+                    |_| SettingsRefusal { field: "workspace", what: "the server's workspace is gone".into() };
+                Ok((crate::own_workspace(&self.options.operator).map_err(gone)?, ChosenBy::Operator))
+            }
+            Some(named) => {
+                let folder = permitted::workspace(&self.options.operator, named)?;
+                let own = *named == self.options.operator.workspace
+                    || crate::own_workspace(&self.options.operator).is_ok_and(|own| own == folder);
+                Ok((folder, if own { ChosenBy::Operator } else { ChosenBy::Client }))
+            }
+        }
+    }
+
+    /// The conversation's own folder for temporary files. It is created when it is first needed.
+    fn scratch_folder(&self, (scope, context): &(Scope, ContextId)) -> Result<PathBuf, SettingsRefusal> {
+        let whose = format!("{scope:?} {context:?}");
+        let name = attache_domain::Digest::of_hash(&Sha256::digest(whose)[..12]).0;
+        if let Some(folder) = self.scratch.get() {
+            return Ok(folder.join(&*name));
+        }
+        let folder = &self.options.operator.scratch;
+        let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+        let folder = made.map_err(|error| {
+            tracing::error!(%error, folder = %folder.display(), "the scratch folder cannot be made");
+            SettingsRefusal {
+                field: "workspace",
+                what: format!("there is no place for temporary files: {error}"),
+            }
+        })?;
+        Ok(self.scratch.get_or_init(|| folder).join(&*name))
+    }
+}
+
+pub(crate) fn policy_mode(mode: ApprovalMode) -> PolicyMode {
+    match mode {
+        ApprovalMode::Default => PolicyMode::Default,
+        ApprovalMode::AutoEdit => PolicyMode::AutoEdit,
+        ApprovalMode::Confined => PolicyMode::Confined,
+        ApprovalMode::Yolo => PolicyMode::Yolo,
+        ApprovalMode::Plan => PolicyMode::Plan,
+    }
+}
+
+/// Saves permanent answers in the file that rules are read from.
+struct RulesFile(PathBuf);
+
+impl RuleStore for RulesFile {
+    fn save(&self, rules: &[PolicyRule]) -> Result<(), String> {
+        policy::save_rules(&self.0, rules).map_err(|error| error.to_string())
+    }
+}
+
+/// Further folders whose context files count.
+pub(crate) fn included_folders(settings: &WorkspaceSettings) -> &[PathBuf] {
+    let keys = &settings.context;
+    if keys.load_memory_from_include_directories { &keys.include_directories } else { &[] }
+}
+
+fn rule_keeper(settings: &WorkspaceSettings, root: &Path) -> Option<Arc<dyn RuleStore>> {
+    let path =
+        policy::auto_saved(settings, root).filter(|_| settings.security.enable_permanent_tool_approval)?;
+    Some(Arc::new(RulesFile(path)))
+}

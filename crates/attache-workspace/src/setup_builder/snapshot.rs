@@ -1,0 +1,166 @@
+//! What the conversations in one workspace have in common. It is read once, and again when one of its files has changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use attache_agent::{SettingsRefusal, declarations};
+use attache_config::ConfigError;
+use attache_domain::{IgnorePoison, RequestedSettings};
+use attache_model::ToolDeclaration;
+use attache_tool::policy::Policy;
+
+use super::{SetupBuilder, opening_prompt, permitted};
+use crate::command_context::context_files;
+use crate::context::LoadedContext;
+use crate::project::{Project, ProjectQuery};
+use crate::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
+
+/// Nothing in it belongs to a single conversation.
+pub(crate) struct WorkspaceSnapshot {
+    /// Absolute and without links.
+    pub(super) root: PathBuf,
+    pub(super) settings: Arc<WorkspaceSettings>,
+    pub(super) policy: Policy,
+    pub(super) context: LoadedContext,
+    /// What is ignored of the project's files, in one line.
+    pub(super) notice: Option<String>,
+    pub(super) instructions: Arc<str>,
+    /// The files of the workspace, if the settings show them to the model.
+    pub(super) tree: Option<String>,
+    /// The standard tools that are offered.
+    pub(crate) declared: Arc<[ToolDeclaration]>,
+}
+
+/// Conversations with the same key share a snapshot.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct WorkspaceKey {
+    pub(super) root: PathBuf,
+    pub(super) chosen_by: ChosenBy,
+    /// Tools that the client allows to run unasked. They become rules.
+    pub(super) allowed_tools: Vec<String>,
+}
+
+/// The cache keeps the latest ones.
+const MAX_SNAPSHOTS: usize = 32;
+
+/// With more files, they are compared on a thread that may wait for the disk.
+const MAX_STAMPS_INLINE: usize = 64;
+
+#[derive(Default)]
+pub(crate) struct SnapshotCache {
+    cached: Mutex<Vec<Arc<CachedSnapshot>>>,
+}
+
+struct CachedSnapshot {
+    key: WorkspaceKey,
+    snapshot: Arc<WorkspaceSnapshot>,
+    stamps: FileStamps,
+}
+
+impl SnapshotCache {
+    fn known(&self) -> MutexGuard<'_, Vec<Arc<CachedSnapshot>>> {
+        self.cached.lock().ignore_poison()
+    }
+
+    fn find(&self, key: &WorkspaceKey) -> Option<Arc<CachedSnapshot>> {
+        self.known().iter().find(|known| known.key == *key).cloned()
+    }
+
+    fn keep(&self, known: CachedSnapshot) {
+        let mut all = self.known();
+        all.retain(|other| other.key != known.key);
+        // A file that was just written may be written again within the same time stamp.
+        if known.stamps.are_stable() {
+            all.insert(0, Arc::new(known));
+            all.truncate(MAX_SNAPSHOTS);
+        }
+    }
+}
+
+impl SetupBuilder {
+    /// The workspace of a conversation with these settings.
+    pub(crate) fn workspace_key(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<WorkspaceKey, SettingsRefusal> {
+        let (root, chosen_by) = self.requested_root(requested)?;
+        Ok(WorkspaceKey { root, chosen_by, allowed_tools: requested.allowed_tools.clone() })
+    }
+
+    /// The snapshot if it was read before, has not changed, and can be checked without waiting.
+    pub(crate) fn cached_snapshot(&self, key: &WorkspaceKey) -> Option<Arc<WorkspaceSnapshot>> {
+        let known = self.snapshots.find(key).filter(|known| known.stamps.len() <= MAX_STAMPS_INLINE)?;
+        known.stamps.are_current().then(|| known.snapshot.clone())
+    }
+
+    /// Reads the workspace unless it was read before and has not changed. Waits for the disk.
+    pub(crate) fn snapshot(
+        &self,
+        key: &WorkspaceKey,
+        requested: &RequestedSettings,
+    ) -> Result<Arc<WorkspaceSnapshot>, SettingsRefusal> {
+        if let Some(known) = self.snapshots.find(key).filter(|known| known.stamps.are_current()) {
+            return Ok(known.snapshot.clone());
+        }
+        let flags = permitted::flags(&self.options.operator, &self.options.flags, requested)?;
+        let (read, stamps) = record_stamps(|| self.read(&key.root, key.chosen_by, &flags));
+        let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
+        let snapshot = Arc::new(read.map_err(refused)?);
+        self.snapshots.keep(CachedSnapshot { key: key.clone(), snapshot: snapshot.clone(), stamps });
+        Ok(snapshot)
+    }
+
+    /// The settings of the requested workspace, if the rest of the request depends on them. Reads a few small files unless
+    /// they were read before.
+    pub(super) fn named_settings(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<Option<Arc<WorkspaceSettings>>, SettingsRefusal> {
+        let depends = requested.approval_mode.is_some() || !requested.mcp_servers.is_empty();
+        if requested.workspace.is_none() || !depends {
+            return Ok(None);
+        }
+        let key = self.workspace_key(requested)?;
+        if let Some(snapshot) = self.cached_snapshot(&key) {
+            return Ok(Some(snapshot.settings.clone()));
+        }
+        let flags = permitted::flags(&self.options.operator, &self.options.flags, requested)?;
+        let project = self.project(&key.root, key.chosen_by, &flags);
+        let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
+        Ok(Some(Arc::new(project.map_err(refused)?.settings)))
+    }
+
+    fn project(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Project, ConfigError> {
+        let environment = |name: &str| self.options.variables.get(name).cloned();
+        let place = ProjectQuery {
+            folder: root,
+            chosen_by,
+            flags,
+            environment: &environment,
+            operator: &self.options.operator,
+        };
+        Project::read(place)
+    }
+
+    fn read(
+        &self,
+        root: &Path,
+        chosen_by: ChosenBy,
+        flags: &AgentFlags,
+    ) -> Result<WorkspaceSnapshot, ConfigError> {
+        let project = self.project(root, chosen_by, flags)?;
+        let notice = project.notice();
+        let Project { settings, rules, .. } = project;
+        let context = context_files(&settings, root);
+        Ok(WorkspaceSnapshot {
+            root: root.to_owned(),
+            policy: rules.policy,
+            notice,
+            instructions: opening_prompt::instructions(root, &context).into(),
+            tree: opening_prompt::tree(root, &settings),
+            declared: declarations(&self.options.implementations.tools(&settings)),
+            settings: Arc::new(settings),
+            context,
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Connects to the MCP servers of a workspace once, to see whether they answer.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use attache_cli::mcp::ProbedServer;
+use attache_config::Settings;
+use attache_tool_mcp::{ConnectContext, McpServers, ServerConfinement, ServerOptions, ServerStatus};
+use attache_workspace::WorkspaceSettings;
+
+use crate::mcp_servers::{configured_servers, status_of};
+use crate::{environment, sandbox};
+
+pub(crate) fn probe(
+    operator: &Settings,
+    settings: &WorkspaceSettings,
+    folder: &Path,
+) -> anyhow::Result<Vec<ProbedServer>> {
+    let options =
+        configured_servers(operator, settings).context("there is no place for servers to start in")?;
+    let confiner = sandbox::confiner(operator, environment::variable("HOME").map(PathBuf::from))?;
+    let confinement = ServerConfinement { confiner, scratch: operator.scratch.join("mcp-servers") };
+    let context = ConnectContext {
+        confinement: Some(confinement),
+        ..ConnectContext::new(folder, operator.child_environment.clone())
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let probed =
+        |status: ServerStatus| ProbedServer { notes: status.notes.clone(), status: status_of(status) };
+    Ok(runtime.block_on(statuses(options, context)).into_iter().map(probed).collect())
+}
+
+/// Connects, and ends what was started, also on an interrupt.
+async fn statuses(options: Vec<ServerOptions>, context: ConnectContext) -> Vec<ServerStatus> {
+    let servers = McpServers::start(options, context);
+    tokio::select! {
+        () = servers.settled() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    let statuses = servers.statuses();
+    servers.close().await;
+    statuses
+}
