@@ -10,7 +10,6 @@ use attache_session::{RenderedTask, SendReply, WhenFinished, weight_of_view};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{DecodedOperation, Version, replay};
-use http::HeaderMap;
 
 use crate::app::{App, RequestOrigin};
 use crate::command_response::ExecutedCommand;

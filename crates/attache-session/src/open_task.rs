@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateRule, DuplicateWindow, Event, Fault, MessageId, OpenTask, Presentation, ReplyShape,
-    Scope, SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, OpenTask, Presentation, ReplyShape, Scope,
+    SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
 
 use crate::SessionService;
 use crate::identity::digest;
-use crate::live_task::{LiveTask, now};
+use crate::live_task::now;
 use crate::media;
 use crate::outbox::OutboxGuard;
 use crate::service::{StartedTask, internal, refuse_another};

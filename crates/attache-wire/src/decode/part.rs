@@ -3,7 +3,7 @@
 use attache_domain::{Metadata, Part, PartContent};
 use serde_json::Value;
 
-use super::decoder::{Decoder, FieldPath, Members, excerpt};
+use super::decoder::{Decoder, FieldPath, Members};
 use super::{PartKinds, base64, kind};
 use crate::Dialect;
 use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
