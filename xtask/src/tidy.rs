@@ -4,6 +4,7 @@
 //! files; they do not compile anything, so they also work on a tree that does not build.
 
 mod arrows;
+mod document_tables;
 mod documents;
 mod files;
 mod finding;
@@ -44,6 +45,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     findings.extend(manifests::check(&tree));
     findings.extend(packages::check(&tree, &workspace.root)?);
     findings.extend(documents::check(&tree, &workspace.members));
+    findings.extend(document_tables::check(&tree));
     findings.extend(fuzz_modules::check(&tree));
     findings.sort();
     Ok(findings)

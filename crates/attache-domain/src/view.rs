@@ -1,6 +1,7 @@
 //! The fold of a task's events. A cache: the log is the truth.
 
 mod conversation_items;
+mod history_length;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use conversation_items::{Compacted, ConversationItem};
 
-use crate::approval::{is_about_approval, is_answer};
+use crate::approval::is_answer;
 use crate::artifact::read_joined;
 use crate::{
     AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallRecords,
@@ -168,20 +169,6 @@ impl TaskView {
         self.artifacts.iter().filter(move |artifact| {
             (shows_changes || !artifact.is_changes()) && (shows_answers || !artifact.is_answer())
         })
-    }
-
-    /// The newest `length` messages that a client is shown; all of them without a `length`.
-    ///
-    /// Clients that read answers in status messages take every message of the agent in the history for an answer. So a
-    /// task with such answers leaves out what the agent said about approvals.
-    pub fn shown_history(&self, length: Option<usize>) -> Vec<&Message> {
-        let shows_approvals = self.progress.presentation.answer == AnswerLocation::Artifact;
-        let is_shown = |message: &&Message| shows_approvals || !is_about_approval(message);
-        let mut newest_first: Vec<&Message> = self.history.iter().rev().map(|message| &**message).collect();
-        newest_first.retain(is_shown);
-        newest_first.truncate(length.unwrap_or(usize::MAX));
-        newest_first.reverse();
-        newest_first
     }
 
     /// See [`Progress::next`].

@@ -23,6 +23,7 @@ mod http;
 mod jsonrpc;
 mod keyed_counts;
 mod large_bodies;
+mod last_event_id;
 mod listen;
 mod log_limit;
 mod metrics;

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Cursor, Fault, GapPolicy, GetTask, Message, Operation, OperationKind, PushConfigOperation,
+    CommandSpec, Fault, GapPolicy, GetTask, Message, Operation, OperationKind, PushConfigOperation,
     PushConfigPage, Scope, StoredPushConfig, TaskId, TaskState, TaskView,
 };
 use attache_session::{RenderedTask, SendReply, WhenFinished, weight_of_view};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{DecodedOperation, Version, replay};
-use http::HeaderMap;
 
 use crate::app::{App, RequestOrigin};
 use crate::command_response::ExecutedCommand;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
 use crate::handler::OperationRequest;
+use crate::last_event_id;
 use crate::open_calls::{CallPurpose, OpenCall};
 use crate::response_budget::{BudgetFull, ResponseReservation, reserve, try_reserve};
 use crate::task_stream::{StreamOpening, StreamStart};
@@ -87,7 +87,7 @@ pub(crate) async fn run(
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
         extensions.apply_to(send, origin.answer_place);
-        send.options.resumes = streams && cursor(headers)?.is_some();
+        send.options.resumes = streams && last_event_id::cursor(headers)?.is_some();
         if let Some(task) = session.task_in_context(scope, send).await? {
             send.message.task = Some(task);
         }
@@ -111,7 +111,7 @@ pub(crate) async fn run(
         }
         Operation::Get(mut get) => {
             if replays {
-                get.at = cursor(headers)?;
+                get.at = last_event_id::cursor(headers)?;
             }
             let mut task = session.get(scope, &get).await?;
             let bytes = weight_of_view(&task.view);
@@ -159,7 +159,7 @@ pub(crate) async fn run(
         }
         Operation::Stream(send) => {
             let length = send.configuration.history_length;
-            let after = cursor(headers)?;
+            let after = last_event_id::cursor(headers)?;
             let (subscription, bare) = session.stream(scope, send, after.as_ref()).await?;
             *reservation = reserve(budget, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
@@ -180,7 +180,7 @@ pub(crate) async fn run(
             })
         }
         Operation::Subscribe(mut subscribe) => {
-            subscribe.after = cursor(headers)?.or(subscribe.after);
+            subscribe.after = last_event_id::cursor(headers)?.or(subscribe.after);
             if replays {
                 subscribe.gap_policy = GapPolicy::Report;
             }
@@ -311,11 +311,4 @@ fn check_capability(app: &App, kind: OperationKind) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
-}
-
-/// The cursor of a client that resumes: the replay extension's header, or `Last-Event-ID`.
-fn cursor(headers: &HeaderMap) -> Result<Option<Cursor>, Fault> {
-    let value = headers.get(replay::CURSOR_HEADER).or_else(|| headers.get("last-event-id"));
-    let text = value.map(|value| value.to_str().unwrap_or("unreadable").trim()).unwrap_or_default();
-    if text.is_empty() { Ok(None) } else { replay::parse_cursor(text).map(Some) }
 }

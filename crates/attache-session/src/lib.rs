@@ -14,6 +14,7 @@ mod context_answers;
 mod context_queues;
 mod conversation;
 mod counters;
+mod duplicate_sends;
 mod encoded_events;
 mod finished_tasks;
 mod flush_timer;

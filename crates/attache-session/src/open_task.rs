@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateRule, DuplicateWindow, Event, Fault, MessageId, OpenTask, Presentation, ReplyShape,
-    Scope, SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, OpenTask, Presentation, ReplyShape, Scope,
+    SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
 
 use crate::SessionService;
 use crate::identity::digest;
-use crate::live_task::{LiveTask, now};
+use crate::live_task::now;
 use crate::media;
 use crate::outbox::OutboxGuard;
 use crate::service::{StartedTask, internal, refuse_another};
@@ -28,17 +28,6 @@ pub(crate) struct NewTask {
 }
 
 impl SessionService {
-    /// How long a message counts as the same when it comes again. One that names the calls that it answers about cannot
-    /// mean anything new.
-    pub(crate) fn duplicates(&self, send: &SendMessage) -> DuplicateWindow {
-        let options = &send.options;
-        if options.duplicate_rule == DuplicateRule::Id || options.resumes || send.answers.has_data() {
-            DuplicateWindow::Always
-        } else {
-            self.options.duplicate_sends
-        }
-    }
-
     pub(crate) async fn open(
         &self,
         scope: &Scope,
@@ -64,51 +53,6 @@ impl SessionService {
             }
             number = self.latest_number(place).await?.unwrap_or(0).max(number + 1);
         }
-    }
-
-    /// The task at `place`, if the message that opened it still counts as the one with this id and digest.
-    async fn find_duplicate(
-        &self,
-        place: &NewTask,
-        message: &MessageId,
-        digest: &Digest,
-    ) -> Result<Option<Arc<LiveTask>>, Fault> {
-        let live = match self.readable(&place.key).await {
-            // It cannot be read, so nothing is in flight.
-            Err(Fault::TaskFinished { .. }) if place.duplicates == DuplicateWindow::InFlight => {
-                return Ok(None);
-            }
-            found => found?.ok_or(Fault::Internal)?,
-        };
-        let counts = match place.duplicates {
-            DuplicateWindow::Always => true,
-            in_flight => live.with_progress(|progress| progress.has_received(message, digest, in_flight)),
-        };
-        Ok(counts.then_some(live))
-    }
-
-    /// The number of the latest task that the message has opened.
-    async fn latest_number(&self, place: impl Fn(u32) -> NewTask) -> Result<Option<u32>, Fault> {
-        let exists = async |number| match self.stores.index.summary(&place(number).key).await {
-            Err(StoreError::Corrupt { .. }) => Ok(true),
-            found => found.map(|summary| summary.is_some()).map_err(internal),
-        };
-        if !exists(0).await? {
-            return Ok(None);
-        }
-        let (mut latest, mut missing) = (0, 1);
-        while exists(missing).await? {
-            (latest, missing) = (missing, missing.saturating_mul(2));
-        }
-        while missing - latest > 1 {
-            let middle = latest + (missing - latest) / 2;
-            if exists(middle).await? {
-                latest = middle;
-            } else {
-                missing = middle;
-            }
-        }
-        Ok(Some(latest))
     }
 
     /// The push configuration is recorded before there is anything to push. `None`: the message has opened this task, and that

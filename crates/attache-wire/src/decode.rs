@@ -13,6 +13,7 @@ use decoder::{Decoder, FieldPath, Members, kind_of};
 
 mod base64;
 pub(crate) mod decoder;
+mod kind;
 mod list;
 pub(crate) mod message;
 pub(crate) mod part;

@@ -2,7 +2,7 @@
 //
 // A program extends `Client` for one framework and calls `main`. See ../README.md.
 
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -60,11 +60,14 @@ export class Client {
  * A package of the framework, found in the folder in `INTEROP_SDK`, or else in the current folder.
  *
  * Node.js looks for what an ES module imports above that module only, and many packages offer nothing to `require`. So
- * the import is written in the folder of the packages.
+ * the import is written in the folder of the packages. It gets its name only when it is whole: another program that uses
+ * the same packages may read it meanwhile.
  */
 export async function packaged(name) {
   const door = join(process.env.INTEROP_SDK ?? process.cwd(), 'import.mjs');
-  writeFileSync(door, 'export const load = (name) => import(name);\n');
+  const whole = `${door}.${process.pid}`;
+  writeFileSync(whole, 'export const load = (name) => import(name);\n');
+  renameSync(whole, door);
   const { load } = await import(pathToFileURL(door));
   return load(name);
 }

@@ -21,6 +21,10 @@ WAITS = "input-required"
 # Seconds.
 LIMIT = 30
 
+# Several frameworks print to standard output, also from threads, so only the lines of the steps go there.
+REPORT = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+
 
 class Missing(Exception):
     """The framework has no means for this step."""
@@ -56,15 +60,15 @@ class Steps:
         try:
             await asyncio.wait_for(work, LIMIT)
         except Missing as reason:
-            print(f"skip {name}: {line(reason)}", flush=True)
+            print(f"skip {name}: {line(reason)}", file=REPORT, flush=True)
             return False
         except Exception as error:
             if os.environ.get("FRAMEWORKS_TRACE") and not isinstance(error, Unexpected):
                 traceback.print_exc()
             self.failed = True
-            print(f"not ok {name}: {line(error)}", flush=True)
+            print(f"not ok {name}: {line(error)}", file=REPORT, flush=True)
             return False
-        print(f"ok {name}", flush=True)
+        print(f"ok {name}", file=REPORT, flush=True)
         return True
 
 

@@ -42,11 +42,12 @@ impl Tree {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let (path, kind) = (entry.path(), entry.file_type()?);
+            // In a linked worktree `.git` is a file.
+            if path == target || FOREIGN_FOLDERS.iter().any(|name| entry.file_name() == *name) {
+                continue;
+            }
             if kind.is_dir() {
-                let foreign = FOREIGN_FOLDERS.iter().any(|name| entry.file_name() == *name);
-                if !foreign && path != target {
-                    self.read_folder(&path, root, target)?;
-                }
+                self.read_folder(&path, root, target)?;
             } else if kind.is_file()
                 && let Ok(text) = String::from_utf8(fs::read(&path)?)
             {

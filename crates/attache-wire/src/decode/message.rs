@@ -4,7 +4,7 @@ use attache_domain::{ContextId, Message, MessageAnswers, MessageId, Part, Role, 
 use serde_json::Value;
 
 use super::decoder::{Decoder, FieldPath, Members, excerpt, kind_of};
-use super::{MessageTask, part};
+use super::{MessageTask, kind, part};
 use crate::devtool::incoming;
 use crate::{Dialect, enum_names};
 
@@ -36,7 +36,7 @@ fn read(
     mut members: Members<'_>,
     task: Option<String>,
 ) -> Option<(Message, MessageAnswers)> {
-    check_kind(decoder, &mut members);
+    kind::check_message_kind(decoder, &mut members);
     let here = members.place();
     let mut message = read_members(decoder, members)?;
     message.task = message.task.or(task.map(TaskId::from));
@@ -87,17 +87,6 @@ pub(crate) fn read_extension_content(
             .refuse(here.member(task), "is required: an answer about a call goes to the task that asks");
     }
     Some((message, answers))
-}
-
-/// 0.3 objects name their kind. Its own examples leave that out, so only a wrong kind is refused.
-fn check_kind(decoder: &mut Decoder, members: &mut Members<'_>) {
-    if decoder.dialect() == Dialect::V1_0 {
-        return;
-    }
-    if let Some(kind) = members.text(decoder, "kind").filter(|kind| kind != "message") {
-        let here = members.place();
-        decoder.refuse::<()>(here.member("kind"), format!("must be \"message\", not {:?}", excerpt(&kind)));
-    }
 }
 
 fn read_role(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {

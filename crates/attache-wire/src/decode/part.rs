@@ -3,8 +3,8 @@
 use attache_domain::{Metadata, Part, PartContent};
 use serde_json::Value;
 
-use super::decoder::{Decoder, FieldPath, Members, excerpt};
-use super::{PartKinds, base64};
+use super::decoder::{Decoder, FieldPath, Members};
+use super::{PartKinds, base64, kind};
 use crate::Dialect;
 use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
 
@@ -38,7 +38,7 @@ fn read_v1_0(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
 
 fn read_v0_3(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
-    let kind = read_kind(decoder, &mut members)?;
+    let kind = kind::part_kind(decoder, &mut members)?;
     // ProtoJSON has no kinds; in the JSON Schema every part names its own.
     let is_required =
         decoder.dialect() == Dialect::V0_3Rpc && decoder.options().part_kinds == PartKinds::Required;
@@ -65,20 +65,6 @@ fn read_v0_3(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
             let (data, metadata) = unwrap_data(data, metadata);
             Some(Part { metadata, ..Part::new(PartContent::Data(data)) })
         }
-    }
-}
-
-/// The kind that a part names, if any. The outer `None` is an unknown kind.
-fn read_kind(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Option<&'static str>> {
-    let here = members.place();
-    let Some(value) = members.take("kind") else { return Some(None) };
-    let named = decoder.text(value, here.member("kind"))?;
-    match ["text", "file", "data"].into_iter().find(|kind| *kind == named) {
-        Some(kind) => Some(Some(kind)),
-        None => decoder.refuse(
-            here.member("kind"),
-            format!("must be \"text\", \"file\" or \"data\", not {:?}", excerpt(&named)),
-        ),
     }
 }
 

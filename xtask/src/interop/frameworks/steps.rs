@@ -39,7 +39,6 @@ pub(in crate::interop) enum Gap {
 }
 
 pub(super) const DEFAULT: &[Interface] = &[Interface::Default];
-pub(super) const MESSAGE: &[Interface] = &[Interface::Message];
 pub(super) const BOTH: &[Interface] = &[Interface::Default, Interface::Message];
 
 pub(super) const fn fails(
