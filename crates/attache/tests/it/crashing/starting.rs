@@ -21,13 +21,23 @@ const SCRIPT: &str = "rules:
     steps: [{say: [a, b]}, {wait: 1s}, {say: c}]
 ";
 
-/// Takes back what the second step of the schema did, so that the next start has to take it again.
+/// Takes back what the later steps of the schema did, so that the next start has to take them again.
 fn make_older(launch: &ServerLaunch) {
     let connection = Connection::open(launch.folder().join("tasks.db")).unwrap();
+    let found_by = |name: &str| {
+        format!(
+            "DROP INDEX {name}; CREATE TABLE {name} \
+             (hash INTEGER NOT NULL, task INTEGER NOT NULL, PRIMARY KEY (hash, task)) STRICT, WITHOUT ROWID;"
+        )
+    };
+    let third = "DROP TABLE task_count; CREATE TABLE filing (up_to INTEGER NOT NULL) STRICT; INSERT INTO filing VALUES (0);";
+    for step in [found_by("task_by_id"), found_by("task_by_context"), third.to_owned()] {
+        connection.execute_batch(&step).unwrap();
+    }
     for table in ["batch", "snapshot", "record"] {
         connection.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN checksum")).unwrap();
     }
-    connection.execute_batch("DELETE FROM schema_step WHERE number = 2; PRAGMA user_version = 1").unwrap();
+    connection.execute_batch("DELETE FROM schema_step WHERE number > 1; PRAGMA user_version = 1").unwrap();
     drop(connection);
     // It names a checksum, which an older database does not have.
     fs::remove_file(launch.folder().join("tasks.db.mark")).unwrap();
