@@ -22,7 +22,6 @@ async fn main() -> anyhow::Result<()> {
     let client = Client::connect(address, options).await?;
     client.card().extension(EXTENSION).context("the agent does not offer the development-tool extension")?;
     println!("connected to {}", client.card().name);
-
     // The first message of a conversation carries AgentSettings: which folder to work in.
     let settings = json!({"workspace_path": fs::canonicalize(folder)?});
     let message = OutgoingMessage::text(uuid::Uuid::new_v4(), prompt).with_metadata(EXTENSION, settings);
@@ -34,15 +33,12 @@ async fn main() -> anyhow::Result<()> {
             match &event {
                 // The task as it is: at the beginning, and again wherever its stream is resumed.
                 StreamEvent::Task(it) => (task, context) = (it.id.to_string(), it.context.to_string()),
-                StreamEvent::StatusUpdate(update) => {
-                    screen.show(&event.to_json()["statusUpdate"], update.status.state_name());
-                }
+                StreamEvent::StatusUpdate(it) => screen.show(&event.to_json(), it.status.state_name()),
                 StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
             }
             seen += 1;
             if seen == CUT_AFTER {
-                // When the network fails, the stream comes back by itself. This is how a program goes on that was
-                // away altogether: with the id of the last event it has seen. Nothing is lost, nothing comes twice.
+                // A lost connection is resumed by the client. A program that was away names the last event it saw.
                 let last = events.last_event_id().unwrap_or_default().to_owned();
                 println!("-- cut after event {} --", last.rsplit('.').next().unwrap_or_default());
                 events = client.subscribe(&task, Some(&last)).await?;
@@ -51,9 +47,7 @@ async fn main() -> anyhow::Result<()> {
         if screen.asked.is_empty() {
             return Ok(()); // Another message to the task would go on with it.
         }
-        // The answers go to the same task, all in one message or one by one.
-        let answers =
-            mem::take(&mut screen.asked).into_values().map(|call| Part::new(PartContent::Data(ask(&call))));
+        let answers = mem::take(&mut screen.asked).into_values().map(|call| Part::new(ask(&call)));
         let message = OutgoingMessage::parts(uuid::Uuid::new_v4(), answers.collect());
         events = client.stream(message.to_task(&task).in_context(&context)).await?;
     }
@@ -66,10 +60,11 @@ struct Screen {
 }
 
 impl Screen {
-    fn show(&mut self, update: &Value, state: &str) {
-        let (metadata, message) = (&update["metadata"], &update["status"]["message"]);
-        let (kind, data) = (&metadata[EXTENSION]["kind"], &message["parts"][0]["data"]);
-        let text = message["parts"][0]["text"].as_str().unwrap_or_default();
+    fn show(&mut self, event: &Value, state: &str) {
+        let update = &event["statusUpdate"];
+        let part = &update["status"]["message"]["parts"][0];
+        let (kind, data) = (&update["metadata"][EXTENSION]["kind"], &part["data"]);
+        let text = part["text"].as_str().unwrap_or_default();
         if mem::replace(&mut self.in_text, kind == "TEXT_CONTENT") && !self.in_text {
             println!();
         }
@@ -92,12 +87,13 @@ impl Screen {
     }
 }
 
-fn ask(call: &Value) -> Value {
+fn ask(call: &Value) -> PartContent {
     println!("Allow {}? y, n, or a line to add to the file:", call["tool_name"].as_str().unwrap_or("it"));
     let line = io::stdin().lines().next().and_then(Result::ok).unwrap_or_default();
     // A change of the person's own is written instead of what was proposed.
     let content = call["confirmation_request"]["file_edit_details"]["new_content"].as_str();
     let change = content.filter(|_| line.len() > 1).map(|it| json!({"new_content": format!("{it}{line}\n")}));
     let option = if line == "y" || change.is_some() { "proceed_once" } else { "cancel" };
-    json!({"tool_call_id": call["tool_call_id"], "selected_option_id": option, "file_details": change})
+    let id = &call["tool_call_id"];
+    PartContent::Data(json!({"tool_call_id": id, "selected_option_id": option, "file_details": change}))
 }
