@@ -321,10 +321,10 @@ impl TaskView {
     }
 
     fn take_server_approvals(&mut self) {
-        let decided = self.cast.calls.iter().filter_map(|record| ServerApproval::of(record));
+        let decided = self.call_records.calls.iter().filter_map(|record| ServerApproval::of(record));
         let room = MAX_GRANTS.saturating_sub(self.server_approvals.len());
         self.server_approvals.extend(decided.take(room));
-        if let Some(told) = missing_servers(self.cast.calls.iter().map(Arc::as_ref)) {
+        if let Some(told) = missing_servers(self.call_records.calls.iter().map(Arc::as_ref)) {
             self.add_exchange(told);
         }
     }
