@@ -16,6 +16,8 @@ const MAX_EVENT_BYTES: usize = 64 << 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SseFrame {
     pub id: Option<u64>,
+    /// The id as it was sent.
+    pub id_text: Option<String>,
     pub event: Option<String>,
     pub data: Value,
     /// The data as it was sent.
@@ -136,5 +138,5 @@ fn frame(event: SseEvent) -> SseFrame {
     let data = event.data.map(|data| serde_json::from_str(&data).expect("JSON in a data line"));
     // With the replay extension the number stands behind the name of the log.
     let id = event.id.as_deref().and_then(|id| id.rsplit('.').next()?.parse().ok());
-    SseFrame { id, event: event.name, data: data.unwrap_or(Value::Null), raw }
+    SseFrame { id, id_text: event.id, event: event.name, data: data.unwrap_or(Value::Null), raw }
 }

@@ -1,5 +1,5 @@
-//! The way out of a confined command: a proxy in the server that connects to the hosts that were approved, and to no
-//! others. The command reaches it on its own loopback device; it has no other network.
+//! A proxy in the server that connects a confined command to approved hosts only. The command reaches the proxy on its
+//! own loopback device and has no other network.
 
 mod listener;
 mod proxy;
@@ -16,13 +16,13 @@ use tokio::task::JoinSet;
 
 use proxy::Proxy;
 
-/// Refusals that are remembered for one command.
+/// Refusals kept for one command.
 const MAX_REFUSED: usize = 32;
 
-/// Where commands may go at all, whatever is approved.
+/// Limits on all approved hosts.
 #[derive(Debug, Clone)]
 pub struct EgressOptions {
-    /// Which addresses may be dialled.
+    /// The allowed addresses.
     pub rules: AddressRules,
     pub resolver: Arc<dyn Resolver>,
 }
@@ -33,14 +33,14 @@ impl Default for EgressOptions {
     }
 }
 
-/// The proxy of one command; dropping it closes all its connections.
+/// The proxy of one command. Dropping it closes all connections.
 #[derive(Debug)]
 pub(crate) struct Egress {
     refused: RefusedHosts,
     _tasks: JoinSet<()>,
 }
 
-/// What was asked for and not allowed, each once.
+/// Refused requests, each once.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RefusedHosts(Arc<Mutex<Vec<String>>>);
 
@@ -58,8 +58,8 @@ impl RefusedHosts {
 }
 
 impl Egress {
-    /// Starts the proxy for a command. The command's copy of the program sends the listening socket through the handle
-    /// that is returned, its standard input.
+    /// Starts the proxy for a command. The returned handle becomes the standard input of the confined copy, which sends
+    /// the listening socket through it.
     pub(crate) fn start(hosts: &[String], options: &EgressOptions) -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -70,7 +70,7 @@ impl Egress {
         tasks.spawn(async move {
             match listener::receive(&ours).await {
                 Ok(listener) => proxy.serve(listener).await,
-                // The command was not started, or has ended before it could use the network.
+                // The command was not started or has ended already.
                 Err(error) => tracing::debug!(%error, "a confined command has sent no socket"),
             }
         });

@@ -1,12 +1,13 @@
-//! The confined side: what the copy of the program does before it becomes, or starts, the command.
+//! The confined side: a copy of the program that sets up the confinement and starts the command.
 //!
-//! Every step that fails ends it: the command never starts with more than it was given.
+//! If a step fails, the copy exits and the command does not start.
 
 mod capabilities;
 mod landlock_rules;
 mod loopback;
 mod namespaces;
 mod processes;
+mod ready;
 mod resource_limits;
 mod root;
 mod seccomp_filter;
@@ -17,6 +18,7 @@ mod watcher;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -32,33 +34,33 @@ use supervise::InnerAction;
 /// The first argument that makes the program call [`enter`].
 pub const ENTER: &str = "__confined";
 
-/// Tells the allocator of the copy to reserve nothing, which would take a quarter of a millisecond; the command does not
-/// see it.
+/// Stops the allocator of the copy from reserving memory, which takes a quarter of a millisecond. The command does not
+/// get this variable.
 pub(crate) const NO_ARENA: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "0");
 
 /// The exit code of a command that was not started.
 const NOT_STARTED: u8 = 125;
 
-/// Confines this process along the plan in the first argument and runs the rest as a command. Has to be called before
-/// the process has started a thread.
+/// Handles the request in the first argument for the command in the other arguments. Must be called before the process
+/// starts a thread.
 pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     close_inherited();
-    let order = arguments.next().and_then(|text| serde_json::from_slice(text.as_encoded_bytes()).ok());
-    let (Some(order), Some(program)) = (order, arguments.next()) else {
-        return not_confined("the plan is not understood");
-    };
-    // On a terminal this process leads the session already; one that leads a group stays in its session.
+    let request = arguments.next().and_then(|text| serde_json::from_slice(text.as_encoded_bytes()).ok());
+    let Some(request) = request else { return not_confined("the plan is not understood") };
+    // Fails on a terminal, where this process leads the session already, and in a process group of its own.
     let _ = rustix::process::setsid();
-    let mut command = Command::new(program);
+    // A waiting copy has no command yet.
+    let mut command = Command::new(arguments.next().unwrap_or_default());
     command.args(arguments);
-    let (done, refuse): (_, fn(&str) -> ExitCode) = match order {
+    let (done, refuse): (_, fn(&str) -> ExitCode) = match request {
         ChildRequest::Confine(plan) if plan.walls == Isolation::None => {
-            (confine(&plan, command), not_started)
+            (confine(*plan, command), not_started)
         }
-        ChildRequest::Confine(plan) => (confine(&plan, command), not_confined),
+        ChildRequest::Confine(plan) => (confine(*plan, command), not_confined),
         ChildRequest::Supervise { server, limits, input } => {
             (supervise_only(server, limits, with_input(input, command)), not_started)
         }
+        ChildRequest::Wait { server, reads } => (ready::wait_for_command(server, &reads), not_confined),
     };
     match done {
         Ok(code) => code,
@@ -66,14 +68,14 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Closes all that the server has left open for its children, knowingly or not; nothing of this process is open yet.
+/// Closes all inherited handles except the standard ones. This process has opened none yet.
 fn close_inherited() {
     const FIRST: i32 = 3;
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
     let numbers: Vec<i32> =
         entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     for number in numbers.into_iter().filter(|number| *number >= FIRST) {
-        // The one that listed them is closed already.
+        // The handle of the list itself is closed already.
         let _ = nix::unistd::close(number);
     }
 }
@@ -96,14 +98,17 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
     }
 }
 
-fn confine(plan: &Plan, command: Command) -> Result<ExitCode, StepError> {
+fn confine(plan: Plan, command: Command) -> Result<ExitCode, StepError> {
     let server = supervise::watch_server(plan.server).during("finding the server")?;
     match plan.walls {
-        Isolation::Namespaces => namespaced(plan, command, server.handle),
+        Isolation::Namespaces => {
+            let folder = StartFolder::current()?;
+            in_namespaces(server.handle, &[], || Ok(Some(Job { plan, command, folder })))
+        }
         Isolation::None => limited(server, plan.limits, with_input(plan.input, command)),
         Isolation::Landlock => watcher::run_watched(server, plan.limits, || {
-            restrict(plan)?;
-            Ok(match run_probe(plan) {
+            restrict(&plan)?;
+            Ok(match run_probe(&plan) {
                 Some(code) => watcher::CommandAction::Ended(code),
                 None => watcher::CommandAction::Run(Box::new(with_input(plan.input, command))),
             })
@@ -111,7 +116,7 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, StepError> {
     }
 }
 
-/// Runs the command unconfined, within its limits; it ends with the server.
+/// Runs the command unconfined and within its limits. It ends with the server.
 fn supervise_only(server: i32, limits: CommandLimits, command: Command) -> Result<ExitCode, StepError> {
     let server = supervise::watch_server(server).during("finding the server")?;
     limited(server, limits, command)
@@ -128,32 +133,49 @@ fn limited(
     })
 }
 
-fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Result<ExitCode, StepError> {
-    let folder = StartFolder::current()?;
+/// A command, and what confines it.
+struct Job {
+    plan: Plan,
+    command: Command,
+    folder: StartFolder,
+}
+
+/// Sets up namespaces and a file tree with these read-only paths, and runs the job that `next` waits for. Ends if
+/// `next` returns none.
+fn in_namespaces(
+    server: OwnedFd,
+    reads: &[PathBuf],
+    next: impl FnOnce() -> Result<Option<Job>, StepError>,
+) -> Result<ExitCode, StepError> {
     namespaces::create().during("making namespaces")?;
     let (ours, theirs) = UnixStream::pair().during("making a socket")?;
     let process = namespaces::ProcessHandle::this().during("finding this process")?;
     let beside = move || process.send_network_namespace(&ours).during("making a network namespace");
     supervise::in_child(beside, move || {
-        root::build(plan)?;
+        let tree = root::begin(reads);
+        // First, because an error is printed to the output of the command.
+        let Some(Job { plan, command, folder }) = next()? else {
+            return Ok(InnerAction::Ended(ExitCode::from(NOT_STARTED)));
+        };
+        root::finish(tree?, &plan)?;
         folder.enter()?;
         namespaces::receive_network_namespace(&theirs).during("entering the network namespace")?;
-        // Tests and tools that talk to themselves change something; what only looks has no use for it.
+        // Only tests and tools that work need a loopback device.
         if plan.level > AccessLevel::Look {
             loopback::bring_up().during("bringing up the loopback device")?;
         }
         if plan.network == Network::Proxy {
             loopback::send_listener().during("handing out the proxy's socket")?;
         }
-        restrict(plan)?;
-        Ok(match run_probe(plan) {
+        restrict(&plan)?;
+        Ok(match run_probe(&plan) {
             Some(code) => InnerAction::Ended(code),
             None => InnerAction::Run(Box::new(with_input(plan.input, command)), plan.limits, server),
         })
     })
 }
 
-/// What is taken away by calls about the process itself; children inherit it.
+/// Restricts this process. Children inherit the restrictions.
 fn restrict(plan: &Plan) -> Result<(), StepError> {
     resource_limits::set_limits(plan.limits, plan.walls).during("setting limits")?;
     if plan.walls == Isolation::Namespaces {
@@ -166,13 +188,13 @@ fn restrict(plan: &Plan) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Whether the file that is to be tried can be read, where that is all there is to do.
+/// Tries to read the file that the plan names for a probe.
 fn run_probe(plan: &Plan) -> Option<ExitCode> {
     let readable = std::fs::File::open(plan.probe.as_ref()?).is_ok();
     Some(ExitCode::from(if readable { probe::NOT_CONFINED } else { probe::CONFINED }))
 }
 
-/// Its own input is the way to the server, unless the command is to have it.
+/// Gives the command an empty input, unless it is to have that of this process.
 fn with_input(input: bool, mut command: Command) -> Command {
     if !input {
         command.stdin(Stdio::null());
@@ -221,7 +243,7 @@ fn not_started(why: &str) -> ExitCode {
 }
 
 fn print_not_started(why: &str) -> ExitCode {
-    // Where it cannot be said, the exit code says it.
+    // If nobody reads this, the exit code still tells.
     let _ = writeln!(io::stderr(), "attache: the command was not started{why}");
     ExitCode::from(NOT_STARTED)
 }

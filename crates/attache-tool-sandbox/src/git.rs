@@ -1,8 +1,8 @@
-//! What of a git repository stays read-only: the files that make git run something. Index, objects and refs are not
-//! among them, so that `add`, `commit`, `stash` and `rebase` work.
+//! Finds the files of a git repository that make git run programs. They stay read-only. Index, objects and refs stay
+//! writable, so that `add`, `commit`, `stash` and `rebase` work.
 //!
-//! The repository may be hostile: nothing is read but small plain files, and what is too much to look at is protected
-//! as a whole.
+//! The repository may be hostile. Only small regular files are read, and folders with too many entries are protected as
+//! a whole.
 
 use std::fs;
 use std::io::Read;
@@ -14,11 +14,11 @@ use rustix::fs::OFlags;
 /// Files and folders of a git folder that make git run programs, or point it elsewhere.
 const EXECUTABLE_CONFIG: &[&str] =
     &["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
-/// The same of the record of a linked worktree.
+/// The same for the record of a linked worktree.
 const WORKTREE_CONFIG: &[&str] = &["config.worktree", "gitdir", "commondir"];
-/// A folder with one of these may be a git folder, whatever it lacks at the moment.
+/// A folder with one of these may be a git folder, even if it lacks the others now.
 const GIT_FOLDER_MARKERS: &[&str] = &["config", "HEAD", "objects", "hooks"];
-/// Submodules may lie in folders of folders.
+/// Submodules may be nested in folders.
 const MAX_DEPTH: usize = 4;
 const MAX_FOLDERS: usize = 256;
 const MAX_BYTES: u64 = 256 * 1024;
@@ -26,17 +26,17 @@ const MAX_BYTES: u64 = 256 * 1024;
 /// What a workspace's repository adds to the plan.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct GitPaths {
-    /// Git folders outside of the workspace that its work is recorded in.
+    /// Git folders outside the workspace that record its work.
     pub(crate) writes: Vec<PathBuf>,
-    /// Whether they exist or not.
+    /// Protected paths, existing or not.
     pub(crate) protected: Vec<PathBuf>,
 }
 
-/// Looks at the repository whose work tree is `root`.
+/// The paths of the repository whose work tree is `root`.
 pub(crate) fn git_paths(root: &Path) -> GitPaths {
     let mut found = GitPaths::default();
     let pointer = root.join(".git");
-    // With a HEAD the folder itself could be taken for a git folder.
+    // With a HEAD, git could take the folder itself for a git folder.
     found.protected.push(root.join("HEAD"));
     match fs::symlink_metadata(&pointer) {
         Ok(metadata) if metadata.is_dir() => found.repository(root, &pointer),
@@ -44,17 +44,17 @@ pub(crate) fn git_paths(root: &Path) -> GitPaths {
             found.protected.push(pointer.clone());
             found.follow_pointer(root, &pointer);
         }
-        // A link, or none: it may not come into being.
+        // A link, or missing: a command must not create it.
         _ => found.protected.push(pointer),
     }
     found
 }
 
 impl GitPaths {
-    /// A git folder with all that belongs to it.
+    /// Adds a git folder with its worktrees and submodules.
     fn repository(&mut self, tree: &Path, folder: &Path) {
         self.protected.extend(EXECUTABLE_CONFIG.iter().map(|name| folder.join(name)));
-        // Where its settings say that the hooks are.
+        // The folder of hooks that its settings name.
         let hooks = read_setting(folder, "hookspath").map(|hooks| tree.join(hooks));
         self.protected.extend(hooks.filter(|hooks| hooks.starts_with(tree) && hooks != tree));
         let worktrees = folder.join("worktrees");

@@ -1,10 +1,11 @@
-//! What goes on in the server while a confined command runs, and what is checked once it has ended.
+//! Accompanies a confined command in the server: serves its network, and checks protected paths after its end.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use attache_tool::ConfinementGuard;
@@ -14,20 +15,27 @@ use uuid::Uuid;
 
 use crate::egress::Egress;
 use crate::protected::WatchedPath;
+use crate::ready::ReadyCopies;
 
 #[derive(Debug)]
 pub(crate) struct CommandGuard {
     watched: Vec<WatchedPath>,
     egress: Option<Egress>,
+    /// Refilled after the command has ended.
+    ready: Option<Arc<ReadyCopies>>,
     checked: AtomicBool,
 }
 
 impl CommandGuard {
-    pub(crate) fn new(watched: Vec<WatchedPath>, egress: Option<Egress>) -> Self {
-        Self { watched, egress, checked: AtomicBool::new(false) }
+    pub(crate) fn new(
+        watched: Vec<WatchedPath>,
+        egress: Option<Egress>,
+        ready: Option<Arc<ReadyCopies>>,
+    ) -> Self {
+        Self { watched, egress, ready, checked: AtomicBool::new(false) }
     }
 
-    /// Puts aside what was written against the rules; once, after the command has ended.
+    /// Renames protected paths that the command has created. Runs once, after the command has ended.
     fn check(&self) -> Vec<String> {
         if self.checked.swap(true, Ordering::Relaxed) {
             return Vec::new();
@@ -49,10 +57,13 @@ impl Drop for CommandGuard {
         for what in self.check() {
             tracing::warn!(%what, "a confined command was stopped from doing this");
         }
+        if let Some(ready) = &self.ready {
+            ready.refill();
+        }
     }
 }
 
-/// Renames what the command has put where a protected path was missing or a link; says so.
+/// Renames a new file at a protected path that was missing or a link, and reports it.
 fn quarantine(watched: &WatchedPath) -> Option<String> {
     let WatchedPath { root, path, target } = watched;
     let below = path.strip_prefix(root).ok()?;
@@ -78,7 +89,7 @@ fn quarantine(watched: &WatchedPath) -> Option<String> {
     })
 }
 
-/// The folder and the name of what is at the path, or of a link on the way there: a command may have put it there, too.
+/// The folder and name of the file at the path, or of a link on the way, which a command may have created too.
 fn find(root: &Path, below: &Path) -> io::Result<Option<(OwnedFd, OsString)>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut folder = OwnedFd::from(fs::File::open(root)?);
@@ -96,7 +107,7 @@ fn find(root: &Path, below: &Path) -> io::Result<Option<(OwnedFd, OsString)>> {
         }
         folder = match openat(&folder, name, flags, Mode::empty()) {
             Ok(inner) => inner,
-            // A file where a folder was expected leads nowhere.
+            // There is a file instead of a folder.
             Err(Errno::NOTDIR) => return Ok(None),
             Err(error) => return Err(error.into()),
         };

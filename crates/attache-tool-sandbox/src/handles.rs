@@ -1,4 +1,4 @@
-//! Sends a file handle over a Unix socket.
+//! Sends and receives file handles over a Unix socket.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -14,7 +14,7 @@ pub(crate) fn send(socket: impl AsFd, handle: BorrowedFd<'_>) -> io::Result<()> 
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&handles));
-    // A handle travels with at least one byte.
+    // A handle needs at least one byte of data.
     sendmsg(socket, &[IoSlice::new(b"h")], &mut control, SendFlags::empty())?;
     Ok(())
 }

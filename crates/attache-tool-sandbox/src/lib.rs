@@ -1,16 +1,16 @@
-//! Confinement by the Linux kernel: commands that reach no more than their [`Access`](attache_tool::Access).
+//! Confines commands with the Linux kernel to their [`Access`](attache_tool::Access).
 //!
-//! The server starts a copy of its own program instead of the command ([`Sandbox`]). The copy makes namespaces, a file
-//! tree that holds only what may be seen, resource limits, a Landlock domain and a system call filter, and starts the
-//! command inside of them ([`enter`]). It needs no root and no setuid helper. Where the kernel offers less,
-//! [`Sandbox::probe`] finds out what is missing; the rulings and the approval texts say so.
+//! The server starts a copy of its own program instead of the command ([`Sandbox`]). The copy sets up namespaces, a
+//! file tree, resource limits, a Landlock domain and a system call filter, and starts the command in them ([`enter`]).
+//! It needs no root and no setuid helper. One copy is started ahead and waits for the next command (`ready`). Where the
+//! kernel offers less, [`Sandbox::probe`] finds out what is missing; rulings and approval texts say so.
 //!
-//! A command without a process namespace of its own, for which everything is open or which only Landlock confines, has a
-//! process beside it that kills all that it has started when the server dies ([`Supervisor`]).
+//! A command without its own process namespace (level open, or Landlock alone) has a process beside it that kills
+//! everything the command has started when the server dies ([`Supervisor`]).
 //!
-//! Network access goes through a proxy in the server that lets single hosts through (`egress`).
+//! Network access goes through a proxy in the server that connects to approved hosts only (`egress`).
 //!
-//! Not here: which access a command gets (`attache_tool::ruling`).
+//! The access of a command is decided in `attache_tool::ruling`.
 
 mod egress;
 mod enter;
@@ -22,6 +22,7 @@ mod plan;
 mod probe;
 mod protected;
 mod readable_paths;
+mod ready;
 mod sandbox;
 mod supervisor;
 mod workspace_scan;

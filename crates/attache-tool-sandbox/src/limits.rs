@@ -1,10 +1,10 @@
-//! How much of the machine a command may use.
+//! Resource limits of commands.
 
 use serde::{Deserialize, Serialize};
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Limits for a command and everything that it starts; those of memory and processes count for all of it together.
+/// Limits for a command and everything it starts. Memory and processes are counted for all of them together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLimits {
     pub processes: u64,
@@ -13,12 +13,12 @@ pub struct CommandLimits {
     pub cpu_seconds: u64,
     /// Of each process.
     pub open_files: u64,
-    /// The longest file that a process may write.
+    /// The largest file a process may write.
     pub file_bytes: u64,
 }
 
 impl Default for CommandLimits {
-    /// Enough for large builds, and few enough that a fork bomb or an endless writer does not stop the machine.
+    /// Enough for large builds; low enough that a fork bomb or an endless writer does not stop the machine.
     fn default() -> Self {
         Self {
             processes: 2_048,
@@ -31,7 +31,7 @@ impl Default for CommandLimits {
 }
 
 impl CommandLimits {
-    /// Commands that only look need less.
+    /// Lower limits for commands at level look.
     #[must_use]
     pub(crate) fn for_look(self) -> Self {
         let least = Self {

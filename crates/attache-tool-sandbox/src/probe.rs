@@ -1,4 +1,4 @@
-//! Finds out what the kernel offers by confining a copy of this program and looking whether that holds.
+//! Tests the confinement of this kernel with a confined copy of this program.
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use attache_tool::{Access, AccessLevel, ConfinedProgram, IgnoreSources, ProgramI
 
 use crate::Sandbox;
 
-/// The exit codes of a try.
+/// The exit codes of a test.
 pub(crate) const CONFINED: u8 = 0;
 pub(crate) const NOT_CONFINED: u8 = 7;
 
-/// Starts a copy of this program at level look that tries to read a file outside of what it may see.
+/// Starts a copy of this program at level look that tries to read a hidden file.
 pub(crate) fn try_confinement(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
     let problem = |error: std::io::Error| format!("no folder to try it in: {error}");
     let folder = scratch.join("probe");

@@ -1,5 +1,5 @@
-//! Finds the protected paths of a workspace: those that are mounted read-only, and those that do not exist yet and are
-//! looked for once the command has ended.
+//! Finds the protected paths of a workspace. Existing ones are mounted read-only; missing ones are checked after the
+//! command has ended.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,27 @@ use attache_tool::protected_files;
 use crate::git::git_paths;
 use crate::workspace_scan::WorkspaceScans;
 
-/// What a command at level work finds protected.
+/// The protected paths of a command at level work.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Protection {
-    /// Git folders outside of the workspace that are written with it.
+    /// Git folders outside the workspace that belong to it and are writable.
     pub(crate) writes: Vec<PathBuf>,
-    /// Exist, and are kept as they are.
+    /// Paths that exist.
     pub(crate) read_only: Vec<PathBuf>,
-    /// Do not exist, or are links, and must be so afterwards.
+    /// Paths that do not exist or are links. They must not change.
     pub(crate) watched: Vec<WatchedPath>,
 }
 
-/// A path that cannot be mounted over.
+/// A path that cannot be a mount point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WatchedPath {
     pub(crate) root: PathBuf,
     pub(crate) path: PathBuf,
-    /// Where it leads, if it is a link.
+    /// The target, if it is a link.
     pub(crate) target: Option<PathBuf>,
 }
 
-/// Looks at all roots and the folders in them. `allowed` are paths that the approval names.
+/// Finds them in all roots and their folders, except the paths in `allowed`, which the approval names.
 pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &WorkspaceScans) -> Protection {
     let mut found = Protection::default();
     for root in roots {
@@ -37,7 +37,7 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &Works
         let outside = git.writes.into_iter().filter(|path| !roots.iter().any(|root| path.starts_with(root)));
         found.writes.extend(outside);
         let nested = surveys.nested(root);
-        // Their git folders outside are not written with the workspace.
+        // Git folders of nested repositories outside the workspace stay read-only.
         let trees = nested.trees.iter().flat_map(|tree| git_paths(tree).protected);
         let own = protected_files().iter().map(|name| root.join(name)).chain(environment_files(root));
         let writable: Vec<PathBuf> = roots.iter().chain(&found.writes).cloned().collect();
@@ -55,7 +55,7 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &Works
 }
 
 impl Protection {
-    /// `writable` are the folders that the command writes.
+    /// `writable` are the writable folders of the command.
     fn add(&mut self, path: PathBuf, writable: &[PathBuf]) {
         let Some(root) = writable.iter().find(|folder| path.starts_with(folder) && path != **folder) else {
             return;
@@ -64,7 +64,7 @@ impl Protection {
         match link {
             None if path.symlink_metadata().is_ok() => self.read_only.push(path),
             None => self.watched.push(WatchedPath { root: root.clone(), path, target: None }),
-            // The link has to stay as it is, and what it leads to is protected in its place.
+            // The link must not change, and its target is protected instead.
             Some(link) => {
                 let target = fs::read_link(&link).ok();
                 let leads_to = resolve_target(&path);
@@ -89,7 +89,7 @@ fn first_link(root: &Path, path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Where the path leads when its links are followed; the part that does not exist is kept.
+/// Resolves the links of a path. The part that does not exist stays as it is.
 fn resolve_target(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
@@ -105,7 +105,7 @@ fn resolve_target(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// `.env.local` and the like; examples hold nothing.
+/// Files such as `.env.local`. Examples contain no secrets.
 fn environment_files(root: &Path) -> Vec<PathBuf> {
     const EXAMPLES: &[&str] = &["example", "sample", "template", "dist"];
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };

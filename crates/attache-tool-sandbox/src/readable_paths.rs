@@ -1,5 +1,5 @@
-//! Which files outside of the workspace a command may read: the system's programs, the user's toolchains, and the few
-//! configuration files that they need. Nothing that is known to hold secrets.
+//! Finds the files outside the workspace that a command may read: system programs, the user's toolchains, and the
+//! configuration files they need, without known secrets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SYSTEM_FOLDERS: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
 
-/// What programs read of the system's configuration. Each is a mount for every command, so only what they need.
+/// System configuration that programs need. Each file takes time for every command.
 const CONFIG_FILES: &[&str] = &[
     "alternatives",
     "debian_version",
@@ -82,7 +82,7 @@ const TOOLCHAIN_FOLDERS: &[&str] = &[
     "sdk",
 ];
 
-/// Configuration of tools that may hold a secret: read only where it does not seem to.
+/// Configuration of tools that may contain a secret. Readable only if it does not seem to.
 const TOOL_FILES: &[&str] = &[
     ".cargo/config",
     ".cargo/config.toml",
@@ -104,24 +104,11 @@ const TOOLCHAIN_VARIABLES: &[&str] = &[
     "VOLTA_HOME",
 ];
 
-/// Words in a configuration file that speak of a secret.
+/// Words that indicate a secret in a configuration file.
 const SECRET_WORDS: &[&str] =
     &["token", "password", "passwd", "secret", "extraheader", "authorization", "_auth", "cookie"];
 
-/// Those that programs which only look need as well.
-const LOOK_CONFIG_FILES: &[&str] = &[
-    "alternatives",
-    "gitattributes",
-    "gitconfig",
-    "group",
-    "ld.so.cache",
-    "locale.alias",
-    "nsswitch.conf",
-    "passwd",
-    "perl",
-];
-
-/// What may be read, and the symbolic links that lead there.
+/// Readable paths, and symbolic links to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ReadablePaths {
     pub(crate) reads: Vec<PathBuf>,
@@ -129,17 +116,18 @@ pub(crate) struct ReadablePaths {
 }
 
 impl ReadablePaths {
-    /// What commands that only look may read: less configuration, because each file is a mount.
-    pub(crate) fn for_look(&self) -> impl Iterator<Item = &PathBuf> {
-        let named = |list: &[&str], name: &Path| list.iter().any(|known| name == Path::new(known));
-        self.reads.iter().filter(move |path| {
-            path.strip_prefix("/etc")
-                .map_or(true, |name| !named(CONFIG_FILES, name) || named(LOOK_CONFIG_FILES, name))
-        })
+    /// The paths that are mounted the same way for every command: those outside the home and `/tmp`, which are folders
+    /// of the conversation.
+    pub(crate) fn shared(&self, home: Option<&Path>) -> Vec<PathBuf> {
+        let private = |path: &Path| {
+            path.starts_with("/tmp")
+                || home.is_some_and(|home| path.starts_with(home) || home.starts_with(path))
+        };
+        self.reads.iter().filter(|path| !private(path)).cloned().collect()
     }
 }
 
-/// Looks at the file system once. `more` are the operator's own.
+/// Collects the readable paths. `more` are those of the operator.
 pub(crate) fn readable_paths(
     environment: &[(String, String)],
     home: Option<&Path>,
@@ -168,7 +156,7 @@ pub(crate) fn readable_paths(
         value("GOPATH").map(Path::new).into_iter().flat_map(|go| ["bin", "pkg"].map(|name| go.join(name)));
     let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| value(name)).map(PathBuf::from);
     let programs = value("PATH").unwrap_or_default().split(':').map(PathBuf::from);
-    // Programs that find the right version of others lie beside what they need.
+    // Version managers keep their files beside their `shims`.
     let managers = programs.clone().filter(|path| path.ends_with("shims"));
     let managers = managers.filter_map(|path| path.parent().map(Path::to_owned));
     for path in cargo.chain(go).chain(named).chain(managers).chain(programs) {
@@ -181,7 +169,7 @@ pub(crate) fn readable_paths(
     collected.finish()
 }
 
-/// Whether a configuration file speaks of a secret, or cannot be read.
+/// Whether a configuration file contains a secret or cannot be read.
 fn holds_secret(path: &Path) -> bool {
     const MAX_BYTES: u64 = 256 * 1024;
     let Ok(metadata) = fs::metadata(path) else { return true };
@@ -190,7 +178,7 @@ fn holds_secret(path: &Path) -> bool {
     }
     let Ok(text) = fs::read_to_string(path) else { return true };
     let text = text.to_ascii_lowercase();
-    // An address with a name and a password in it.
+    // A URL with a user name or password.
     let credentials = text.split("://").skip(1).any(|rest| {
         let host = rest.split(['/', '"', '\'', '\n', ' ']).next().unwrap_or_default();
         host.contains('@')
@@ -205,10 +193,10 @@ struct PathCollector {
 }
 
 impl PathCollector {
-    /// The path as it is without links, and a link where it was one. What does not exist is left out.
+    /// Adds the real path, and the link if the path is one. Skips what does not exist.
     fn add(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
-        // Sockets and the like are no files to read.
+        // Skips sockets and devices.
         if !(real.is_dir() || real.is_file()) {
             return;
         }
@@ -218,7 +206,7 @@ impl PathCollector {
         self.reads.insert(real);
     }
 
-    /// Without what lies below another.
+    /// Drops paths that lie below another one.
     fn finish(self) -> ReadablePaths {
         let mut reads: Vec<PathBuf> = Vec::new();
         for path in self.reads {

@@ -1,4 +1,4 @@
-//! Turns an access into a plan, and a command into the start of a copy of this program that carries the plan out.
+//! Turns a command and its access into a plan, and into the start of a copy of this program that carries out the plan.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_tool::{AccessLevel, ConfinedProgram, Confinement, Confiner, Launch, ProgramInput};
+use attache_tool::{AccessLevel, ConfinedProgram, Confinement, Confiner, Launch, ProgramInput, ReadyProcess};
 
 use crate::egress::{Egress, EgressOptions};
 use crate::enter::NO_ARENA;
@@ -15,22 +15,23 @@ use crate::guard::CommandGuard;
 use crate::plan::{ChildRequest, Isolation, Network, PROXY_PORT, Plan};
 use crate::protected::{Protection, protection};
 use crate::readable_paths::{ReadablePaths, readable_paths};
+use crate::ready::ReadyCopies;
 use crate::supervisor::supervised;
 use crate::workspace_scan::WorkspaceScans;
 use crate::{CommandLimits, ENTER, probe};
 
-/// What a sandbox is made with.
+/// Settings of a [`Sandbox`].
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
     /// The program that calls [`enter`](crate::enter) when its first argument is [`ENTER`].
     pub program: PathBuf,
-    /// The environment of commands: it names the toolchains they may read.
+    /// The environment of commands. It names the toolchains they may read.
     pub environment: Vec<(String, String)>,
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// Further files and folders that may be read.
+    /// More readable files and folders.
     pub reads: Vec<PathBuf>,
-    /// Files and folders that are never shown, wherever they lie.
+    /// Files and folders that no command sees.
     pub hidden: Vec<PathBuf>,
     pub limits: CommandLimits,
     pub egress: EgressOptions,
@@ -45,21 +46,23 @@ pub struct Sandbox {
     readable_paths: ReadablePaths,
     home: Option<PathBuf>,
     scans: WorkspaceScans,
+    ready: Arc<ReadyCopies>,
 }
 
 impl Sandbox {
-    /// Finds out by trying what the kernel offers; `scratch` is a folder for that. None: it can confine nothing, for
-    /// the reasons in the error.
+    /// Tries what the kernel offers, in the folder `scratch`. The error gives the reasons why nothing can be confined.
     pub fn probe(options: SandboxOptions, scratch: &Path) -> Result<Self, Vec<String>> {
         let home = options.home.as_deref().and_then(|home| home.canonicalize().ok());
-        let places = readable_paths(&options.environment, home.as_deref(), &options.reads);
+        let readable_paths = readable_paths(&options.environment, home.as_deref(), &options.reads);
+        let ready = ReadyCopies::new(options.program.clone(), readable_paths.shared(home.as_deref()));
         let mut sandbox = Self {
             options,
             confinement: Confinement::full(),
             isolation: Isolation::Namespaces,
-            readable_paths: places,
+            readable_paths,
             home,
             scans: WorkspaceScans::default(),
+            ready: Arc::new(ready),
         };
         let Err(missing) = probe::try_confinement(&sandbox, scratch) else { return Ok(sandbox) };
         sandbox.isolation = Isolation::Landlock;
@@ -101,7 +104,7 @@ impl Sandbox {
             server: i32::try_from(std::process::id()).map_err(io::Error::other)?,
             walls: if access.level == AccessLevel::Open { Isolation::None } else { self.isolation },
             level: access.level,
-            reads: self.reads(access.level).into_iter().chain([workspace.scratch.clone()]).collect(),
+            reads: self.readable_paths.reads.iter().chain([&workspace.scratch]).cloned().collect(),
             writes: writes.cloned().collect(),
             protected: protection.read_only.clone(),
             links: self.links(),
@@ -119,14 +122,7 @@ impl Sandbox {
         })
     }
 
-    fn reads(&self, level: AccessLevel) -> Vec<PathBuf> {
-        match level {
-            AccessLevel::Look => self.readable_paths.for_look().cloned().collect(),
-            AccessLevel::Work | AccessLevel::Open => self.readable_paths.reads.clone(),
-        }
-    }
-
-    /// Those that lead to what may be read, and that of the home itself.
+    /// The links to readable paths, and the home if it is one.
     fn links(&self) -> Vec<(PathBuf, PathBuf)> {
         let home = self.options.home.clone().zip(self.home.clone()).filter(|(given, real)| given != real);
         self.readable_paths.links.iter().cloned().chain(home).collect()
@@ -148,7 +144,7 @@ impl Confiner for Sandbox {
 }
 
 impl Sandbox {
-    /// With `probe` nothing is run: see [`Plan::probe`].
+    /// With `probe` the copy does not run the program: see [`Plan::probe`].
     pub(crate) fn launch(&self, program: ConfinedProgram<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
         let protection = match program.access.level {
             AccessLevel::Look | AccessLevel::Open => Protection::default(),
@@ -157,7 +153,7 @@ impl Sandbox {
         let scratch = &program.workspace.scratch;
         let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };
         if plan.input && plan.network == Network::Proxy {
-            // The proxy's socket comes in by way of the standard input.
+            // The proxy's socket arrives on the standard input.
             return Err(io::Error::other("a program that reads its input cannot have single hosts"));
         }
         let (egress, input) = match plan.network {
@@ -167,7 +163,10 @@ impl Sandbox {
             }
             Network::None | Network::All => (None, None),
         };
-        let guard = CommandGuard::new(protection.watched, egress);
+        let can_wait = plan.walls == Isolation::Namespaces && !plan.input && plan.probe.is_none();
+        let copies = can_wait.then(|| self.ready.clone());
+        let ready = copies.as_ref().and_then(|copies| copies.take());
+        let guard = CommandGuard::new(protection.watched, egress, copies);
         let temporary = match plan.walls {
             Isolation::Namespaces => Some("/tmp".to_owned()),
             Isolation::Landlock => Some(plan.temporary.display().to_string()),
@@ -186,6 +185,7 @@ impl Sandbox {
             input,
             guard: Some(Arc::new(guard)),
             supervised: true,
+            ready: ready.map(|copy| Box::new(copy) as Box<dyn ReadyProcess>),
         })
     }
 }
@@ -206,7 +206,7 @@ fn environment_variables(temporary: Option<String>, network: Network) -> Vec<(St
     variables
 }
 
-/// Secrets of a home that is itself a workspace, or part of one.
+/// Secrets of a home that lies in the workspace.
 fn home_secrets(home: &Path) -> Vec<PathBuf> {
     const NAMES: &[&str] = &[
         ".aws",

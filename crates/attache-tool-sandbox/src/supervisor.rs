@@ -1,4 +1,4 @@
-//! Starts commands that nothing confines so that they still keep their limits and end with the server.
+//! Starts unconfined commands with limits, so that they end with the server.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,7 +11,7 @@ use crate::enter::NO_ARENA;
 use crate::plan::ChildRequest;
 use crate::{CommandLimits, ENTER};
 
-/// Confines nothing, and says why.
+/// Runs commands unconfined, and says why.
 #[derive(Debug)]
 pub struct Supervisor {
     program: PathBuf,
@@ -21,7 +21,7 @@ pub struct Supervisor {
 
 impl Supervisor {
     /// `program` calls [`enter`](crate::enter) when its first argument is [`ENTER`]; `why` says why commands are not
-    /// confined. Fails where a try shows that the system cannot do it.
+    /// confined. Fails if a test command cannot be supervised.
     pub fn probe(program: PathBuf, limits: CommandLimits, why: String) -> io::Result<Self> {
         let order = order(ProgramInput::Empty, limits)?;
         let mut command = Command::new(&program);
@@ -50,7 +50,7 @@ impl Confiner for Supervisor {
     }
 }
 
-/// The start of a copy of `own`, which watches the program.
+/// Starts a copy of `own` that watches the program.
 pub(crate) fn supervised(
     own: &Path,
     limits: CommandLimits,
@@ -66,6 +66,7 @@ pub(crate) fn supervised(
         input: None,
         guard: None,
         supervised: true,
+        ready: None,
     })
 }
 

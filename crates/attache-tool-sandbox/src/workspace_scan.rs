@@ -1,7 +1,7 @@
-//! Finds protected files in the folders of a workspace, and repositories with a git folder of their own.
+//! Finds protected files and nested repositories in the folders of a workspace.
 //!
-//! The walk is bounded, the shallow folders first: a large workspace must not make its commands slow. What was found is
-//! kept; a folder is read again only when it has changed, which its time of change tells.
+//! The scan is bounded and reads shallow folders first, so that commands in a large workspace start quickly. The result
+//! is kept; a folder is read again only when its modification time changes.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -19,24 +19,24 @@ const MAX_FOLDERS: usize = 2_000;
 const MAX_ENTRIES: usize = 50_000;
 /// Each is a mount for every command, and so are the folders above it.
 const MAX_FOUND: usize = 128;
-/// Of workspaces that are remembered.
+/// Workspaces whose scans are kept.
 const MAX_ROOTS: usize = 64;
-/// Large, and made by tools out of what is elsewhere.
+/// Large folders that tools generate.
 const SKIPPED_FOLDERS: &[&str] =
     &[".cache", ".git", ".gradle", ".next", ".tox", ".venv", "__pycache__", "node_modules", "target", "venv"];
-/// A folder that has changed so shortly before it was read may change again without another time.
+/// A folder that changed this recently may change again without a new modification time.
 const SETTLE_DELAY: Duration = Duration::from_millis(50);
 
-/// What the folders below a workspace's top hold.
+/// What the folders of a workspace contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NestedPaths {
-    /// Folders with a `.git` of their own.
+    /// Folders that contain a `.git`.
     pub(crate) trees: Vec<PathBuf>,
     /// Other protected files and folders.
     pub(crate) protected: Vec<PathBuf>,
 }
 
-/// Remembers what the workspaces hold.
+/// The latest scan of each workspace.
 #[derive(Debug, Default)]
 pub(crate) struct WorkspaceScans(Mutex<HashMap<PathBuf, WorkspaceScan>>);
 
@@ -44,7 +44,7 @@ type WorkspaceScan = HashMap<PathBuf, ScannedFolder>;
 
 #[derive(Debug)]
 struct ScannedFolder {
-    /// The folder, and when it was last changed.
+    /// Device, inode and modification time.
     state: (u64, u64, i64, i64),
     is_settled: bool,
     entries: usize,
@@ -53,7 +53,7 @@ struct ScannedFolder {
 }
 
 impl WorkspaceScans {
-    /// What is there now, as far as the bounds let it be seen.
+    /// What the workspace contains now, within the bounds.
     pub(crate) fn nested(&self, root: &Path) -> NestedPaths {
         let mut known = self.0.lock().ignore_poison();
         if known.len() > MAX_ROOTS {
@@ -87,7 +87,7 @@ fn scan(root: &Path, mut before: WorkspaceScan) -> (WorkspaceScan, NestedPaths) 
     (survey, nested)
 }
 
-/// The known state of the folder, if it has not changed.
+/// Returns `known` if the folder has not changed.
 fn scan_folder(path: &Path, is_top: bool, known: Option<ScannedFolder>) -> Option<ScannedFolder> {
     let metadata = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
     let state = (metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec());

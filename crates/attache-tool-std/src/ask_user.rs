@@ -1,4 +1,5 @@
-//! `ask_user`: the model asks a person. Whoever shows the questions puts the answers into the approved proposal.
+//! `ask_user`: the model asks a person. The client that shows the questions puts the answers into the approved
+//! proposal.
 
 mod answers;
 #[cfg(feature = "fuzz")]
@@ -72,7 +73,7 @@ impl Tool for AskUser {
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
         check(input)?;
         let mut input = input.clone();
-        // Answers come from a person: those that a model has made up are not theirs.
+        // Answers come from a person. The model must not provide them.
         input.remove(ANSWERS);
         let questions = input.get("questions").cloned().unwrap_or_default();
         Ok(Proposal { input, effects: vec![Effect::AskPerson], shown: Preview::Questions { questions } })

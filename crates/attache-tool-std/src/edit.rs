@@ -1,7 +1,7 @@
-//! What the tools that change one file have in common: look at it, propose, and do exactly what was proposed.
+//! Shared by the tools that change one file: read it, propose the edit, and write exactly what was proposed.
 //!
-//! The proposal carries the digest of the file as it was looked at. Whatever changed since is refused, and what a
-//! person made of the proposed content is what is written. Not here: where the new content comes from.
+//! The proposal contains the digest of the file. If the file has changed since, the edit fails. If a person changed the
+//! proposed content, that content is written. The tools themselves make the new content.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -15,39 +15,40 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::read_digests::{ReadDigests, digest_of};
+use crate::read_only::blocking;
 use crate::text_form::TextForm;
 use crate::workspace::{WorkspacePath, locate, locate_resolved};
 use attache_tool::diff::{Diff, compare};
 
-/// No file longer than this is edited: an edit is recorded and shown with the whole file before and after it.
+/// The largest file that can be edited. An edit is stored with the whole file before and after it.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
-/// So much of the diff is told to the model, in characters.
+/// Characters of the diff that the model gets.
 const MAX_SHOWN: usize = 8000;
 
 /// The file before the edit.
 #[derive(Debug)]
 pub(crate) struct OriginalFile {
     place: WorkspacePath,
-    /// Real and inside the workspace.
+    /// The real path, inside the workspace.
     pub(crate) path: PathBuf,
-    /// None when there is no such file yet.
+    /// None if the file does not exist.
     pub(crate) text: Option<String>,
     pub(crate) form: TextForm,
     digest: Option<String>,
 }
 
-/// What a tool would make of the file.
+/// The new content that a tool proposes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) content: String,
-    /// Told to the model when it was done; says more than that it was.
+    /// A note for the model after the edit.
     pub(crate) note: Option<String>,
 }
 
-/// Makes the new content from the input and the file as it is. Pure, so that it can be asked again.
+/// Makes the new content from the input and the current file. Pure, because it is called again.
 pub(crate) type DraftFn = fn(&ToolInput, &OriginalFile) -> Result<Draft, ToolError>;
 
-/// Proposes the edit of the file that the input calls `file_path`.
+/// Proposes the edit of the file named in `file_path`.
 pub(crate) async fn propose(
     input: &ToolInput,
     context: &ToolContext,
@@ -55,7 +56,7 @@ pub(crate) async fn propose(
     drafting: DraftFn,
 ) -> Result<Proposal, ToolError> {
     let (input, workspace, reads) = (input.clone(), context.workspace.clone(), reads.clone());
-    on_blocking_thread(move || {
+    blocking(move || {
         let file_path = input.get("file_path").and_then(Value::as_str);
         let file_path =
             file_path.ok_or_else(|| ToolError::bad_input("`file_path` must be given, as a string"))?;
@@ -84,7 +85,7 @@ pub(crate) async fn propose(
     .await
 }
 
-/// Writes the content of the proposal, or nothing.
+/// Writes the proposed content.
 pub(crate) async fn run(
     proposal: Proposal,
     context: &ToolContext,
@@ -98,7 +99,7 @@ pub(crate) async fn run(
         ));
     }
     let (workspace, reads) = (context.workspace.clone(), reads.clone());
-    on_blocking_thread(move || apply(&proposal, &workspace, &reads, drafting)).await
+    blocking(move || apply(&proposal, &workspace, &reads, drafting)).await
 }
 
 fn apply(
@@ -126,7 +127,7 @@ fn apply(
     Ok(report(&before, own, new_content))
 }
 
-/// Tells what was done; `own` is what the tool would have written by itself.
+/// Reports the edit. `own` is the tool's own draft, without changes by a person.
 fn report(before: &OriginalFile, own: Option<Draft>, written: &str) -> ToolOutput {
     let path = before.path.display();
     let diff = before.compare(written);
@@ -140,7 +141,7 @@ fn report(before: &OriginalFile, own: Option<Draft>, written: &str) -> ToolOutpu
     if !as_drafted {
         told.push_str(" A person changed your edit before it was written; this is what the file now has:");
     }
-    // Of a new file the model knows every line, unless someone else had a hand in it.
+    // The model knows the content of a new file, unless a person changed it.
     if before.text.is_some() || !as_drafted {
         told = format!("{told}\n\n{}", cut(&diff.text));
     }
@@ -202,13 +203,4 @@ fn limit(bytes: u64, path: &std::path::Path) -> Result<(), ToolError> {
 pub(crate) fn parse<Input: DeserializeOwned>(input: &ToolInput) -> Result<Input, ToolError> {
     serde_json::from_value(Value::Object(input.clone()))
         .map_err(|error| ToolError::bad_input(format!("the input does not fit the tool: {error}")))
-}
-
-/// Files are slow enough to hold up everything else that runs on this thread.
-async fn on_blocking_thread<Outcome: Send + 'static>(
-    work: impl FnOnce() -> Result<Outcome, ToolError> + Send + 'static,
-) -> Result<Outcome, ToolError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(ToolError::new(ToolErrorKind::UnhandledException, format!("the edit failed inside: {error}")))
-    })
 }

@@ -1,4 +1,4 @@
-//! What is in a file, in a form that a model can take in.
+//! The content of a file in a form for models.
 
 use std::io::{IoSliceMut, Read};
 use std::path::Path;
@@ -16,27 +16,27 @@ use crate::workspace::WorkspacePath;
 /// Larger files are not read.
 pub(crate) const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
 
-/// Larger files are not read on the spot.
+/// Larger files are read on another thread.
 const MAX_INLINE_BYTES: usize = 16 * 1024;
 
 pub(crate) enum FileContent {
     Text {
         text: String,
-        /// Some characters could not be read and were replaced.
+        /// Some characters were invalid and are replaced.
         damaged: bool,
     },
-    /// An image, a document, a sound or a film.
+    /// An image, a document, audio or video.
     Media(Content),
     Binary {
         size: usize,
     },
 }
 
-/// All bytes of a file, if it is not too large.
+/// The bytes of a file that is not too large.
 pub(crate) fn read_bytes(place: &WorkspacePath) -> Result<Vec<u8>, ToolError> {
     let file = place.open_file()?;
     let mut bytes = Vec::new();
-    // The size is found by reading: a file may grow, and some have none that can be asked for.
+    // Checks the size while reading: a file may grow, and special files report no size.
     let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
     let path = place.path();
     read.map_err(|error| {
@@ -54,8 +54,8 @@ pub(crate) fn read_bytes(place: &WorkspacePath) -> Result<Vec<u8>, ToolError> {
     Ok(bytes)
 }
 
-/// A small file that is in memory already: read before another thread could begin. None when it would have to be waited
-/// for, and when anything is the matter with it.
+/// Reads a small file that is in the page cache, which takes less time than another thread. None if the read would
+/// block or fails.
 pub(crate) fn small_file_bytes(place: &WorkspacePath) -> Option<Vec<u8>> {
     let file = place.open_file().ok()?;
     let mut bytes = vec![0; MAX_INLINE_BYTES];

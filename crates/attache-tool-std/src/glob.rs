@@ -1,4 +1,4 @@
-//! `glob`: the files whose paths match a pattern, those changed lately first.
+//! `glob`: files whose paths match a pattern, recently changed ones first.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -21,9 +21,9 @@ use crate::schema::read;
 use crate::walk::{TIME_LIMIT, Walk, WalkDeadline};
 use crate::workspace::locate;
 
-/// Paths that one answer shows.
+/// Paths in one result.
 const MAX_SHOWN: usize = 1_000;
-/// Paths that are gathered to choose from; more are only counted.
+/// Paths that are sorted; more are only counted.
 const MAX_GATHERED: usize = 200_000;
 /// Files changed within this time come first.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -118,7 +118,7 @@ impl Tool for Glob {
     }
 }
 
-/// The pattern as seen from `start`; models like to write absolute ones. None when it cannot match there.
+/// The pattern relative to `start`. Models often write absolute ones. None if it cannot match there.
 fn pattern_below(input: &Input, start: &Path) -> Result<Option<PathPattern>, ToolError> {
     let pattern = if input.pattern.starts_with('/') {
         start.to_str().and_then(|start| input.pattern.strip_prefix(start)?.strip_prefix('/'))
@@ -131,7 +131,7 @@ fn pattern_below(input: &Input, start: &Path) -> Result<Option<PathPattern>, Too
 #[derive(Default)]
 struct FoundFiles {
     files: Vec<(PathBuf, Option<SystemTime>)>,
-    /// Found beyond what is gathered.
+    /// The number of further files.
     more: usize,
 }
 
@@ -164,7 +164,7 @@ fn gather(
     Ok(())
 }
 
-/// A file, or a link that leads to one inside the workspace.
+/// A file, or a link to one inside the workspace.
 fn is_file(workspace: &Workspace, entry: &DirEntry) -> bool {
     let leads_to_a_file = || {
         let place = entry.path().to_str().and_then(|path| locate(workspace, path).ok());
@@ -194,7 +194,7 @@ impl FoundFiles {
         now: SystemTime,
     ) -> ToolOutput {
         let lately = now.checked_sub(RECENT);
-        // A later time sorts first, and one that is not recent counts as none.
+        // Later times sort first; times that are not recent count as none.
         self.files.sort_by_cached_key(|(path, changed)| {
             (std::cmp::Reverse(changed.filter(|changed| Some(*changed) > lately)), path.clone())
         });

@@ -1,4 +1,4 @@
-//! `google_web_search`: an answer from the web, with marks where it has its sources from.
+//! `google_web_search`: an answer from the web with numbered sources.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::read_only::{cancelled, spec, text_output};
 use crate::schema::read;
 use attache_tool::untrusted;
 
-/// Searches the web. Whoever offers it knows how; here it is only asked.
+/// Searches the web.
 #[async_trait]
 pub trait WebSearch: Send + Sync + 'static {
     async fn search(&self, query: &str) -> Result<WebSearchResult, ToolError>;
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WebSearchResult {
     pub text: String,
@@ -34,16 +34,16 @@ pub struct WebSource {
     pub url: String,
 }
 
-/// Which sources stand behind a piece of the text.
+/// The sources of a piece of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citation {
-    /// Where the piece ends, in bytes of the text.
+    /// The end of the piece, in bytes of the text.
     pub end: usize,
-    /// Their places in the list of sources, from 0.
+    /// Indexes into the list of sources.
     pub sources: Vec<usize>,
 }
 
-/// Longer answers and lists are cut; no search needs more.
+/// Longer answers and lists are cut.
 const MAX_TEXT: usize = 100_000;
 const MAX_SOURCES: usize = 100;
 const MAX_TITLE: usize = 300;
@@ -87,7 +87,7 @@ impl Tool for GoogleWebSearch {
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
         let query = self.query(input)?;
-        // It is asked of the model's own provider, who sees all that is said anyway: no effect beyond that.
+        // The search goes to the model's own provider, which sees the conversation anyway, so there is no other effect.
         let shown = Preview::Info { prompt: format!("Search the web for: {query}"), urls: Vec::new() };
         Ok(Proposal { input: input.clone(), effects: Vec::new(), shown })
     }
@@ -108,7 +108,7 @@ impl Tool for GoogleWebSearch {
     }
 }
 
-/// The text with a mark such as `[1, 3]` behind each supported piece, and the sources by number below.
+/// The text with a mark such as `[1, 3]` after each cited piece, followed by the numbered sources.
 fn render(found: &WebSearchResult) -> String {
     let sources = &found.sources[..found.sources.len().min(MAX_SOURCES)];
     let mut text = found.text.clone();
@@ -151,7 +151,7 @@ fn render(found: &WebSearchResult) -> String {
     text
 }
 
-/// The first place at or after `at` where a character begins or the text ends.
+/// The first character boundary at or after `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|index| text.is_char_boundary(*index)).unwrap_or(text.len())
 }

@@ -5,8 +5,6 @@ mod lines;
 mod report;
 mod search;
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use attache_tool::{Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
 use serde::Deserialize;
@@ -18,15 +16,14 @@ use crate::walk::{TIME_LIMIT, WalkDeadline};
 use report::report;
 use search::{Search, search};
 
-/// Matches that one answer shows unless it is asked for others.
+/// The default number of matches in one result.
 const DEFAULT_MATCHES: usize = 100;
-/// Matches and context lines that may be asked for.
+/// The largest numbers of matches and context lines.
 const MAX_MATCHES: usize = 2_000;
 const MAX_CONTEXT: usize = 100;
 
 pub struct GrepSearch {
     spec: ToolSpec,
-    time_limit: Duration,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -101,15 +98,7 @@ impl Default for GrepSearch {
             "required": ["pattern"],
         });
         let spec = spec("grep_search", "SearchText", ToolKind::Search, description, parameters);
-        Self { spec, time_limit: TIME_LIMIT }
-    }
-}
-
-impl GrepSearch {
-    /// Gives up after `time_limit`, with what was found until then.
-    #[must_use]
-    pub fn with_time_limit(self, time_limit: Duration) -> Self {
-        Self { time_limit, ..self }
+        Self { spec }
     }
 }
 
@@ -132,12 +121,42 @@ impl Tool for GrepSearch {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let starts = proposed_paths(&proposal);
-        let stop = WalkDeadline::after(self.time_limit, context.cancel.clone());
+        let stop = WalkDeadline::after(TIME_LIMIT, context.cancel.clone());
         let workspace = context.workspace.clone();
         blocking(move || {
             let outcome = search(&workspace, &starts, &Search::new(&input)?, &stop)?;
             Ok(report(&workspace, &starts, &input, outcome))
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use attache_domain::Content;
+    use attache_tool::{IgnoreSources, Workspace};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    #[test]
+    fn a_search_that_takes_too_long_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::write(root.join("a"), "hit").unwrap();
+        let (roots, scratch) = (vec![root.clone()], root.clone());
+        let workspace =
+            Workspace { roots, scratch, environment: Vec::new(), ignore: IgnoreSources::default() };
+        let input: Input = serde_json::from_value(json!({ "pattern": "hit" })).unwrap();
+        let stop = WalkDeadline::after(Duration::ZERO, CancellationToken::new());
+        let outcome = search(&workspace, &[root.clone()], &Search::new(&input).unwrap(), &stop).unwrap();
+        let output = report(&workspace, &[root], &input, outcome);
+        let [Content::Text(text)] = output.content.as_slice() else { panic!("{:?}", output.content) };
+        assert!(
+            text.starts_with("No matches for \"hit\" in \".\". (incomplete: the search took too long"),
+            "{text}"
+        );
     }
 }

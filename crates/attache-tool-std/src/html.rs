@@ -1,8 +1,7 @@
-//! Makes readable text of HTML: headings, lists, links and tables in the manner of Markdown, without what only a
-//! browser needs.
+//! Converts HTML to text: headings, lists, links and tables as in Markdown. Scripts, styles and hidden elements are
+//! dropped.
 //!
-//! One pass, in time and memory that grow with the page and nothing else, however deep it is nested. Not here: what a
-//! page looks like; scripts, styles and what is marked as hidden are left out.
+//! Makes one pass. Time and memory are linear in the size of the page, at any nesting depth.
 
 mod references;
 mod text_writer;
@@ -14,16 +13,16 @@ use references::decode;
 use text_writer::TextWriter;
 use tokens::{Token, Tokens, attribute};
 
-/// What can be read on a page.
+/// The text of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PageText {
     pub(crate) title: Option<String>,
     pub(crate) text: String,
-    /// The page goes on.
+    /// The page is longer.
     pub(crate) cut: bool,
 }
 
-/// The text of a page, up to about `limit` bytes. Links are made whole with the page's own address.
+/// The text of a page, up to about `limit` bytes. Relative links are resolved against `base`.
 pub(crate) fn page_text(html: &str, base: &Url, limit: usize) -> PageText {
     let mut reader = HtmlReader::new(base, limit);
     for token in Tokens::of(html) {
@@ -35,31 +34,31 @@ pub(crate) fn page_text(html: &str, base: &Url, limit: usize) -> PageText {
     reader.finish(false)
 }
 
-/// A longer address is of no use to a reader, and neither is a longer title.
+/// Longer addresses and titles are dropped or cut.
 const MAX_ADDRESS: usize = 1_000;
 const MAX_TITLE: usize = 300;
 /// Deeper lists are indented no further.
 const MAX_DEPTH: usize = 8;
-/// The element a name is compared with in full; no element of interest has a longer name.
+/// No known element has a longer name.
 const MAX_NAME: usize = 10;
 
-/// Left out with all that is in them.
+/// Dropped with their content.
 const SKIPPED_ELEMENTS: &[&str] =
     &["audio", "canvas", "datalist", "object", "select", "svg", "template", "video"];
-/// Those that pages hide text in.
+/// Elements that often contain hidden text.
 const HIDEABLE_ELEMENTS: &[&str] = &["article", "aside", "div", "section", "span"];
 
 struct HtmlReader<'page> {
     page: TextWriter,
     base: &'page Url,
     title: Option<String>,
-    /// The raw element that the next text is in.
+    /// The raw element around the next text.
     raw: Option<String>,
-    /// The element that is left out, and how often it is open.
+    /// The skipped element, and its nesting depth.
     skipped: Option<(String, usize)>,
-    /// The open lists: the number of the next item, or none for those without numbers.
+    /// The open lists: the number of the next item, none for unordered lists.
     lists: Vec<Option<u64>>,
-    /// Lists that are deeper than anyone counts.
+    /// Open lists beyond the maximum depth.
     uncounted: usize,
     link: Option<String>,
     cells: usize,
@@ -163,7 +162,7 @@ impl<'page> HtmlReader<'page> {
         }
     }
 
-    /// Lists stay together.
+    /// Items of a list have no empty lines between them.
     fn break_around(&mut self, name: &str) {
         let most = if self.lists.is_empty() { 2 } else { 1 };
         self.page.break_lines(breaks_around(name).min(most));
@@ -238,7 +237,7 @@ impl<'page> HtmlReader<'page> {
         if address.is_empty() || address.starts_with('#') || address.len() > MAX_ADDRESS {
             return;
         }
-        // Scripts, data and other things that are no places are left out.
+        // Drops `javascript:`, `data:` and other URLs that are no addresses.
         let Ok(whole) = self.base.join(&address) else { return };
         if matches!(whole.scheme(), "http" | "https" | "mailto") && whole.as_str().len() <= MAX_ADDRESS * 2 {
             self.page.open_link();
@@ -261,7 +260,7 @@ impl<'page> HtmlReader<'page> {
     }
 }
 
-/// How many line ends an element has around it.
+/// The number of line ends around an element.
 fn breaks_around(name: &str) -> u8 {
     match name {
         "address" | "article" | "aside" | "blockquote" | "details" | "dl" | "fieldset" | "figure"
@@ -272,7 +271,7 @@ fn breaks_around(name: &str) -> u8 {
     }
 }
 
-/// The name in lower case, unless it is longer than any that matters.
+/// The name in lower case; none if it is too long for a known element.
 fn lower(name: &str) -> Option<String> {
     (name.len() <= MAX_NAME).then(|| name.to_ascii_lowercase())
 }

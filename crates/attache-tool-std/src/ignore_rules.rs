@@ -1,9 +1,9 @@
-//! Which files of a project are left alone: those its `.gitignore` files, `.git/info/exclude` and the
-//! `.geminiignore` at its root name.
+//! Decides which files of a project are ignored: those named by `.gitignore` files, `.git/info/exclude` and the
+//! `.geminiignore` at its root.
 //!
-//! A rule of a file that settings name beats one of `.geminiignore`, which beats one of git, and a deeper `.gitignore` beats a higher one. When the root lies inside a
-//! repository, the rules from there down count too, unless they hide the root itself: whoever works in an ignored
-//! folder wants to see it. Not here: walking (`walk`).
+//! Rules of files in the settings override `.geminiignore`, which overrides git's rules. A deeper `.gitignore`
+//! overrides a higher one. If the root lies inside a repository, the rules of the folders above it apply too, unless
+//! they ignore the root itself. The walk itself is in `walk`.
 
 mod cache;
 #[cfg(feature = "fuzz")]
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use cache::rules;
 
-/// Whose rules count.
+/// Which rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IgnoreSelection {
     pub(crate) git: bool,
@@ -33,7 +33,7 @@ impl IgnoreSelection {
     pub(crate) const ALL: Self = Self { git: true, gemini: true };
 }
 
-/// How a call asks for other rules; what it does not say is respected.
+/// The rules that a call selects. By default all apply.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 pub(crate) struct FileFiltering {
     respect_git_ignore: Option<bool>,
@@ -63,19 +63,19 @@ impl FileFiltering {
     }
 }
 
-/// The rules of one root. Folders' own rules are read when they are first asked about, and once.
+/// The rules of one root. The rules of a folder are read once, at the first use.
 #[derive(Debug)]
 pub(crate) struct IgnoreRules {
     root: PathBuf,
-    /// The strongest first.
+    /// Rules with the highest priority first.
     own: Vec<Arc<Gitignore>>,
-    /// Where git's rules begin: the top of the repository, or the root. None when they do not count.
+    /// The top of the repository, or the root. None if git's rules do not apply.
     top: Option<PathBuf>,
     exclude: Option<Arc<Gitignore>>,
     folders: RwLock<HashMap<PathBuf, Option<Arc<FolderRules>>>>,
 }
 
-/// The rules of one folder's `.gitignore`, and those of the nearest folder above that has some.
+/// The rules of a folder's `.gitignore` and of the nearest folder above with rules.
 #[derive(Debug)]
 struct FolderRules {
     rules: Arc<Gitignore>,
@@ -83,7 +83,7 @@ struct FolderRules {
 }
 
 impl IgnoreRules {
-    /// `root` is one of the workspace's folders. What the workspace does not respect, a call cannot.
+    /// `root` is one of the workspace's folders. A call cannot select rules that the workspace switches off.
     pub(crate) fn new(workspace: &Workspace, root: &Path, respected: IgnoreSelection) -> Self {
         let sources = &workspace.ignore;
         let respected =
@@ -107,7 +107,7 @@ impl IgnoreRules {
         ignoring
     }
 
-    /// Whether `path`, which is below the root, or a folder it is in, is to be left alone.
+    /// Whether `path` or a folder above it is ignored. The path is below the root.
     pub(crate) fn hides(&self, path: &Path, is_folder: bool) -> bool {
         let Ok(below) = path.strip_prefix(&self.root) else { return false };
         let mut above = self.root.clone();
@@ -121,7 +121,7 @@ impl IgnoreRules {
         false
     }
 
-    /// Like [`hides`](Self::hides), for a path whose folders are known not to be hidden.
+    /// Like [`hides`](Self::hides), for a path whose folders are not ignored.
     pub(crate) fn hides_itself(&self, path: &Path, is_folder: bool) -> bool {
         for rules in &self.own {
             match rules.matched(path, is_folder) {
@@ -156,7 +156,7 @@ impl IgnoreRules {
         self.exclude.as_ref().is_some_and(|rules| rules.matched(path, is_folder).is_ignore())
     }
 
-    /// The nearest rules for what is directly in `folder`.
+    /// The nearest rules for the entries of `folder`.
     fn folder_rules(&self, top: &Path, folder: &Path) -> Option<Arc<FolderRules>> {
         if !folder.starts_with(top) {
             return None;

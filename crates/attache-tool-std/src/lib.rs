@@ -54,7 +54,6 @@ pub use save_memory::SaveMemory;
 pub use share_file::ShareFile;
 pub use shell::{BackgroundProcesses, MarkedProcesses, ShellOptions};
 pub use stop_background_process::StopBackgroundProcess;
-pub use truncate::{MAX_TEXT, truncate};
 pub use web_fetch::{WebFetch, WebFetchOptions};
 pub use workspace_files::WorkspaceFiles;
 pub use write_file::WriteFile;

@@ -1,4 +1,4 @@
-//! `list_directory`: what is directly in a folder.
+//! `list_directory`: the entries of a folder.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -21,9 +21,9 @@ use crate::schema::read;
 use crate::walk::ignored;
 use crate::workspace::locate_resolved;
 
-/// Entries that one listing shows.
+/// Entries in one result.
 const MAX_SHOWN: usize = 1_000;
-/// Entries that are looked at; a folder with more is listed in part.
+/// Entries that are read; a larger folder is listed in part.
 const MAX_READ: usize = 100_000;
 
 pub struct ListDirectory {
@@ -153,7 +153,7 @@ struct Entry {
     is_folder: bool,
 }
 
-/// What is in the folder, and whether that is all.
+/// The entries of the folder, and whether the list is complete.
 fn entries(folder: &OwnedFd) -> rustix::io::Result<(Vec<Entry>, bool)> {
     let mut entries = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -166,7 +166,7 @@ fn entries(folder: &OwnedFd) -> rustix::io::Result<(Vec<Entry>, bool)> {
             return Ok((entries, false));
         }
         let kind = match entry.file_type() {
-            // Not every file system says it in the listing.
+            // Not every file system reports the type in the listing.
             FileType::Unknown => rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
                 .map_or(FileType::Unknown, |status| FileType::from_raw_mode(status.st_mode)),
             kind => kind,

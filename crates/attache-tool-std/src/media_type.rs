@@ -1,11 +1,11 @@
-//! Tells what kind of media a file is, of those that models can look at or listen to.
+//! Detects the media types that models can read.
 
 use std::path::Path;
 
-/// Bytes that stand at a place.
+/// Bytes at an offset.
 type Signature = (usize, &'static [u8]);
 
-/// Marks, and what they say together: a container says more at a second place.
+/// Signatures and their media type. Containers need a second signature.
 const SIGNATURES: &[(&[Signature], &str)] = &[
     (&[(0, b"\x89PNG\r\n\x1a\n")], "image/png"),
     (&[(0, b"\xFF\xD8\xFF")], "image/jpeg"),
@@ -26,7 +26,7 @@ const SIGNATURES: &[(&[Signature], &str)] = &[
     (&[(4, b"ftyp")], "video/mp4"),
 ];
 
-/// For formats whose marks are weak or shared: believed only when the content is no text.
+/// Media types by extension, for formats without a clear signature. Used only if the content is not text.
 const EXTENSIONS: &[(&str, &str)] = &[
     ("mp3", "audio/mpeg"),
     ("aac", "audio/aac"),
@@ -39,7 +39,7 @@ const EXTENSIONS: &[(&str, &str)] = &[
     ("mkv", "video/x-matroska"),
 ];
 
-/// The media type of a file that begins with `head`; `None` for everything else, text and SVG among it.
+/// The media type of a file that begins with `head`. `None` for other files, including text and SVG.
 pub(crate) fn media_type(path: &Path, head: &[u8]) -> Option<&'static str> {
     let holds = |(at, mark): &Signature| head.get(*at..).is_some_and(|rest| rest.starts_with(mark));
     let marked =

@@ -1,8 +1,8 @@
-//! Files that a prompt mentions as `@path`: which they are, and what is in them.
+//! Finds and reads the files that a prompt mentions as `@path`.
 //!
-//! A path with blanks is written with backslashes before them, or in quotes. An address of mail or a package such as
-//! `@scope/name` mentions nothing, unless there is such a file. Not here: asking whether a path outside the workspace
-//! may be read; it is reported as unresolved.
+//! Spaces in a path are escaped with backslashes, or the path is quoted. A mail address or a package such as
+//! `@scope/name` is no mention, unless such a file exists. A path outside the workspace is reported as unresolved;
+//! asking a person about it is up to the caller.
 
 mod expand;
 
@@ -10,21 +10,21 @@ use std::ops::Range;
 
 pub use expand::{Expansion, UnresolvedMention, expand};
 
-/// So many are looked at in one prompt.
+/// More mentions in one prompt are ignored.
 const MAX_MENTIONS: usize = 100;
 
-/// A place in a text that may name a file or folder.
+/// A piece of text that may name a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
     /// Without the `@`, quotes and backslashes.
     pub path: String,
     /// In bytes of the text, from the `@` on.
     pub span: Range<usize>,
-    /// It can hardly be anything but a path.
+    /// It is almost certainly a path.
     pub plainly_a_path: bool,
 }
 
-/// All mentions in a text, in their order.
+/// All mentions in a text, in order.
 ///
 /// ```
 /// use attache_tool_std::mentions::find_mentions;
@@ -62,7 +62,7 @@ fn quoted(text: &str, at: usize) -> Option<Mention> {
 }
 
 fn bare(text: &str, at: usize) -> Option<Mention> {
-    // Each character with where it ends, and whether a backslash makes it part of the name whatever it is.
+    // Each character with its end, and whether it is escaped.
     let mut characters: Vec<(char, usize, bool)> = Vec::new();
     let mut escaped = false;
     for (index, character) in text[at + 1..].char_indices() {
@@ -86,7 +86,7 @@ fn bare(text: &str, at: usize) -> Option<Mention> {
     Some(Mention { path, span: at..end, plainly_a_path })
 }
 
-/// Takes away what ends a sentence or a bracket around the mention, but not all there is: `@.` is a folder.
+/// Removes punctuation and closing brackets at the end, but not all characters: `@.` is a folder.
 fn trim(characters: &mut Vec<(char, usize, bool)>) {
     if characters.iter().all(|(character, _, _)| matches!(character, '.' | '/')) {
         return;

@@ -1,11 +1,11 @@
-//! Recognises new text that leaves out code in words, which would delete that code.
+//! Detects placeholders for omitted code in new text, which would delete that code.
 
 use std::sync::LazyLock;
 
 use attache_tool::ToolError;
 use regex::Regex;
 
-/// A line that is nothing but a remark on code that is left out, with an ellipsis.
+/// A line that is only a remark about omitted code, with an ellipsis.
 static REMARK: LazyLock<Regex> = LazyLock::new(|| {
     let comment = r"(?://+|\#+|--+|;+|%+|/\*+|\*+|<!--+|\{/\*+)?";
     let comment_end = r"(?:\*+/\}?|--+>)?";
@@ -20,7 +20,7 @@ static REMARK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("the pattern is written above and tested below")
 });
 
-/// Refuses `new` when a line of it stands for code that is left out, unless `old` has that line too.
+/// Refuses `new` if it contains a placeholder line that `old` does not contain.
 pub(crate) fn check(parameter: &str, new: &str, old: &str) -> Result<(), ToolError> {
     let Some(line) = new
         .lines()

@@ -1,26 +1,26 @@
-//! A glob pattern over the paths below a folder, and which folders need not be entered for it.
+//! A glob pattern for paths below a folder. It tells which folders cannot contain a match.
 
 use std::path::{Component, Path};
 
 use attache_tool::{ToolError, check_glob};
 use globset::{GlobBuilder, GlobSet};
 
-/// `*` stays within a folder, `**` passes through any number, `{a,b}` is either.
+/// `*` matches within a folder, `**` any number of folders, `{a,b}` either.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
-    /// A set of one glob: building a set reports an error where a single matcher would panic.
+    /// A set of one glob. Building a set returns an error where a single matcher panics.
     matcher: GlobSet,
-    /// A file may really be called like this, brackets and all.
+    /// A file may have exactly this name.
     literal: String,
-    /// The folders at its start that have no wildcard in them.
+    /// The leading folders without wildcards.
     prefix: Vec<String>,
-    /// How deep its matches can be; none when any depth is possible.
+    /// The maximum depth of a match; none if unlimited.
     depth: Option<usize>,
     case_sensitive: bool,
 }
 
 impl PathPattern {
-    /// `tool` and `member` say in an error where the pattern came from.
+    /// `tool` and `member` appear in the error message.
     pub(crate) fn new(
         tool: &str,
         member: &str,
@@ -59,7 +59,7 @@ impl PathPattern {
         self.matcher.is_match(below) || below == Path::new(&self.literal)
     }
 
-    /// Whether the folder can hold a match, however deep.
+    /// Whether the folder can contain a match at any depth.
     pub(crate) fn may_match_in(&self, folder: &Path) -> bool {
         let mut depth = 0;
         for (part, name) in folder.components().enumerate() {

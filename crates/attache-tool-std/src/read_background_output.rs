@@ -1,4 +1,4 @@
-//! `read_background_output`: the last lines of a command in the background.
+//! `read_background_output`: the last lines of a background command.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use attache_tool::untrusted;
 const NAME: &str = "read_background_output";
 const DEFAULT_LINES: usize = 100;
 const MAX_DELAY: u64 = 60_000;
-/// Bytes that are looked at for the lines.
+/// Bytes of the output that are searched for lines.
 const MAX_OUTPUT: usize = 64 * 1024;
 
 #[derive(Debug)]

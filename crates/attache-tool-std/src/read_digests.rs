@@ -1,4 +1,4 @@
-//! What the model last saw of each file, so that it does not edit what it has not seen.
+//! Records what the model last read of each file, so that it does not edit a version it has not read.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use attache_domain::IgnorePoison;
 use attache_tool::{ToolError, ToolErrorKind};
 use sha2::{Digest, Sha256};
 
-/// So many files are remembered; the one seen longest ago is forgotten first, and a forgotten file may be edited
-/// as one that was never read.
+/// The oldest entries beyond this number are dropped. A file without an entry can be edited like one that was never
+/// read.
 const MAX_FILES: usize = 4096;
 
-/// The digests of files as the model of one conversation last saw them, by real path. Shared by its tools.
+/// The digests of the files that the model of one conversation has read, by real path. Shared by its tools.
 #[derive(Debug, Default)]
 pub struct ReadDigests {
     seen: Mutex<DigestMap>,
@@ -20,13 +20,13 @@ pub struct ReadDigests {
 
 #[derive(Debug, Default)]
 struct DigestMap {
-    /// When, counted in records, and what.
+    /// The number of the record, and the digest.
     files: HashMap<PathBuf, (u64, String)>,
     records: u64,
 }
 
 impl ReadDigests {
-    /// The model saw `bytes` as the content of the file whose real path this is.
+    /// Records that the model has read `bytes` from the file with this real path.
     pub fn record(&self, path: PathBuf, bytes: &[u8]) {
         let digest = digest_of(bytes);
         let mut seen = self.seen.lock().ignore_poison();
@@ -39,7 +39,7 @@ impl ReadDigests {
         }
     }
 
-    /// Refuses when the model saw the file, and saw something else than it is now. `now` is none when it is gone.
+    /// Fails if the model has read another version of the file. `now` is none if the file is gone.
     pub(crate) fn check(&self, path: &Path, now: Option<&str>) -> Result<(), ToolError> {
         let seen = self.seen.lock().ignore_poison();
         match (seen.files.get(path), now) {

@@ -1,4 +1,4 @@
-//! `read_file`: the text of one file, whole or some lines of it; images and other media as they are.
+//! `read_file`: the text of one file or some of its lines; images and other media unchanged.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -31,12 +31,12 @@ struct Input {
 }
 
 impl ReadFile {
-    /// `reads` is told what the model saw of each file.
+    /// `reads` records what the model reads.
     pub fn new(reads: Arc<ReadDigests>) -> Self {
         Self { reads }
     }
 
-    /// On the spot, if nothing has to be waited for.
+    /// Reads a small cached file on this thread.
     fn at_hand(
         &self,
         workspace: &Workspace,
@@ -162,7 +162,7 @@ fn understand(
     }
 }
 
-/// The lines shown, after what has to be said about them.
+/// The lines, after notes about them.
 pub(crate) fn with_notes(shown: Excerpt, damaged: bool) -> String {
     if shown.total == 0 {
         return "[The file is empty.]".to_owned();

@@ -1,4 +1,4 @@
-//! `read_many_files`: the content of all files that match some patterns, one after the other.
+//! `read_many_files`: the content of all files that match some patterns.
 
 mod report;
 mod select;

@@ -1,4 +1,4 @@
-//! What the tools that only look have in common: what they propose, and how they get at what they proposed.
+//! Shared by the read-only tools: their proposals, and access to the proposed paths.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::workspace::locate;
 
-/// A tool that changes nothing may run again, and beside others.
+/// A read-only tool can be repeated and run in parallel.
 pub(crate) fn spec(
     name: &str,
     title: &str,
@@ -39,7 +39,7 @@ pub(crate) fn proposal(input: &ToolInput, paths: Vec<PathBuf>, summary: String) 
     }
 }
 
-/// The real paths that were proposed to be read.
+/// The real paths in the proposal.
 pub(crate) fn proposed_paths(proposal: &Proposal) -> Vec<PathBuf> {
     let path = |effect: &Effect| match effect {
         Effect::Read { path } => Some(path.clone()),
@@ -48,18 +48,18 @@ pub(crate) fn proposed_paths(proposal: &Proposal) -> Vec<PathBuf> {
     proposal.effects.iter().filter_map(path).collect()
 }
 
-/// The one real path that was proposed to be read.
+/// The single real path in the proposal.
 pub(crate) fn proposed_path(proposal: &Proposal) -> Result<PathBuf, ToolError> {
     let path = proposed_paths(proposal).into_iter().next();
     path.ok_or_else(|| ToolError::new(ToolErrorKind::ExecutionFailed, "nothing was proposed to be read"))
 }
 
-/// On the spot: a few looks at names are over before another thread could begin.
+/// Runs on this thread, because it takes less time than another thread.
 pub(crate) fn resolve(context: &ToolContext, path: &str) -> Result<PathBuf, ToolError> {
     locate(&context.workspace, path)?.resolve()
 }
 
-/// Where to search: at `path`, or at all roots when none is named.
+/// The folders to search: `path`, or all roots.
 pub(crate) fn resolve_search(context: &ToolContext, path: Option<&str>) -> Result<Vec<PathBuf>, ToolError> {
     let Some(path) = path else { return Ok(context.workspace.roots.clone()) };
     match resolve(context, path) {
@@ -71,12 +71,12 @@ pub(crate) fn resolve_search(context: &ToolContext, path: Option<&str>) -> Resul
     }
 }
 
-/// The root that a real path is below; the scratch folder counts as one.
+/// The root of a real path. The scratch folder counts as a root.
 pub(crate) fn root_of<'workspace>(workspace: &'workspace Workspace, path: &Path) -> &'workspace Path {
     workspace.roots.iter().find(|root| path.starts_with(root)).unwrap_or(&workspace.scratch)
 }
 
-/// A path as the tools take it: relative to the first root where it can be.
+/// A path as tools accept it: relative to the first root if possible.
 pub(crate) fn shown_path(workspace: &Workspace, path: &Path) -> String {
     let first = workspace.roots.first().and_then(|root| path.strip_prefix(root).ok());
     match first {
@@ -86,7 +86,7 @@ pub(crate) fn shown_path(workspace: &Workspace, path: &Path) -> String {
     }
 }
 
-/// Runs what waits for the disk. It is waited for even when the call is cancelled, so that nothing is left running.
+/// Runs blocking work on another thread.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {

@@ -1,4 +1,4 @@
-//! `replace`: a piece of a file's text gives way to another.
+//! `replace`: replaces a piece of a file's text.
 
 mod exact;
 mod flexible;
@@ -37,7 +37,7 @@ struct Input {
 }
 
 impl Replace {
-    /// `reads` is shared with the tools by which the same model reads.
+    /// `reads` is shared with the tools that read for the same model.
     pub fn new(reads: Arc<ReadDigests>) -> Self {
         Self { reads }
     }
@@ -101,7 +101,7 @@ fn check_count(
     allow_multiple: bool,
     path: &impl std::fmt::Display,
 ) -> Result<(), ToolError> {
-    /// So many places are named; more would not help in telling them apart.
+    /// Occurrences listed in an error.
     const MAX_NAMED: usize = 10;
 
     let count = found.edits.len();
@@ -126,7 +126,7 @@ fn check_count(
     Err(ToolError::new(ToolErrorKind::EditExpectedOccurrenceMismatch, message))
 }
 
-/// Whether a file ends with a line end is its form, and not what an edit is about.
+/// Keeps the line end at the end of the file, or its absence.
 fn keep_last_line_end(before: &str, mut after: String) -> String {
     match (before.ends_with('\n'), after.ends_with('\n')) {
         (true, false) if !after.is_empty() => after.push('\n'),

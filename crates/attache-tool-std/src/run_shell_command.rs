@@ -19,7 +19,7 @@ use crate::workspace;
 const NAME: &str = "run_shell_command";
 const DEFAULT_DELAY: u64 = 200;
 const MAX_DELAY: u64 = 60_000;
-/// Hosts and paths that one command may ask for.
+/// Hosts and paths that one command may request.
 const MAX_REQUESTED: usize = 32;
 
 #[derive(Debug)]
@@ -43,8 +43,8 @@ struct Input {
 }
 
 impl RunShellCommand {
-    /// `background` owns what is started for the background: one for each conversation. `confiner` starts commands so
-    /// that they reach no more than was approved.
+    /// `background` owns the background commands of one conversation. `confiner` limits commands to the approved
+    /// access.
     pub fn new(
         options: ShellOptions,
         background: Arc<BackgroundProcesses>,
@@ -82,14 +82,14 @@ impl Tool for RunShellCommand {
             let message = "the call was cancelled before the command was started; nothing has run";
             return Err(ToolError::new(ToolErrorKind::ExecutionFailed, message));
         }
-        // What was ruled on and approved is the effect, so that is what runs.
+        // Runs the effect, because that is what was approved.
         let run = proposal.effects.iter().find_map(|effect| match effect {
             Effect::Run { command, directory, access } => Some((command, directory, access)),
             _ => None,
         });
         let (command, directory, access) =
             run.ok_or_else(|| ToolError::bad_input("the proposal runs nothing; propose the command again"))?;
-        // The command starts in the folder that was opened here, whatever its path leads to a moment later.
+        // The command starts in the folder opened here, even if its path changes later.
         let opened = workspace::locate_resolved(&context.workspace, directory)?.open_directory()?;
         let directory = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
         if !is_background {
@@ -115,7 +115,7 @@ fn parse(input: &ToolInput) -> Result<Input, ToolError> {
     Ok(parsed)
 }
 
-/// Where the command runs: existing, inside the workspace, and without links.
+/// The real path of the command's folder, inside the workspace.
 fn directory(input: &Input, context: &ToolContext) -> Result<PathBuf, ToolError> {
     let path = input.dir_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
     let place = workspace::locate(&context.workspace, path)?;
@@ -123,7 +123,7 @@ fn directory(input: &Input, context: &ToolContext) -> Result<PathBuf, ToolError>
     place.resolve()
 }
 
-/// What the command asks for: to work in the workspace, unless the input says that it needs more.
+/// The requested access: level work, unless the input requests more.
 fn access(input: &Input, context: &ToolContext) -> Result<Access, ToolError> {
     if input.unconfined {
         return Ok(Access::open());
@@ -145,7 +145,7 @@ fn access(input: &Input, context: &ToolContext) -> Result<Access, ToolError> {
     })
 }
 
-/// A host's name or address, or `*` and a dot before one; no port.
+/// A host name or address, or `*.` and a host name, without a port.
 fn is_host(text: &str) -> bool {
     let name = text.strip_prefix("*.").unwrap_or(text);
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);

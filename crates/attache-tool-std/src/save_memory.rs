@@ -1,4 +1,4 @@
-//! `save_memory`: a fact is remembered in the workspace's context file, for this and later conversations.
+//! `save_memory`: stores a fact in the workspace's context file for this and later conversations.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::edit::{self, Draft, OriginalFile};
 
-/// The file that agents read before they begin.
+/// The context file.
 const FILE: &str = "GEMINI.md";
-/// Facts stand below this, up to the next heading.
+/// Facts are below this heading.
 const HEADING: &str = "## Gemini Added Memories";
 const MAX_FACT: usize = 2_000;
 
@@ -32,7 +32,7 @@ impl Default for SaveMemory {
     }
 }
 
-// What the model has read of the file does not matter, since a fact is only added; and adding one is not reading.
+// Adding a fact needs no reading of the file, and does not count as reading.
 #[async_trait]
 impl Tool for SaveMemory {
     fn spec(&self) -> &ToolSpec {
@@ -58,7 +58,7 @@ fn draft(input: &ToolInput, before: &OriginalFile) -> Result<Draft, ToolError> {
     Ok(Draft { content, note: None })
 }
 
-/// A fact of several lines could be taken for more than a fact.
+/// Refuses a fact of several lines, which could contain headings or other facts.
 fn in_one_line(fact: &str) -> Result<String, ToolError> {
     let words: Vec<&str> = fact.trim_start_matches(['-', '*', ' ', '\n']).split_whitespace().collect();
     let fact = words.join(" ");
@@ -72,7 +72,7 @@ fn in_one_line(fact: &str) -> Result<String, ToolError> {
     Ok(fact)
 }
 
-/// The text with the fact as the last one below the heading.
+/// Adds the fact as the last one below the heading.
 fn remember(text: &str, fact: &str) -> Result<String, ToolError> {
     let item = format!("- {fact}");
     let mut lines: Vec<&str> = text.lines().collect();

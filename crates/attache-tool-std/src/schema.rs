@@ -1,12 +1,12 @@
-//! Reads a call's input: against the tool's own schema first, so that an error names the member that is wrong.
+//! Parses the input of a call. Checks it against the tool's schema first, so that errors name the wrong member.
 //!
-//! Knows the words of JSON Schema that the tools here use, and no others.
+//! Supports only the parts of JSON Schema that these tools use.
 
 use attache_tool::{ToolError, ToolInput, ToolSpec};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The input as `T`, or what is wrong with it and what would be right.
+/// The input as `T`. The error says what is wrong and what is expected.
 pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, input: &ToolInput) -> Result<T, ToolError> {
     let wrong = |message: String| ToolError::bad_input(format!("{}: {message}", spec.name));
     let mut input = input.clone();
@@ -45,7 +45,7 @@ fn check_object(schema: &Value, members: &mut Map<String, Value>, prefix: &str) 
     if let Some(missing) = required.iter().find(|name| members.get(**name).is_none_or(Value::is_null)) {
         return Err(format!("\"{prefix}{missing}\" is missing"));
     }
-    // Some models spell "not given" as null.
+    // Some models send null for a missing value.
     members.retain(|_, value| !value.is_null());
     for (name, value) in members {
         let Some(schema) = known.get(name) else {
@@ -72,7 +72,7 @@ fn check_array(schema: &Value, items: &mut [Value], path: &str) -> Result<(), St
         .try_for_each(|(at, item)| check(&schema["items"], item, &format!("{path}[{at}]")))
 }
 
-/// Some models write whole numbers with a point; they mean the same, and become integers here.
+/// Converts whole numbers with a decimal point, which some models write, to integers.
 fn check_integer(schema: &Value, value: &mut Value, path: &str) -> Result<(), String> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if let Some(whole) =

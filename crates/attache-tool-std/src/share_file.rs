@@ -1,4 +1,4 @@
-//! `share_file`: hands a file to the person, as it is.
+//! `share_file`: sends a file to the person.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! Runs commands in a shell: each in a session of its own, with nothing of our environment, watched while it runs,
-//! and gone with all it started when it is no longer wanted.
+//! Runs shell commands, each in its own session and without the server's environment. When a command ends or is
+//! cancelled, all its processes end.
 //!
-//! Not here: whether a command may run (the ruling over its proposal) and which programs it would start.
+//! Rulings decide elsewhere whether a command may run.
 
 mod background;
 mod background_log;
@@ -50,10 +50,10 @@ use transcript::Transcript;
 use crate::truncate::truncate;
 use attache_tool::untrusted;
 
-/// Bytes of text that are gathered of one command; of more the beginning and the end are kept.
+/// Bytes of output kept for one command. Of longer output the beginning and the end are kept.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// Runs commands, and hands those for the background to their owner.
+/// Runs commands in the foreground or background.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
     pub(crate) options: ShellOptions,
@@ -62,7 +62,7 @@ pub(crate) struct Shell {
 }
 
 impl Shell {
-    /// Runs `command` until it ends. Dropping the future ends all its processes.
+    /// Runs `command` until it ends. Dropping the future kills all its processes.
     pub(crate) async fn run(
         &self,
         command: &str,
@@ -126,7 +126,7 @@ impl Shell {
         access: &Access,
         context: &ToolContext,
     ) -> Result<RunningCommand, ToolError> {
-        // The model is told of it, so commands may use it. One that does not, runs without.
+        // Commands may use this folder; they also run without it.
         let _ = std::fs::create_dir_all(context.workspace.scratch.join("tmp"));
         let workspace = &context.workspace;
         let launcher = Launcher { confiner: self.confiner.as_ref(), access, workspace };

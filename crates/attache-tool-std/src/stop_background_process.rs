@@ -1,6 +1,6 @@
-//! `stop_background_process`: ends a command in the background with all that it started.
+//! `stop_background_process`: ends a background command with everything it started.
 //!
-//! A confined command sees no processes but its own, so `kill` in another one does not reach it.
+//! A confined command sees only its own processes, so `kill` cannot do this.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,28 +1,28 @@
-//! Turns the bytes of a file into text, and text into the lines that were asked for.
+//! Decodes the bytes of a file to text, and selects lines.
 //!
-//! Text is UTF-8, or whatever a byte order mark says it is (UTF-8, 16 or 32). Everything else is binary, or UTF-8
-//! with a few wrong bytes. Line ends are kept as they are, so that what is read can be found again by an edit.
+//! Text is UTF-8, or UTF-16 or UTF-32 with a byte order mark. Everything else is binary, or UTF-8 with a few invalid
+//! bytes. Line ends stay unchanged, so that an edit finds the text that was read.
 
-/// Lines that one answer holds at most.
+/// Lines in one result.
 pub(crate) const MAX_LINES: usize = 2_000;
-/// Characters of one line that are shown at most.
+/// Characters of one line.
 pub(crate) const MAX_LINE_CHARACTERS: usize = 2_000;
-/// Bytes that one answer holds at most; the cut is made between lines.
+/// Bytes in one result, which is cut between lines.
 const MAX_BYTES: usize = 512 * 1024;
-/// How much is looked at to tell text from binary.
+/// Bytes that are checked to detect binary files.
 const SNIFF_BYTES: usize = 8 * 1024;
 
-/// What the bytes of a file are.
+/// The decoded content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DecodedText {
     Text(String),
-    /// Text, but some characters could not be read and were replaced.
+    /// Text in which some invalid characters were replaced.
     Damaged(String),
     Binary,
 }
 
 pub(crate) fn decode(bytes: Vec<u8>) -> DecodedText {
-    // The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
+    // The mark of UTF-32 begins with that of UTF-16, so it comes first.
     if let Some(rest) = bytes.strip_prefix(&[0xFF, 0xFE, 0, 0]) {
         return utf32(rest, u32::from_le_bytes);
     }
@@ -46,7 +46,7 @@ pub(crate) fn decode(bytes: Vec<u8>) -> DecodedText {
     }
 }
 
-/// A NUL, or more control characters and broken UTF-8 than any text has.
+/// Whether there is a NUL, or many control characters and invalid bytes.
 pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
     if head.contains(&0) {
@@ -59,7 +59,7 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
             let usual = !character.is_control() || matches!(character, '\t'..='\r' | '\u{8}' | '\u{1b}');
             strange += usize::from(!usual);
         }
-        // The head may end inside a character; that is at most three bytes and does not tip the balance.
+        // The head may end inside a character, which adds at most three bytes.
         seen += chunk.invalid().len();
         strange += chunk.invalid().len();
     }
@@ -98,19 +98,18 @@ pub(crate) struct Excerpt {
     pub(crate) last: usize,
     /// How many lines the text has.
     pub(crate) total: usize,
-    /// How many of the lines shown were too long and are cut.
+    /// The number of cut lines.
     pub(crate) cut_lines: usize,
 }
 
 impl Excerpt {
-    /// Whether the text has lines that are not shown.
+    /// Whether the text has more lines.
     pub(crate) fn is_partial(&self) -> bool {
         self.first > 1 || self.last < self.total
     }
 }
 
-/// The lines from `first` (counted from 1) to `last`, as many of them as an answer holds. `None`: the text ends
-/// before `first`.
+/// The lines from `first` (counted from 1) to `last`, up to the limits. `None` if the text ends before `first`.
 pub(crate) fn excerpt(text: &str, first: usize, last: Option<usize>) -> Option<Excerpt> {
     let wanted = last.map_or(usize::MAX, |last| last.saturating_add(1).saturating_sub(first)).min(MAX_LINES);
     let mut lines = text.split_inclusive('\n');
@@ -136,9 +135,9 @@ pub(crate) fn excerpt(text: &str, first: usize, last: Option<usize>) -> Option<E
     }
 }
 
-/// Appends a line, without its end when it is too long. Says whether it was.
+/// Appends a line, cut if it is too long. Returns whether it was cut.
 fn push_line(text: &mut String, line: &str) -> bool {
-    // Bytes are counted first: nearly every line has fewer of them than it may have characters.
+    // Counts bytes first, which is enough for nearly every line.
     let end = (line.len() > MAX_LINE_CHARACTERS)
         .then(|| line.char_indices().nth(MAX_LINE_CHARACTERS))
         .flatten()

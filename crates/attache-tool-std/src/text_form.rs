@@ -1,10 +1,10 @@
-//! How a text file is written down: encoding, byte order mark and line ends. An edit changes none of them.
+//! The form of a text file: encoding, byte order mark and line ends. An edit keeps it.
 
 use std::borrow::Cow;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The form of one file; that of a new file is UTF-8 without a mark.
+/// The form of one file. A new file is UTF-8 without a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextForm {
     encoding: Encoding,
@@ -26,12 +26,12 @@ enum LineEnds {
     Unix,
     /// Every line ends like this.
     Windows,
-    /// Both occur, so neither can be restored: texts are taken as they are.
+    /// Both occur, so texts stay unchanged.
     Mixed,
 }
 
 impl TextForm {
-    /// The form of the file and its text, without the mark; none when it is not text of a known encoding.
+    /// The form of the file and its text without the mark; none if the encoding is unknown.
     pub(crate) fn decode(bytes: &[u8]) -> Option<(Self, String)> {
         let (encoding, text) =
             if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
@@ -48,9 +48,9 @@ impl TextForm {
         Some((Self { encoding, line_ends: LineEnds::of(&text) }, text))
     }
 
-    /// The bytes of a file with this text. Line ends are written as they stand in the text.
+    /// The bytes of a file with this text. Line ends stay unchanged.
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
-        // Whoever wrote the mark into the text meant the one that the file has anyway.
+        // A mark in the text means the mark of the file.
         let text = if self.encoding == Encoding::Utf8 {
             text
         } else {
@@ -65,7 +65,7 @@ impl TextForm {
         }
     }
 
-    /// The text with the line ends that texts of a model have, so that the two can be compared.
+    /// The text with the line ends that models write, for comparison.
     pub(crate) fn with_plain_ends<'text>(self, text: &'text str) -> Cow<'text, str> {
         match self.line_ends {
             LineEnds::Mixed => Cow::Borrowed(text),
@@ -76,7 +76,7 @@ impl TextForm {
         }
     }
 
-    /// The text with the line ends of the file; what [`Self::with_plain_ends`] did to the file's text is undone.
+    /// The text with the line ends of the file. The inverse of [`Self::with_plain_ends`].
     pub(crate) fn with_own_ends(self, text: String) -> String {
         match self.line_ends {
             LineEnds::Windows => text.replace('\n', "\r\n"),

@@ -1,4 +1,4 @@
-//! Text too long for a model: it gets the beginning, the end, and where the whole is.
+//! Cuts text that is too long for a model to its beginning and end, and saves the whole text.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-/// Characters that a model is given of one text, unless somebody chose otherwise.
-pub const MAX_TEXT: usize = 40_000;
+/// The default number of characters of one text for a model.
+pub(crate) const MAX_TEXT: usize = 40_000;
 
 /// The folder of whole texts, below the scratch folder.
 const FOLDER: &str = "tool-outputs";
-/// Output may hold what others should not see.
+/// The output may contain secrets.
 const OWNER_ONLY: u32 = 0o600;
 
-/// `text` if it has at most `limit` characters, else a fifth of them from its beginning and the rest from its end.
-/// Then the whole is kept in a file of the scratch folder, where `read_file` can read it. Waits for the disk.
-pub fn truncate(text: String, limit: usize, scratch: &Path, tool: &str) -> String {
-    // No text has more characters than bytes.
+/// Returns `text` if it has at most `limit` characters. Otherwise returns a fifth of them from the beginning and the
+/// rest from the end, and saves the whole text in the scratch folder for `read_file`. Blocks on the disk.
+pub(crate) fn truncate(text: String, limit: usize, scratch: &Path, tool: &str) -> String {
+    // A text has at most as many characters as bytes.
     let length = if text.len() <= limit { 0 } else { text.chars().count() };
     if length <= limit {
         return text;
@@ -43,7 +43,7 @@ fn save(text: &str, scratch: &Path, tool: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Names of tools come from servers too.
+/// Tool names also come from MCP servers.
 fn file_name(tool: &str) -> String {
     let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     tool.chars().map(plain).take(64).collect()

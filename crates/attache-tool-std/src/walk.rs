@@ -1,4 +1,4 @@
-//! Walks folders in parallel, passing over what is ignored and never following a link.
+//! Walks folders in parallel. Skips ignored files and never follows links.
 
 mod opener;
 
@@ -15,14 +15,14 @@ use crate::read_only::{cancelled, root_of, shown_path};
 use crate::workspace::locate_resolved;
 use opener::FileOpener;
 
-/// A walk that takes longer ends with what it has found.
+/// A longer walk ends with what it has found.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// Folders of version control, which nobody means when they search a project.
+/// Folders of version control, which searches skip.
 pub(crate) const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn"];
-/// Those, and folders of what others wrote.
+/// Those, and folders of dependencies.
 pub(crate) const NEVER_ENTERED: &[&str] = &[".git", ".hg", ".svn", "bower_components", "node_modules"];
 
-/// When a walk has to end.
+/// When a walk must end.
 pub(crate) struct WalkDeadline {
     cancel: CancellationToken,
     deadline: Instant,
@@ -42,7 +42,7 @@ impl WalkDeadline {
         late || self.cancel.is_cancelled()
     }
 
-    /// Whether the walk was ended for being late; an error when it was cancelled.
+    /// Whether the walk was stopped at the deadline. An error if it was cancelled.
     pub(crate) fn check_end(&self) -> Result<bool, ToolError> {
         if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(self.late.load(Ordering::Relaxed)) }
     }
@@ -58,14 +58,14 @@ pub(crate) struct Walk<'walk> {
 }
 
 impl<'walk> Walk<'walk> {
-    /// Refuses to start at what is ignored.
+    /// Fails if `start` is ignored.
     pub(crate) fn new(
         workspace: &'walk Workspace,
         start: &'walk Path,
         respected: IgnoreSelection,
         stop: &'walk WalkDeadline,
     ) -> Result<Self, ToolError> {
-        // It was resolved when it was proposed, and must not have become a link since.
+        // The path was resolved in the proposal and must not have become a link since.
         locate_resolved(workspace, start)?.resolve()?;
         let root = root_of(workspace, start);
         let ignoring = IgnoreRules::new(workspace, root, respected);
@@ -80,19 +80,19 @@ impl<'walk> Walk<'walk> {
         Self { never_entered, ..self }
     }
 
-    /// Opens the files that visitors are shown.
+    /// Opens the files that visitors get.
     pub(crate) fn opener(&self) -> &FileOpener<'walk> {
         &self.opener
     }
 
-    /// Shows every folder (before what is in it), file and link below the start to the visitors, of which each
-    /// thread makes its own. The start is shown only if it is no folder.
+    /// Passes every folder (before its entries), file and link below the start to a visitor. Each thread makes its own
+    /// visitor. The start itself is passed only if it is not a folder.
     pub(crate) fn run<V>(&self, mut visitor: impl FnMut() -> V)
     where
         V: FnMut(&DirEntry) -> WalkState + Send,
     {
         let mut builder = WalkBuilder::new(self.start);
-        // The rules of the walker itself are not those of this project: `Ignoring` has them.
+        // `IgnoreRules` replaces the walker's own rules.
         builder.standard_filters(false).follow_links(false).current_dir(self.start);
         builder.build_parallel().run(|| {
             let mut visit = visitor();
@@ -100,7 +100,7 @@ impl<'walk> Walk<'walk> {
                 if self.stop.is_due() {
                     return WalkState::Quit;
                 }
-                // What cannot be entered is passed over, as a search with other tools would.
+                // Skips folders that cannot be read.
                 let Ok(entry) = entry else { return WalkState::Continue };
                 let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
                 if entry.depth() == 0 {
@@ -117,7 +117,7 @@ impl<'walk> Walk<'walk> {
     }
 }
 
-/// Says that a path is ignored, and what can be done about it.
+/// The error for an ignored path, with a hint.
 pub(crate) fn ignored(workspace: &Workspace, path: &Path) -> ToolError {
     ToolError::bad_input(format!(
         "{} is ignored by the project (.gitignore, .git/info/exclude or .geminiignore); choose another path, \

@@ -1,7 +1,7 @@
-//! `web_fetch`: what is at some URLs, as text that can be read.
+//! `web_fetch`: the content of URLs as text.
 //!
-//! People and rules see every URL before anything is fetched, and nothing else is: a redirect to another host is told,
-//! not followed. Which addresses may be dialled at all is the client's matter (`attache_net::AddressRules`).
+//! People and rules see every URL before it is fetched, and only those are fetched. A redirect to another host is
+//! reported and not followed. The HTTP client restricts the addresses (`attache_net::AddressRules`).
 
 mod body;
 mod fetch;
@@ -34,7 +34,7 @@ const NAME: &str = "web_fetch";
 /// URLs that are fetched at the same time.
 const MAX_CONCURRENT: usize = 4;
 
-/// One for the whole process, so that its pace holds for all conversations together.
+/// One for the whole process, so that the rate limit applies to all conversations together.
 #[derive(Debug)]
 pub struct WebFetch {
     spec: ToolSpec,
@@ -45,10 +45,10 @@ pub struct WebFetch {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebFetchOptions {
-    /// For one URL, from the name to the last byte.
+    /// For one URL, from name resolution to the last byte.
     pub timeout: Duration,
     pub most_bytes: usize,
-    /// Characters of text in one answer, shared among its URLs.
+    /// Characters of text in one result, divided among its URLs.
     pub most_characters: usize,
     pub requests_per_minute_and_host: usize,
 }
@@ -71,14 +71,13 @@ struct Input {
 }
 
 impl WebFetch {
-    /// `client` is one that keeps to `AddressRules::public_only()`, such as [`client_options`](Self::client_options)
-    /// make.
+    /// `client` must use `AddressRules::public_only()`, as with [`client_options`](Self::client_options).
     pub fn new(client: HttpClient, options: WebFetchOptions) -> Self {
         let pace = HostRateLimit::new(options.requests_per_minute_and_host);
         Self { spec: tool_spec(), client, options, pace }
     }
 
-    /// What a client for addresses that models come up with should be like.
+    /// Options of a client for URLs from models.
     pub fn client_options(addresses: AddressRules) -> HttpClientOptions {
         HttpClientOptions {
             connect_timeout: Duration::from_secs(10),
@@ -139,7 +138,7 @@ impl Tool for WebFetch {
             Effect::Fetch { url } => Url::parse(url).ok(),
             _ => None,
         };
-        // What was ruled on and approved are the effects, so those are fetched.
+        // Fetches the effects, because those were approved.
         let urls: Vec<Url> = proposal.effects.iter().filter_map(url).take(MAX_URLS).collect();
         let fetching =
             stream::iter(urls).map(|url| self.fetch_one(url)).buffered(MAX_CONCURRENT).collect::<Vec<_>>();

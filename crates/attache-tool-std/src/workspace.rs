@@ -1,8 +1,8 @@
-//! Where a tool may reach: below the roots of the workspace, and nowhere else.
+//! Keeps tools below the roots of the workspace.
 //!
-//! A path is first understood in words ([`locate`], which touches nothing) and then opened below the handle of its
-//! root, so that the kernel refuses a link that leads out; nothing is checked first and opened afterwards. Links that
-//! are relative and stay inside the root are followed for reading. Not here: what a file's bytes mean (`text_form`).
+//! A path is first normalised ([`locate`], without file access) and then opened below the handle of its root. The
+//! kernel refuses links that lead out, so there is no gap between a check and the opening. For reading, relative links
+//! inside the root are followed.
 
 mod beneath;
 mod failure;
@@ -23,20 +23,20 @@ use rustix::path::DecInt;
 use beneath::LinkPolicy;
 use failure::FileOperation;
 
-/// A path understood in words and known to be inside the workspace, unless a link leads out.
+/// A normalised path inside the workspace, unless a link leads out.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkspacePath {
     root: PathBuf,
     /// Relative to the root, without `.` and `..`; empty for the root itself.
     below: PathBuf,
-    /// All roots, for telling what would be right.
+    /// All roots, for error messages.
     roots: Vec<PathBuf>,
     links: LinkPolicy,
     writable: bool,
 }
 
-/// Understands `path`: relative ones are below the first root, absolute ones must be inside a root or the scratch
-/// folder. Touches nothing.
+/// Normalises `path`. Relative paths are below the first root, absolute paths must be inside a root or the scratch
+/// folder. Does not access files.
 pub(crate) fn locate(workspace: &Workspace, path: &str) -> Result<WorkspacePath, ToolError> {
     if path.is_empty() {
         return Err(ToolError::bad_input("the path is empty; name a file or folder of the workspace"));
@@ -47,7 +47,7 @@ pub(crate) fn locate(workspace: &Workspace, path: &str) -> Result<WorkspacePath,
     locate_path(workspace, Path::new(path), LinkPolicy::Followed)
 }
 
-/// Like [`locate`], for a path that was resolved before: no part of it may be a link by now.
+/// Like [`locate`], for a resolved path. No part of it may be a link.
 pub(crate) fn locate_resolved(workspace: &Workspace, path: &Path) -> Result<WorkspacePath, ToolError> {
     locate_path(workspace, path, LinkPolicy::Refused)
 }
@@ -74,7 +74,7 @@ fn locate_path(workspace: &Workspace, path: &Path, links: LinkPolicy) -> Result<
     below(&workspace.scratch).map(|below| place(&workspace.scratch, below, false)).ok_or_else(outside)
 }
 
-/// The path without `.` and `..`; none when it climbs above where it starts.
+/// The path without `.` and `..`; none if it leads above its start.
 fn normalise(path: &Path) -> Option<PathBuf> {
     let mut words = PathBuf::new();
     for component in path.components() {
@@ -88,19 +88,19 @@ fn normalise(path: &Path) -> Option<PathBuf> {
 }
 
 impl WorkspacePath {
-    /// Absolute, for showing: the words, not what links make of them.
+    /// The absolute path with unresolved links, for messages.
     pub(crate) fn path(&self) -> PathBuf {
         self.root.join(&self.below)
     }
 
-    /// What it is called inside its root.
+    /// The path relative to its root.
     pub(crate) fn name(&self) -> String {
         self.below.display().to_string()
     }
 
-    /// Opens the file for reading. Folders, pipes and devices are refused.
+    /// Opens the file for reading. Refuses folders, pipes and devices.
     pub(crate) fn open_file(&self) -> Result<File, ToolError> {
-        // Without NONBLOCK, opening a pipe would wait for its other end.
+        // Without NONBLOCK, opening a pipe would block.
         let handle = self.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let status =
             rustix::fs::fstat(&handle).map_err(|errno| self.failure(errno, FileOperation::Reading))?;
@@ -117,18 +117,18 @@ impl WorkspacePath {
         }
     }
 
-    /// Opens the folder, for listing it or for working below it.
+    /// Opens the folder.
     pub(crate) fn open_directory(&self) -> Result<OwnedFd, ToolError> {
         self.open(OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
-    /// The real path of what exists here, proven inside the root.
+    /// The real path of an existing file, which is inside the root.
     pub(crate) fn resolve(&self) -> Result<PathBuf, ToolError> {
         let handle = self.open(OFlags::PATH)?;
         self.real_path(&handle)
     }
 
-    /// The real path that writing here would write, which need not exist yet, nor need its folders.
+    /// The real path for writing. The file and its folders need not exist.
     pub(crate) fn resolve_for_writing(&self) -> Result<PathBuf, ToolError> {
         self.check_writable()?;
         match self.resolve() {
@@ -138,8 +138,8 @@ impl WorkspacePath {
         }
     }
 
-    /// Writes the file whole: after this it has these bytes, or it is as it was. `expected` is the digest the file
-    /// must have until then; none when it must not exist. Missing folders are made, and the mode is kept.
+    /// Replaces the file atomically. `expected` is the digest that the file must have; none if it must not exist.
+    /// Creates missing folders and keeps the mode.
     pub(crate) fn replace(&self, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
         self.check_writable()?;
         match self.links {
@@ -163,7 +163,7 @@ impl WorkspacePath {
             .map_err(|errno| self.failure(errno, FileOperation::Reading))
     }
 
-    /// The scratch folder is made when it is first needed.
+    /// Creates the scratch folder at the first use.
     fn open_root(&self) -> Result<OwnedFd, Errno> {
         match beneath::open_root(&self.root) {
             Err(Errno::NOENT) if !self.writable && std::fs::create_dir_all(&self.root).is_ok() => {
@@ -173,25 +173,25 @@ impl WorkspacePath {
         }
     }
 
-    /// What the handle that was opened by this place's words is really called.
+    /// The real path of an opened handle.
     fn real_path(&self, handle: &impl AsFd) -> Result<PathBuf, ToolError> {
         let failure = |errno| self.failure(errno, FileOperation::Reading);
         let opened = rustix::fs::fstat(handle).map_err(failure)?;
         let named = self.handle_path(handle).and_then(|path| Ok((path.metadata()?, path)));
         let (metadata, path) =
             named.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
-        // The name was looked up apart from the handle: it counts only if it names the very same file.
+        // The path was read separately from the handle, so it must lead to the same file.
         if !path.starts_with(&self.root) || (metadata.dev(), metadata.ino()) != (opened.st_dev, opened.st_ino)
         {
             return Err(failure(Errno::XDEV));
         }
-        // Whatever is done is recorded first, as text.
+        // Proposals are stored as text.
         if path.to_str().is_none() { Err(failure::nameless(&path)) } else { Ok(path) }
     }
 
-    /// By the kernel's word; where that is not to be had, by the words of the path.
+    /// From the kernel if possible, otherwise from the path itself.
     fn handle_path(&self, handle: &impl AsFd) -> std::io::Result<PathBuf> {
-        // Looked up from a handle that is kept: the way through /proc costs more than the link.
+        // Uses a kept handle of `/proc/self/fd`, which is faster than the whole path.
         let link = rustix_linux_procfs::proc_self_fd().and_then(|links| {
             rustix::fs::readlinkat(links, DecInt::from_fd(handle), Vec::with_capacity(256))
         });
@@ -213,7 +213,7 @@ impl WorkspacePath {
             let root = beneath::open_root(&self.root).map_err(failure)?;
             match beneath::open(&root, &existing.below, OFlags::PATH | OFlags::DIRECTORY, self.links) {
                 Ok(handle) => {
-                    // There, and still not to be opened: a link to nothing. Nobody knows where it leads tomorrow.
+                    // A dangling link. Its target may appear later.
                     if rustix::fs::statat(&handle, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                         return Err(failure(Errno::LOOP));
                     }

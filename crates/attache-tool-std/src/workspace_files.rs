@@ -1,4 +1,4 @@
-//! What rulings have to know about the files of a workspace, looked up on the disk.
+//! Gives rulings access to the files of a workspace.
 
 use std::fs;
 use std::io::{self, Read};
@@ -9,9 +9,9 @@ use attache_tool::ruling::FileLookup;
 
 use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
 
-/// How many links may lead to one another.
+/// The longest chain of links.
 const MAX_LINKS: usize = 40;
-/// Settings of a repository that are longer than this are no settings that people write.
+/// Larger repository settings are not read.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// The files of one workspace.
@@ -39,7 +39,7 @@ impl FileLookup for WorkspaceFiles {
     }
 
     fn read(&self, path: &Path) -> Option<String> {
-        // Something else than a file could keep the reader waiting.
+        // Reading a pipe or device could block.
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let mut bytes = Vec::new();
         let file = fs::File::open(path).ok()?;
@@ -48,7 +48,7 @@ impl FileLookup for WorkspaceFiles {
     }
 }
 
-/// Follows links as far as the path exists; a link to nothing leads where it says.
+/// Follows links as far as the path exists, including dangling links.
 fn resolve(path: &Path, links: usize) -> Option<PathBuf> {
     for start in path.ancestors() {
         let rest = path.strip_prefix(start).ok()?;
@@ -69,12 +69,12 @@ fn resolve(path: &Path, links: usize) -> Option<PathBuf> {
     None
 }
 
-/// Joining nothing would make a file look like a folder.
+/// Joining an empty path would add a slash.
 fn extended(path: PathBuf, rest: &Path) -> PathBuf {
     if rest.as_os_str().is_empty() { path } else { path.join(rest) }
 }
 
-/// No such file, or no file could have such a name.
+/// Whether the file does not exist or cannot exist.
 fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

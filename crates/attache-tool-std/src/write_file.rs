@@ -1,4 +1,4 @@
-//! `write_file`: a file gets the content that the model gives.
+//! `write_file`: writes content from the model to a file.
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,7 +21,7 @@ struct Input {
 }
 
 impl WriteFile {
-    /// `reads` is shared with the tools by which the same model reads.
+    /// `reads` is shared with the tools that read for the same model.
     pub fn new(reads: Arc<ReadDigests>) -> Self {
         Self { reads }
     }

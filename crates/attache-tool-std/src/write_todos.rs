@@ -1,4 +1,4 @@
-//! `write_todos`: the model's list of what is to be done, replaced whole each time.
+//! `write_todos`: the model's task list, replaced as a whole each time.
 
 use async_trait::async_trait;
 use attache_domain::Content;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 const NAME: &str = "write_todos";
-/// Lists are for people to look at.
+/// The maximum number of tasks.
 const MAX_TODOS: usize = 100;
 const MAX_DESCRIPTION: usize = 1_000;
 

@@ -5,11 +5,12 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache_domain::{Access, AccessLevel};
+use tokio::process::Child;
 
 use crate::Workspace;
 
@@ -93,6 +94,8 @@ pub struct Launch {
     /// A watcher process stays beside the program: it starts the session, and ends all of the program's processes when the
     /// server dies.
     pub supervised: bool,
+    /// A process that was started ahead and can run the program at once, instead of a new one.
+    pub ready: Option<Box<dyn ReadyProcess>>,
 }
 
 impl Launch {
@@ -105,8 +108,27 @@ impl Launch {
             input: None,
             guard: None,
             supervised: false,
+            ready: None,
         }
     }
+}
+
+/// A process that waits for the one program it will run.
+pub trait ReadyProcess: fmt::Debug + Send {
+    /// Runs the program of `launch`. After an error the program has not started; start it as `launch` says.
+    fn run(self: Box<Self>, launch: &Launch, start: ReadyStart<'_>) -> io::Result<Child>;
+}
+
+/// What a waiting process needs to know besides the [`Launch`].
+#[derive(Debug, Clone, Copy)]
+pub struct ReadyStart<'a> {
+    pub directory: &'a Path,
+    /// The program's environment, without that of the [`Launch`].
+    pub environment: &'a [(String, String)],
+    /// Where the program writes its output and its errors.
+    pub output: BorrowedFd<'a>,
+    /// Whether the output is a terminal, which becomes the controlling one of the program.
+    pub terminal: bool,
 }
 
 /// The name of watcher processes in the kernel's list.

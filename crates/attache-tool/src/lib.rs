@@ -24,7 +24,7 @@ mod untrusted;
 pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal};
 pub use confinement::{
     ConfinedProgram, Confinement, ConfinementGuard, Confiner, Launch, NoConfinement, ProgramInput,
-    WATCHER_NAME,
+    ReadyProcess, ReadyStart, WATCHER_NAME,
 };
 pub use error::{ToolError, ToolErrorKind};
 pub use file_stamp::FileStamp;

@@ -1,4 +1,4 @@
-//! Takes over the listening socket that a confined copy of the program hands out.
+//! Receives the listening socket from a confined copy of the program.
 
 use std::io;
 

@@ -1,15 +1,15 @@
-//! The first lines of a request to a proxy: where it wants to go, and what is passed on.
+//! Parses the head of a request to the proxy: its target, and what is forwarded.
 
-/// A request that is understood.
+/// A request to the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProxyRequest {
     pub(super) host: String,
     pub(super) port: u16,
-    /// What the host is sent in place of the head; none: the connection is passed on from here (`CONNECT`).
+    /// The head to send to the host. None for `CONNECT`.
     pub(super) forwarded: Option<Vec<u8>>,
 }
 
-/// Reads a whole head. The error says what is wrong.
+/// Parses a complete head. The error says what is wrong.
 pub(super) fn parse(head: &[u8]) -> Result<ProxyRequest, String> {
     let text = str::from_utf8(head).map_err(|_| "the request is not text".to_owned())?;
     let (line, fields) = text.split_once("\r\n").ok_or("the request has no first line")?;
@@ -60,7 +60,7 @@ fn authority(text: &str, default: Option<u16>) -> Result<(String, u16), String> 
     port.map(|port| (host, port)).ok_or_else(wrong)
 }
 
-/// Whether the list lets a connection to this host and port through. A host without a port means the two of the web.
+/// Whether the list allows this host and port. An entry without a port allows 80 and 443.
 pub(super) fn allows(hosts: &[String], host: &str, port: u16) -> bool {
     hosts.iter().any(|entry| {
         let entry = entry.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Takes away what the first process of a user namespace may do in it.
+//! Drops the capabilities that the first process of a user namespace has.
 
 use std::fs;
 use std::io;
@@ -6,12 +6,12 @@ use std::io;
 use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
 
-/// No further user namespaces: with one, a command would have all capabilities again.
+/// Forbids further user namespaces, in which a command would have all capabilities again.
 pub(super) fn forbid_user_namespaces() -> io::Result<()> {
     fs::write("/proc/sys/user/max_user_namespaces", "0")
 }
 
-/// All of them, for this process and for every program that it starts, also as root.
+/// Drops all capabilities of this process and of every program it starts, also as root.
 pub(super) fn drop_all() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {
         match remove_capability_from_bounding_set(capability) {

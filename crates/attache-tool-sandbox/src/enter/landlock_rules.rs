@@ -1,4 +1,4 @@
-//! The Landlock domain: which files may be read and written, as far as the kernel knows Landlock.
+//! The Landlock domain: readable and writable files, as far as the kernel supports Landlock.
 
 use std::io;
 use std::path::Path;
@@ -12,10 +12,10 @@ use landlock::{
 use super::{During, StepError};
 use crate::plan::{Isolation, Network, Plan};
 
-/// The newest that is asked for; older kernels enforce what they know.
+/// Older kernels enforce what they support.
 const NEWEST_ABI: ABI = ABI::V6;
 
-/// Devices that are there for every program.
+/// Devices that every program may use.
 const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -28,7 +28,7 @@ const DEVICES: &[&str] = &[
     "/dev/shm",
 ];
 
-/// What may be read of `/proc` where it shows the processes of everyone.
+/// Readable files of a `/proc` that shows the processes of all users.
 const PUBLIC_PROC_FILES: &[&str] =
     &["/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys"];
 
@@ -38,7 +38,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
     let ruleset = ruleset(plan).map_err(problem).during(during)?;
     let (read, all) = (AccessFs::from_read(NEWEST_ABI), AccessFs::from_all(NEWEST_ABI));
     let (temporary, home) = writable_folders(plan);
-    // A file tree of its own holds nothing that may not be read.
+    // A separate file tree contains only readable files.
     let reads: Vec<&Path> = match plan.walls {
         Isolation::Namespaces => vec![Path::new("/")],
         Isolation::Landlock | Isolation::None => PUBLIC_PROC_FILES
@@ -61,7 +61,7 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Where they are by now: in a file tree of its own, at the places that the command knows.
+/// The temporary folder and the home: in a separate file tree, their paths as the command sees them.
 fn writable_folders(plan: &Plan) -> (&Path, Option<&Path>) {
     match plan.walls {
         Isolation::Namespaces => (Path::new("/tmp"), plan.home.as_ref().map(|(_, place)| place.as_path())),
@@ -75,7 +75,7 @@ fn ruleset(plan: &Plan) -> Result<RulesetCreated, landlock::RulesetError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST_ABI))?;
-    // In namespaces of their own there is nothing outside to reach or to signal.
+    // In namespaces, processes and sockets outside are out of reach anyway.
     let ruleset = match plan.walls {
         Isolation::Namespaces | Isolation::None => ruleset,
         Isolation::Landlock if plan.network == Network::All => ruleset.scope(Scope::from_all(NEWEST_ABI))?,
@@ -86,7 +86,7 @@ fn ruleset(plan: &Plan) -> Result<RulesetCreated, landlock::RulesetError> {
     ruleset.create()
 }
 
-/// What is not there needs no rule.
+/// Paths that do not exist need no rule.
 fn allow(
     ruleset: RulesetCreated,
     path: &Path,

@@ -1,4 +1,4 @@
-//! The loopback device of a new network namespace, and the socket of the proxy on it.
+//! The loopback device of a new network namespace, and the listening socket of the proxy.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -13,9 +13,9 @@ use crate::plan::PROXY_PORT;
 /// The loopback device is the first of every network namespace.
 const LOOPBACK: u32 = 1;
 
-/// Tests and tools that talk to themselves work; nothing else is there.
+/// Lets programs talk to themselves on 127.0.0.1.
 pub(super) fn bring_up() -> io::Result<()> {
-    // The first netlink protocol, which is the default one, is that of devices and routes.
+    // The default netlink protocol is that of devices and routes.
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
     sendto(&socket, &link_up_message(LOOPBACK), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0u8; 128];
@@ -50,8 +50,8 @@ fn link_up_message(device: u32) -> Vec<u8> {
     message
 }
 
-/// Listens where the command looks for its proxy, and hands the socket to the server, which accepts on it: a socket
-/// stays in the network namespace it was made in.
+/// Listens at the proxy's address and sends the socket to the server, which accepts on it. A socket stays in the
+/// network namespace in which it was created.
 pub(super) fn send_listener() -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT))?;
     handles::send(rustix::stdio::stdin(), listener.as_fd())

@@ -1,4 +1,4 @@
-//! Namespaces of users, mounts, processes, networks and shared memory, made without privileges.
+//! Namespaces for users, mounts, processes, the network and shared memory, without privileges.
 
 use std::fs;
 use std::io;
@@ -10,8 +10,8 @@ use rustix::fs::{Mode, OFlags, open, openat};
 
 use crate::handles;
 
-/// Enters new ones, but for that of the network; processes that are started from now on are in the new process namespace.
-/// The user stays the same in name, so that files keep their owner.
+/// Enters new namespaces except that of the network. New child processes are in the new process namespace. The user id
+/// stays the same, so that files keep their owner.
 pub(super) fn create() -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     unshare(
@@ -25,7 +25,7 @@ pub(super) fn create() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-/// This process by a handle: the other process exchanges the file tree of both.
+/// A handle of this process. The child replaces the file tree of both, so `/proc` cannot be used later.
 pub(super) struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
@@ -33,8 +33,8 @@ impl ProcessHandle {
         Ok(Self(open("/proc/self", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// Makes a network namespace and hands it to the process at the other end. The kernel takes about as long for it as
-    /// the other process takes for its file tree, so the two are made side by side.
+    /// Creates a network namespace and sends it to the child. The child builds its file tree meanwhile, which takes
+    /// about as long.
     pub(super) fn send_network_namespace(&self, socket: &UnixStream) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         let network = openat(&self.0, "ns/net", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
@@ -42,7 +42,7 @@ impl ProcessHandle {
     }
 }
 
-/// Enters the network namespace that the process at the other end has made.
+/// Enters the network namespace that the parent has created.
 pub(super) fn receive_network_namespace(socket: &UnixStream) -> io::Result<()> {
     Ok(setns(handles::receive(socket)?, CloneFlags::CLONE_NEWNET)?)
 }

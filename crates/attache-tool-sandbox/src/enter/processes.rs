@@ -7,11 +7,11 @@ use std::fs;
 pub(super) struct Process {
     pub(super) pid: i32,
     parent: i32,
-    /// In ticks since the machine started. With the number it names a process for good.
+    /// Start time in ticks since boot. Together with the process id it is unique.
     pub(super) started: u64,
 }
 
-/// Children, their children and so on. Where there is no `/proc`, there are none to be seen.
+/// Children, their children and so on. Empty without `/proc`.
 pub(super) fn descendants() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -32,8 +32,8 @@ pub(super) fn descendants() -> Vec<Process> {
     }
 }
 
-/// The numbers of the same processes, found without looking at all others of the machine. Some may be missing that have
-/// started or ended in this moment.
+/// The ids of the same processes, without reading all processes of the machine. May miss processes that start or end at
+/// this moment.
 pub(super) fn descendant_pids() -> Vec<i32> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let Some(mut found) = children(own) else {
@@ -48,7 +48,7 @@ pub(super) fn descendant_pids() -> Vec<i32> {
     found
 }
 
-/// Those of all threads of a process; none where the kernel does not list them.
+/// The children of all threads of a process. None if the kernel does not list them.
 fn children(pid: i32) -> Option<Vec<i32>> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn read_process(pid: i32) -> Option<Process> {
 }
 
 fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
-    // The program's name stands in brackets and may hold anything, brackets too.
+    // The program's name is in brackets and may contain brackets.
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let fields: Vec<&str> = str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace().collect();
     Some(Process { pid, parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })

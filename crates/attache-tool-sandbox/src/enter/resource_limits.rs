@@ -1,4 +1,4 @@
-//! Limits that the kernel keeps for each process.
+//! Resource limits that the kernel enforces for each process.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 use crate::CommandLimits;
 use crate::plan::Isolation;
 
-/// What a process may reserve and not use.
+/// Memory that a process may reserve but not use.
 const RESERVED_BYTES: u64 = 4 << 30;
 
 /// Processes above the limit that can still be started.
@@ -20,11 +20,11 @@ pub(super) fn set_limits(limits: CommandLimits, walls: Isolation) -> io::Result<
     lower(Resource::Cpu, limits.cpu_seconds)?;
     lower(Resource::Nofile, limits.open_files)?;
     lower(Resource::Fsize, limits.file_bytes)?;
-    // The process beside the command counts what is really used; this only bounds what one process can take before it
-    // looks. A program's allocator may reserve much more than it uses.
+    // The process beside the command counts the memory in use. This limit bounds one process between two counts. An
+    // allocator may reserve much more than it uses.
     lower(Resource::Data, limits.memory_bytes.saturating_add(RESERVED_BYTES))?;
-    // A little more than may be: the process beside the command sees it and ends them all, instead of leaving them to try
-    // for ever.
+    // A little more than the limit, so that the process beside the command sees the excess and kills them all.
+    // Otherwise they would retry for ever.
     let most = limits.processes.saturating_add(HEADROOM);
     match walls {
         Isolation::Namespaces => {
@@ -32,7 +32,7 @@ pub(super) fn set_limits(limits: CommandLimits, walls: Isolation) -> io::Result<
             limit_pids(most);
             Ok(())
         }
-        // Outside of a user namespace every process of the user counts. For root it does not hold.
+        // Outside a user namespace the kernel counts every process of the user. It does not limit root.
         Isolation::Landlock | Isolation::None if getuid().is_root() => Ok(()),
         Isolation::Landlock | Isolation::None => {
             lower(Resource::Nproc, most.saturating_add(user_process_count()))
@@ -40,9 +40,9 @@ pub(super) fn set_limits(limits: CommandLimits, walls: Isolation) -> io::Result<
     }
 }
 
-/// How many processes and threads the user has now; the kernel counts both.
+/// The current number of processes and threads of the user. The kernel counts both.
 fn user_process_count() -> u64 {
-    /// Links of a folder that lists threads besides those of the threads.
+    /// The link count of a folder of threads is higher than the number of threads by this.
     const OTHER_LINKS: u64 = 2;
     let user = getuid().as_raw();
     let Ok(entries) = fs::read_dir("/proc") else { return 0 };
@@ -53,10 +53,10 @@ fn user_process_count() -> u64 {
     threads.map(|threads| threads.nlink().saturating_sub(OTHER_LINKS).max(1)).sum()
 }
 
-/// The limit above does not count for root, but a namespace that has no numbers left starts no process for anyone. Older
-/// kernels have one setting for the whole machine, which stays as it is: there the first process counts.
+/// Limits the process ids of the namespace, which also limits root. Older kernels have one setting for the whole
+/// machine, which stays unchanged; there the first process of the namespace counts.
 fn limit_pids(processes: u64) {
-    /// Numbers that are given out only once.
+    /// Process ids that the kernel uses only once.
     const RESERVED: u64 = 300;
     if !kernel_is_at_least(6, 14) {
         return;
@@ -75,7 +75,7 @@ fn kernel_is_at_least(major: u32, minor: u32) -> bool {
     }
 }
 
-/// Never raises: what the server's own limits are stays.
+/// Lowers a limit. Never raises the limits of the server.
 pub(super) fn lower(resource: Resource, limit: u64) -> io::Result<()> {
     let now = getrlimit(resource);
     let within = |known: Option<u64>| Some(known.map_or(limit, |known| known.min(limit)));

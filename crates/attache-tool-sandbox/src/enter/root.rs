@@ -1,7 +1,7 @@
-//! A file tree that holds only what the command may see.
+//! Builds the file tree of a command, which contains only what the command may see.
 //!
-//! Everything is mounted below a new root at the path it has outside. Paths that are not mounted do not exist, which
-//! holds for the sockets of the system's services too.
+//! Everything is mounted below a new root at the path it has outside. Other paths do not exist, including the sockets
+//! of system services.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -26,6 +26,8 @@ use rustix::process::{chdir, pivot_root};
 use super::{During, StepError};
 use crate::plan::Plan;
 
+/// A folder that exists everywhere. The new root is mounted there and moved away at once.
+const MOUNT_POINT: &str = "/proc";
 /// Where the old root is while the new one is built.
 const OLD_ROOT: &str = "/.old";
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
@@ -35,35 +37,55 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
     ("/dev/stdout", "/proc/self/fd/1"),
     ("/dev/stderr", "/proc/self/fd/2"),
 ];
-/// What programs read to learn how many processors there are.
+/// Programs read the number of processors here.
 const CPU_FOLDER: &str = "/sys/devices/system/cpu";
-/// Where small files are copied: that takes less time than a mount.
+/// Small files in this folder are copied, which is faster than a mount.
 const CONFIG_FOLDER: &str = "/etc";
 const MAX_COPY_BYTES: u64 = 32 * 1024;
 
-pub(super) fn build(plan: &Plan) -> Result<(), StepError> {
-    let inner = mount_points().during("listing mounts")?;
-    enter_new_root(&plan.temporary).during("making a file tree")?;
-    // First, because handles are named by it.
+/// Starts the file tree with what every command sees: its processes, devices, and these read-only paths.
+pub(super) fn begin(reads: &[PathBuf]) -> Result<RootBuilder, StepError> {
+    let old_mounts = mount_points().during("listing mounts")?;
+    enter_new_root(Path::new(MOUNT_POINT)).during("making a file tree")?;
+    // First, because the paths of handles are in it.
     mount_proc().during("mounting /proc")?;
+    let tree = RootBuilder {
+        old_mounts,
+        private_folders: Vec::new(),
+        shown: RefCell::default(),
+        bound: RefCell::default(),
+    };
+    mount_devices(&tree)?;
+    tree.bind(Path::new(CPU_FOLDER), MountAccess::Read)?;
+    for path in reads {
+        tree.show(path)?;
+    }
+    Ok(tree)
+}
+
+/// Adds what the plan says, and closes the file tree.
+pub(super) fn finish(mut tree: RootBuilder, plan: &Plan) -> Result<(), StepError> {
+    if let Some(path) = tree.shown.borrow().iter().find(|path| !plan.reads.contains(path)) {
+        return Err(io::Error::other("the plan does not allow it"))
+            .during(format!("showing {}", path.display()));
+    }
     let home = plan.home.as_ref().map(|(_, place)| place.clone());
-    let own = [PathBuf::from("/tmp")].into_iter().chain(home).collect();
-    let tree = RootBuilder { old_mounts: inner, private_folders: own, bound: RefCell::default() };
-    mount_devices(&tree, plan.level)?;
+    tree.private_folders = [PathBuf::from("/tmp")].into_iter().chain(home).collect();
+    if plan.level > AccessLevel::Look {
+        mount_terminals().during("mounting /dev")?;
+    }
     tree.bind_at(&plan.temporary, Path::new("/tmp"), MountAccess::Write)?;
     if let Some((source, place)) = &plan.home {
         tree.bind_at(source, place, MountAccess::Write)?;
     }
     for (place, target) in &plan.links {
-        // One that cannot be made is a path that does not exist.
+        // If a link cannot be created, its path does not exist.
         let _ = make_link(place, target);
     }
-    for path in plan.reads.iter().chain([&PathBuf::from(CPU_FOLDER)]) {
-        if !(path.starts_with(CONFIG_FOLDER) && copy(path)) {
-            tree.bind(path, MountAccess::Read)?;
-        }
+    for path in &plan.reads {
+        tree.show(path)?;
     }
-    // The same folder by the name that the server knows it by.
+    // The same folder at the path that the server uses.
     tree.bind(&plan.temporary, MountAccess::Write)?;
     let right = if plan.level == AccessLevel::Look { MountAccess::Read } else { MountAccess::Write };
     for path in &plan.writes {
@@ -78,7 +100,7 @@ pub(super) fn build(plan: &Plan) -> Result<(), StepError> {
     detach_old_root().during("finishing the file tree")
 }
 
-/// A new root, with the old one below it.
+/// Enters a new root that has the old one below it.
 fn enter_new_root(mount_point: &Path) -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -94,7 +116,7 @@ fn enter_new_root(mount_point: &Path) -> io::Result<()> {
     symlink("/run", "/var/run")
 }
 
-/// The old root disappears, and nothing can be added to the new one.
+/// Removes the old root and makes the new one read-only.
 fn detach_old_root() -> io::Result<()> {
     unmount(OLD_ROOT, UnmountFlags::DETACH)?;
     fs::remove_dir(OLD_ROOT)?;
@@ -102,37 +124,33 @@ fn detach_old_root() -> io::Result<()> {
     Ok(mount_remount("/", flags, c"")?)
 }
 
-/// Commands that only look need no terminals and no shared memory of their own.
-fn mount_devices(tree: &RootBuilder, level: AccessLevel) -> Result<(), StepError> {
+fn mount_devices(tree: &RootBuilder) -> Result<(), StepError> {
     for name in DEVICES {
         tree.bind(&Path::new("/dev").join(name), MountAccess::Device)?;
     }
     for (place, target) in DEVICE_LINKS {
         symlink(target, place).during("linking devices")?;
     }
-    if level == AccessLevel::Look {
-        return Ok(());
-    }
-    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    let mounted = fs::create_dir("/dev/pts")
-        .and_then(|()| fs::create_dir("/dev/shm"))
-        .and_then(|()| {
-            Ok(mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620")?)
-        })
-        .and_then(|()| {
-            Ok(mount("tmpfs", "/dev/shm", "tmpfs", flags | MountFlags::NODEV, c"mode=1777,size=256m")?)
-        })
-        .and_then(|()| symlink("pts/ptmx", "/dev/ptmx"));
-    mounted.during("mounting /dev")
+    Ok(())
 }
 
-/// Only those of the new process namespace.
+/// Terminals and shared memory, which commands that only look do not need.
+fn mount_terminals() -> io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    fs::create_dir("/dev/pts")?;
+    mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620")?;
+    symlink("pts/ptmx", "/dev/ptmx")?;
+    fs::create_dir("/dev/shm")?;
+    Ok(mount("tmpfs", "/dev/shm", "tmpfs", flags | MountFlags::NODEV, c"mode=1777,size=256m")?)
+}
+
+/// Shows only the processes of the new process namespace.
 fn mount_proc() -> io::Result<()> {
     Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
 }
 
-/// Keeps paths inside of writable folders as they are. The folders above them become mounts as well, for a folder could
-/// otherwise be renamed and replaced with all that is mounted below it.
+/// Makes protected paths inside writable folders read-only. The folders above them become mounts as well. Otherwise a
+/// command could rename such a folder with everything mounted below it and create another one.
 fn protect(tree: &RootBuilder, plan: &Plan) -> Result<(), StepError> {
     let mut above: Vec<&Path> = Vec::new();
     for path in plan.protected.iter().chain(&plan.hidden) {
@@ -151,7 +169,7 @@ fn protect(tree: &RootBuilder, plan: &Plan) -> Result<(), StepError> {
     Ok(())
 }
 
-/// Covers what is at the path with nothing.
+/// Covers the path with an empty file or folder.
 fn hide(path: &Path) -> io::Result<()> {
     let Some(handle) = open(path)? else { return Ok(()) };
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
@@ -164,7 +182,7 @@ fn hide(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts a copy of a small file in its place. False: it has to be mounted.
+/// Copies a small file into the new tree. False: the file must be mounted.
 fn copy(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let Ok(file) = openat2(CWD, in_old_root(path), flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) else {
@@ -176,7 +194,7 @@ fn copy(path: &Path) -> bool {
     }
     let mut content = Vec::new();
     let is_read = file.take(MAX_COPY_BYTES + 1).read_to_end(&mut content).is_ok();
-    // The new tree holds nothing at this place yet, and no link leads there.
+    // The new tree has nothing at this path yet, and no link leads there.
     is_read
         && content.len() as u64 <= MAX_COPY_BYTES
         && path.parent().is_some_and(|folder| open_or_create(folder, true).is_ok())
@@ -190,22 +208,36 @@ enum MountAccess {
     Device,
 }
 
-struct RootBuilder {
-    /// The mounts of the old tree.
+pub(super) struct RootBuilder {
+    /// The mount points of the old tree.
     old_mounts: Vec<PathBuf>,
-    /// Folders of the conversation that commands write: `/tmp` and the home.
+    /// Writable folders of the conversation: `/tmp` and the home.
     private_folders: Vec<PathBuf>,
-    /// What is mounted so far.
+    /// The readable paths so far.
+    shown: RefCell<Vec<PathBuf>>,
+    /// The paths mounted so far.
     bound: RefCell<Vec<PathBuf>>,
 }
 
 impl RootBuilder {
+    /// Makes a path readable, once.
+    fn show(&self, path: &Path) -> Result<(), StepError> {
+        if self.shown.borrow().iter().any(|shown| shown == path) {
+            return Ok(());
+        }
+        if !(path.starts_with(CONFIG_FOLDER) && copy(path)) {
+            self.bind(path, MountAccess::Read)?;
+        }
+        self.shown.borrow_mut().push(path.to_owned());
+        Ok(())
+    }
+
     fn bind(&self, path: &Path, right: MountAccess) -> Result<(), StepError> {
         self.bind_at(path, path, right)
     }
 
-    /// Shows what is at `source` outside at `place`. What does not exist is left out. Neither path may lead through a
-    /// link: a command before this one may have put it there.
+    /// Mounts the old tree's `source` at `place`. Skips a source that does not exist. Refuses links in both paths,
+    /// because an earlier command may have created them.
     fn bind_at(&self, source: &Path, place: &Path, right: MountAccess) -> Result<(), StepError> {
         let what = || format!("mounting {}", place.display());
         let Some(outside) = open(&in_old_root(source)).during(what())? else { return Ok(()) };
@@ -220,7 +252,7 @@ impl RootBuilder {
         set_mount_flags(place, right).during(what())?;
         let below = self.old_mounts.iter().filter_map(|mount| mount.strip_prefix(source).ok());
         for below in below.filter(|below| !below.as_os_str().is_empty()) {
-            // Some have gone meanwhile, or are covered by another.
+            // Skips mounts that are gone or covered.
             set_mount_flags(&place.join(below), right).during(what())?;
         }
         Ok(())
@@ -228,8 +260,8 @@ impl RootBuilder {
 }
 
 impl RootBuilder {
-    /// Folders on the way to a mount must not be the conversation's own: another command of it, which sees them as
-    /// ordinary folders, could exchange them. The first of them becomes an empty file system of this command.
+    /// Covers the first folder on the way to a mount inside a private folder with an empty file system. Another command
+    /// of the conversation could otherwise replace the folders on the way.
     fn cover(&self, place: &Path) -> io::Result<()> {
         let Some(own) =
             self.private_folders.iter().filter(|own| place.starts_with(own) && place != **own).max()
@@ -257,7 +289,7 @@ impl RootBuilder {
     }
 }
 
-/// Sets the flags of a mount; those it has may not be taken away. What does not exist is passed over.
+/// Sets the flags of a mount and keeps those it has. Skips a path that does not exist.
 fn set_mount_flags(place: &Path, right: MountAccess) -> io::Result<()> {
     let Some(handle) = open(place)? else { return Ok(()) };
     let has = fstatvfs(&handle)?.f_flag;
@@ -274,7 +306,7 @@ fn set_mount_flags(place: &Path, right: MountAccess) -> io::Result<()> {
     Ok(mount_remount(handle_path(&handle), flags, c"")?)
 }
 
-/// A handle of what is at the path, reached through no link; none when there is nothing.
+/// Opens a path without following links. None if it does not exist.
 fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
@@ -284,7 +316,7 @@ fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// A handle of the folder or file at the path, which is made if it is missing; through no link.
+/// Opens a folder or file without following links, and creates it if it is missing.
 fn open_or_create(path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
     if let Some(handle) = open(path)? {
         return Ok(handle);
@@ -299,7 +331,7 @@ fn open_or_create(path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
         openat(&parent, last, flags, Mode::from_raw_mode(0o644)).map(drop)
     };
     match made {
-        // Another command of the conversation, which shares the folder, has made it in this moment.
+        // Another command of the conversation may have created it at this moment.
         Ok(()) | Err(Errno::EXIST) => open(path)?.ok_or_else(gone),
         Err(error) => Err(error.into()),
     }
@@ -309,12 +341,12 @@ fn file_type(handle: &OwnedFd) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(fstat(handle)?.st_mode))
 }
 
-/// A path that stands for exactly what the handle is of.
+/// A path to exactly the file of the handle.
 fn handle_path(handle: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
 
-/// Where a path of the old root is now.
+/// The current path of a path of the old root.
 fn in_old_root(path: &Path) -> PathBuf {
     Path::new(OLD_ROOT).join(path.strip_prefix("/").unwrap_or(path))
 }
@@ -325,7 +357,7 @@ fn make_link(place: &Path, target: &Path) -> io::Result<()> {
     Ok(symlinkat(target, open_or_create(parent, true)?, last)?)
 }
 
-/// All mount points, as the kernel lists them: the fifth word of each line, with some characters escaped.
+/// All mount points: the fifth word of each line, with some characters escaped.
 fn mount_points() -> io::Result<Vec<PathBuf>> {
     let list = fs::read("/proc/self/mountinfo")?;
     let lines = list.split(|byte| *byte == b'\n');

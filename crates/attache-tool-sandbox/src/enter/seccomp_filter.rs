@@ -1,4 +1,4 @@
-//! The system call filter: what no command of ours needs, and what would lead around the other walls.
+//! The system call filter. It refuses calls that commands do not need or that would bypass the other restrictions.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +12,7 @@ use seccompiler::{
 use super::{During, StepError};
 use crate::plan::{Isolation, Network, Plan};
 
-/// Refused whatever their arguments are.
+/// Refused with any arguments.
 const REFUSED_CALLS: &[libc::c_long] = &[
     // Other processes' memory.
     libc::SYS_ptrace,
@@ -36,7 +36,7 @@ const REFUSED_CALLS: &[libc::c_long] = &[
     libc::SYS_mount_setattr,
     libc::SYS_open_by_handle_at,
     libc::SYS_name_to_handle_at,
-    // Parts of the kernel that many break-outs began with.
+    // Parts of the kernel that many exploits used.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -61,10 +61,10 @@ const REFUSED_CALLS: &[libc::c_long] = &[
     libc::SYS_vhangup,
 ];
 
-/// The sockets of programs that talk to themselves.
+/// Allowed socket families.
 const SOCKET_FAMILIES: &[libc::c_int] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// Puts text into a terminal as if it had been typed there.
+/// Inserts text into a terminal as if it had been typed.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 
@@ -93,7 +93,7 @@ type FilterResult = Result<BpfProgram, seccompiler::BackendError>;
 fn refused_calls(plan: &Plan) -> FilterResult {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED_CALLS.iter().map(|call| (*call, vec![])).collect();
-    // Without a network namespace no socket may reach the host's network or the sockets of its services.
+    // Without a network namespace a socket could reach the host's network and the sockets of its services.
     let enclosed = plan.walls == Isolation::Namespaces || plan.network == Network::All;
     let families: &[libc::c_int] = if enclosed { SOCKET_FAMILIES } else { &[] };
     rules.insert(libc::SYS_socket, other_families(families)?);
@@ -106,7 +106,7 @@ fn refused_calls(plan: &Plan) -> FilterResult {
     filter(rules, libc::EPERM)
 }
 
-/// One rule that fits when the first argument is none of these.
+/// A rule that matches if the first argument is none of these.
 fn other_families(families: &[libc::c_int]) -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
     if families.is_empty() {
         return Ok(Vec::new());
@@ -122,7 +122,7 @@ fn equals(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::Bac
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
-/// The arguments of `clone3` cannot be looked at; programs that hear it does not exist use `clone`.
+/// A filter cannot read the arguments of `clone3`. Programs use `clone` if `clone3` does not exist.
 fn hide_clone3() -> FilterResult {
     filter(BTreeMap::from([(libc::SYS_clone3, vec![])]), libc::ENOSYS)
 }
@@ -132,7 +132,7 @@ fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: libc::c_int) -> FilterR
     SeccompFilter::new(rules, SeccompAction::Allow, refuse, ARCHITECTURE)?.try_into()
 }
 
-/// On x86-64 the same calls have a second set of numbers, which the filters above do not know.
+/// On x86-64 the calls have a second set of numbers (x32), which the filters above do not cover.
 fn refuse_x32() -> BpfProgram {
     if !cfg!(target_arch = "x86_64") {
         return Vec::new();

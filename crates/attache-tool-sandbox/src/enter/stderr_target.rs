@@ -1,4 +1,4 @@
-//! A way to add something to a command's output without holding it open.
+//! Adds text to the output of a command without keeping the output open.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use rustix::fs::{Mode, OFlags, fstat, open};
 
-/// The file that the command was given to write to, by its identity.
+/// The file to which the command writes its errors, by device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StderrTarget {
     device: u64,
@@ -16,13 +16,14 @@ pub(super) struct StderrTarget {
 }
 
 impl StderrTarget {
-    /// That of this process.
+    /// The standard error of this process.
     pub(super) fn of_stderr() -> Option<Self> {
         let status = fstat(io::stderr()).ok()?;
         Some(Self { device: status.st_dev, inode: status.st_ino })
     }
 
-    /// Opens it again by way of a process that still has it. What such a process has put in its place is never opened.
+    /// Opens the file through a process that still has it open. Never opens another file that the process has put
+    /// there.
     pub(super) fn open(self, processes: &[i32]) -> Option<fs::File> {
         let handles =
             processes.iter().flat_map(|pid| [2, 1].map(|number| format!("/proc/{pid}/fd/{number}")));
@@ -43,7 +44,7 @@ impl StderrTarget {
     }
 }
 
-/// As far as there is room: the reader may have stopped.
+/// Writes as much as fits; the reader may have stopped.
 pub(super) fn write(outlet: &mut fs::File, text: &str) {
     let _ = outlet.write_all(text.as_bytes());
 }

@@ -1,9 +1,9 @@
-//! Two processes beside a command that has no process namespace: one that the server knows and that ends as the command
-//! does, and one that watches. The watcher adopts every process that the command leaves behind, whatever session or
-//! group that process is in, and kills all of them when the server dies or they use more than they may together.
+//! Two processes beside a command that has no process namespace. The outer process is the server's child and exits like
+//! the command. The watcher adopts all orphans of the command, in any session or group. It kills them when the server
+//! dies or they exceed a limit together.
 //!
-//! Out of its reach is only a process that kills the watcher first, and what a service that ran before starts on the
-//! command's behalf (cron, a container's daemon).
+//! The watcher does not reach a process that kills the watcher first, nor processes that another service starts for the
+//! command (cron, a container daemon).
 
 use std::collections::HashSet;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -30,17 +30,17 @@ use super::usage::{FIRST_CHECK_INTERVAL, MAX_CHECK_INTERVAL, exceeded_limit, lim
 use super::{During, StepError, resource_limits};
 use crate::CommandLimits;
 
-/// How long the watcher tries to kill; what is left then runs as another user, and it only waits.
+/// After this time the watcher stops killing. What is left runs as another user, and the watcher only waits.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// What the process that becomes the command does last.
+/// What the process that becomes the command does next.
 pub(super) enum CommandAction {
     Run(Box<Command>),
     Ended(ExitCode),
 }
 
-/// Runs `prepare` and the command it returns in a process of its own, and watches it; ends as the command ends.
+/// Runs `prepare` and its command in a new process, and watches it. Exits like the command.
 pub(super) fn run_watched(
     server: ServerHandle,
     limits: CommandLimits,
@@ -56,7 +56,7 @@ pub(super) fn run_watched(
         ForkResult::Child => {
             drop(reader);
             let outer = pidfd_open(outer_pid, PidfdFlags::empty()).during("finding the process outside")?;
-            // From here on every orphan among the command's processes becomes a child of this one.
+            // Orphans of the command become children of this process.
             set_child_subreaper(Some(getpid())).during("adopting orphans")?;
             match fork()? {
                 ForkResult::Child => become_command(prepare()?),
@@ -86,7 +86,7 @@ fn fork() -> Result<ForkResult, StepError> {
 
 fn become_command(prepared: CommandAction) -> Result<ExitCode, StepError> {
     use std::os::unix::process::CommandExt;
-    // Should the watcher be killed, at least the command itself ends. The watcher has one thread, so this is its end.
+    // If the watcher is killed, the command ends too. This signal follows the thread, and the watcher has only one.
     prctl::set_pdeathsig(NixSignal::SIGKILL).during("following the watcher")?;
     match prepared {
         CommandAction::Ended(code) => Ok(code),
@@ -94,19 +94,19 @@ fn become_command(prepared: CommandAction) -> Result<ExitCode, StepError> {
     }
 }
 
-/// The process outside: the server signals it and waits for it as if it were the command.
+/// The outer process. The server signals it and waits for it as if it were the command.
 fn exit_with_watcher(
     mut reader: PipeReader,
     watcher: Option<Pid>,
     server: Pid,
 ) -> Result<ExitCode, StepError> {
-    ignore_signals();
-    // The terminal's hangup reaches the command by itself. An order to end is passed on, unless the server gives it, which
-    // tells all of the command's processes.
+    detach_from_output();
+    // A hangup of the terminal reaches the command directly. SIGTERM is forwarded, unless it comes from the server,
+    // which signals all processes of the command.
     let asked = block(&[NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGINT, NixSignal::SIGQUIT]);
     let asked = asked.and_then(|_| SignalFd::new(&SigSet::from(NixSignal::SIGTERM)));
     let asked = asked.during("watching for signals")?;
-    // The command ends as it likes; its memory is not written twice.
+    // Only the command writes a core dump.
     let _ = resource_limits::lower(Resource::Core, 0);
     let command = receive(&mut reader).and_then(Pid::from_raw);
     loop {
@@ -126,12 +126,12 @@ fn exit_with_watcher(
     }
     let status = receive(&mut reader);
     if status.is_none() {
-        // The watcher was killed, and nothing would end the command with the server.
+        // The watcher was killed. Without it the command would outlive the server.
         command.map(|command| kill_process(command, Signal::KILL));
     }
     let watches_on = receive(&mut reader).is_some_and(|more| more != 0);
     if !watches_on {
-        // It ends by itself now, and has to be waited for where the system's first process does not do that.
+        // The watcher ends now. Reaps it in case the system's first process does not.
         let _ = waitpid(watcher, WaitOptions::empty());
     }
     let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
@@ -146,18 +146,18 @@ fn receive(reader: &mut PipeReader) -> Option<i32> {
 
 struct Watcher {
     server: OwnedFd,
-    /// The process that stands for the command; gone from here once the command has ended.
+    /// The outer process, which exits after the command.
     outer: OwnedFd,
     outer_pid: Pid,
     command: Pid,
-    /// Tells the process outside which process the command is, and how it ended.
+    /// Sends the process id and the exit status of the command to the outer process.
     report: Option<PipeWriter>,
     limit_check: LimitCheck,
-    /// Where the command writes.
+    /// Where the command writes its errors.
     stderr: Option<StderrTarget>,
 }
 
-/// When the limits are looked at.
+/// When to check the limits.
 struct LimitCheck {
     limits: CommandLimits,
     last: Instant,
@@ -169,7 +169,7 @@ impl LimitCheck {
         Timespec::try_from(self.pause.saturating_sub(self.last.elapsed())).unwrap_or_default()
     }
 
-    /// Which limit is passed, and by which processes. Only looks when it is time.
+    /// The exceeded limit and the processes, if a check is due.
     fn passed(&mut self) -> Option<(String, Vec<i32>)> {
         if self.last.elapsed() < self.pause {
             return None;
@@ -184,13 +184,13 @@ impl LimitCheck {
 
 impl Watcher {
     fn run(mut self) -> Result<ExitCode, StepError> {
-        // Signals for the command's session and group are not meant for the one that watches it.
+        // Signals for the command's session and group must not reach the watcher.
         let _ = setsid();
-        ignore_signals();
+        detach_from_output();
         pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None).during("blocking signals")?;
         let ended = SignalFd::new(&SigSet::from(NixSignal::SIGCHLD)).during("watching for children")?;
         self.send(self.command.as_raw_nonzero().get());
-        // What ended before its signal could be waited for is seen here.
+        // Also reaps processes that ended before the signal handle existed.
         while self.reap() == Descendants::Processes {
             let mut handles = vec![
                 PollFd::new(&self.server, PollFlags::IN),
@@ -199,7 +199,7 @@ impl Watcher {
             if self.report.is_some() {
                 handles.push(PollFd::new(&self.outer, PollFlags::IN));
             }
-            // An interruption is looked at like everything else.
+            // An interruption counts as an event.
             let _ = poll(&mut handles, Some(&self.limit_check.until_next()));
             let over =
                 |handle: Option<&PollFd<'_>>| handle.is_some_and(|it| it.revents().contains(PollFlags::IN));
@@ -218,14 +218,14 @@ impl Watcher {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Kills the command with all that it has started, and says why where it writes.
+    /// Kills the command with everything it has started, and writes the reason to its output.
     fn end(&mut self, why: &str, processes: &[i32]) {
         let mut outlet = self.stderr.and_then(|outlet| outlet.open(processes));
         if let Some(outlet) = &mut outlet {
             stderr_target::write(outlet, &limit_message(why));
         }
-        // One call ends a group that starts processes faster than they can be counted, with the process outside, which
-        // leads it.
+        // One call kills a group that starts processes faster than they can be listed. The outer process leads the
+        // group.
         if self.report.is_some() && getpgid(Some(self.outer_pid)) == Ok(self.outer_pid) {
             let _ = kill_process_group(self.outer_pid, Signal::KILL);
         }
@@ -234,7 +234,7 @@ impl Watcher {
         self.send(0);
     }
 
-    /// Waits for all that have ended, and reports the command.
+    /// Reaps ended processes and reports the end of the command.
     fn reap(&mut self) -> Descendants {
         let mut of_command = None;
         let left = loop {
@@ -257,7 +257,7 @@ impl Watcher {
 
     fn send(&mut self, number: i32) {
         if let Some(report) = &mut self.report {
-            // The process outside may have been killed; that is seen otherwise.
+            // The outer process may be dead; the poll notices that.
             let _ = report.write_all(&number.to_ne_bytes());
         }
     }
@@ -269,7 +269,7 @@ enum Descendants {
     Nothing,
 }
 
-/// Kills every descendant until none is left. One that was sent this signal starts no more, so the looks come to an end.
+/// Kills descendants until none is left. A killed process starts no others, so this ends.
 fn kill_all() {
     let begun = Instant::now();
     let mut seen = HashSet::new();
@@ -292,7 +292,7 @@ fn kill_all() {
     }
 }
 
-/// The number may have passed on since the look: the handle is of the process that is signalled.
+/// The process id may have been reused, so the start time of the opened process is compared.
 fn kill(pid: i32, started: u64) {
     let Some(handle) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
         return;
@@ -307,9 +307,8 @@ fn block(signals: &[NixSignal]) -> nix::Result<()> {
     pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&signals), None)
 }
 
-/// Lets go of what the command reads and writes, so that its end is seen there, and shows in lists of processes as what
-/// it is.
-fn ignore_signals() {
+/// Closes the input and output of the command, so that readers see its end, and sets the name of this process.
+fn detach_from_output() {
     if let Ok(name) = std::ffi::CString::new(WATCHER_NAME) {
         let _ = prctl::set_name(&name);
     }

@@ -5,6 +5,8 @@ mod canary;
 mod egress;
 mod git;
 mod limits;
+mod ready;
+mod speed;
 mod walls;
 mod watcher;
 mod world;

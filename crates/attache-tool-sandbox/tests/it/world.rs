@@ -1,13 +1,23 @@
 //! A workspace, a home with secrets, and commands that run in a sandbox.
 
 use std::fs;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 use attache_tool::{
-    Access, AccessLevel, ConfinedProgram, Confiner, IgnoreSources, Launch, ProgramInput, Workspace,
+    Access, AccessLevel, ConfinedProgram, Confiner, IgnoreSources, Launch, ProgramInput, ReadyProcess,
+    ReadyStart, Workspace,
 };
 use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions};
+use tokio::runtime::Runtime;
+
+/// Waits for copies of the program that are started ahead. It has a thread of its own, for tests block theirs.
+pub(crate) static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+});
 
 /// What a command wrote and how it ended.
 #[derive(Debug)]
@@ -78,23 +88,47 @@ impl World {
         self.run(script, &Access::new(AccessLevel::Work))
     }
 
+    /// The first command of a sandbox starts a copy of the program; the others run in the copy that waits for them.
     pub(crate) fn run(&self, script: &str, access: &Access) -> Ran {
-        let (mut command, launch) = self.command(script, access);
-        let output = command.output().unwrap();
-        ran(output, &launch)
+        let _context = RUNTIME.enter();
+        let mut launch = self.launch(script, access);
+        match launch.ready.take() {
+            Some(ready) => self.run_ready(ready, &launch),
+            None => ran(self.command_of(&mut launch).output().unwrap(), &launch),
+        }
     }
 
-    /// The command to be started, and what has to be kept meanwhile.
+    pub(crate) fn run_ready(&self, ready: Box<dyn ReadyProcess>, launch: &Launch) -> Ran {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let environment = &self.workspace.environment;
+        let output = writer.as_fd();
+        let start = ReadyStart { directory: self.root(), environment, output, terminal: false };
+        let mut child = ready.run(launch, start).unwrap();
+        drop(writer);
+        let mut stdout = Vec::new();
+        reader.read_to_end(&mut stdout).unwrap();
+        let status = RUNTIME.block_on(child.wait()).unwrap();
+        ran(Output { status, stdout, stderr: Vec::new() }, launch)
+    }
+
+    /// The command as a new process, and what has to be kept meanwhile.
     pub(crate) fn command(&self, script: &str, access: &Access) -> (Command, Launch) {
-        let arguments = vec!["-c".to_owned(), script.to_owned()];
+        let mut launch = self.launch(script, access);
+        (self.command_of(&mut launch), launch)
+    }
+
+    pub(crate) fn launch(&self, script: &str, access: &Access) -> Launch {
         let program = ConfinedProgram {
             name: "bash",
-            arguments,
+            arguments: vec!["-c".to_owned(), script.to_owned()],
             workspace: &self.workspace,
             access,
             input: ProgramInput::Empty,
         };
-        let mut launch = self.sandbox.confine(program).unwrap();
+        self.sandbox.confine(program).unwrap()
+    }
+
+    fn command_of(&self, launch: &mut Launch) -> Command {
         let mut command = Command::new(&launch.program);
         command
             .args(&launch.arguments)
@@ -103,11 +137,11 @@ impl World {
             .envs(self.workspace.environment.iter().cloned())
             .envs(launch.environment.iter().cloned())
             .stdin(launch.input.take().map_or_else(Stdio::null, Stdio::from));
-        (command, launch)
+        command
     }
 }
 
-pub(crate) fn ran(output: std::process::Output, launch: &Launch) -> Ran {
+pub(crate) fn ran(output: Output, launch: &Launch) -> Ran {
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let blocked = launch.guard.as_ref().map(|guard| guard.blocked()).unwrap_or_default();

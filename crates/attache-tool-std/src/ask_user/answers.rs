@@ -1,4 +1,4 @@
-//! Reads what a person answered, in any of the shapes that clients send.
+//! Parses a person's answers in all forms that clients send.
 
 use attache_tool::ToolError;
 use serde_json::{Map, Value};
@@ -7,12 +7,12 @@ use super::{Question, QuestionKind};
 
 /// Characters of one answer.
 const MAX_ANSWER: usize = 20_000;
-/// Characters of an answer that could not be understood, for the model to make something of.
+/// Characters of an unclear answer that the model gets.
 const MAX_REPEATED: usize = 2_000;
 const YES: &[&str] = &["yes", "y", "true", "ok", "okay", "sure", "yep", "yeah"];
 const NO: &[&str] = &["no", "n", "false", "nope"];
 
-/// The answers by the number of their question from 0; those that were left out are left out, and empty is dismissed.
+/// The answers by question number, from 0. Questions without an answer are missing; empty means dismissed.
 pub(super) fn read(questions: &[Question], given: &Value) -> Result<Map<String, Value>, ToolError> {
     let lines = line_by_line(questions, given);
     let mut answers = Map::new();
@@ -31,14 +31,14 @@ pub(super) fn read(questions: &[Question], given: &Value) -> Result<Map<String, 
     Ok(answers)
 }
 
-/// Which answer is for which question.
+/// Assigns answers to questions.
 fn by_number<'a>(questions: &[Question], given: &'a Value) -> Result<Vec<(usize, &'a Value)>, ToolError> {
     match given {
         Value::Null => Ok(Vec::new()),
         Value::Object(members) => {
             members.iter().map(|(name, answer)| Ok((number_of(questions, name)?, answer))).collect()
         }
-        // A list could be several choices for one question.
+        // With one question, a list is several choices.
         Value::Array(items) => match questions {
             [only] if only.multiple && !items.iter().any(Value::is_array) => Ok(vec![(0, given)]),
             _ => Ok(items.iter().enumerate().collect()),
@@ -55,14 +55,14 @@ fn by_number<'a>(questions: &[Question], given: &'a Value) -> Result<Vec<(usize,
     }
 }
 
-/// A text for several questions: a line for each, in their order.
+/// A text for several questions has one line for each.
 fn line_by_line(questions: &[Question], given: &Value) -> Option<Value> {
     let text = given.as_str().filter(|_| questions.len() > 1)?;
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     (lines.len() == questions.len()).then(|| lines.into())
 }
 
-/// By its number, or by its header where that says which is meant.
+/// Finds a question by its number or its unique header.
 fn number_of(questions: &[Question], name: &str) -> Result<usize, ToolError> {
     let header = |question: &Question| question.header.trim().eq_ignore_ascii_case(name.trim());
     let named = || questions.iter().position(header);
@@ -73,7 +73,7 @@ fn number_of(questions: &[Question], name: &str) -> Result<usize, ToolError> {
     })
 }
 
-/// None when it was left empty.
+/// None if it is empty.
 fn answer(question: &Question, number: usize, given: &Value) -> Result<Option<Value>, ToolError> {
     let wrong = |what: String| Err(ToolError::bad_input(format!("the answer to question {number}: {what}")));
     let given = match given {
@@ -114,7 +114,7 @@ fn answer(question: &Question, number: usize, given: &Value) -> Result<Option<Va
     }
 }
 
-/// The labels that are meant, in the order of the options; or what means none.
+/// The chosen labels, in the order of the options, or the first text that matches none.
 fn chosen<'a>(question: &'a Question, given: &[String]) -> Result<Vec<&'a str>, String> {
     let place = |word: &str| {
         let named = question.options.iter().position(|option| option.label.trim().eq_ignore_ascii_case(word));
@@ -127,7 +127,7 @@ fn chosen<'a>(question: &'a Question, given: &[String]) -> Result<Vec<&'a str>, 
     for text in given {
         match place(text) {
             Some(place) => places.push(place),
-            // Several in one line.
+            // Several choices in one line.
             None => {
                 for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
                     places.push(place(word).ok_or_else(|| word.to_owned())?);
@@ -140,7 +140,7 @@ fn chosen<'a>(question: &'a Question, given: &[String]) -> Result<Vec<&'a str>, 
     Ok(places.into_iter().map(|place| question.options[place].label.as_str()).collect())
 }
 
-/// As text; none when there is nothing to it.
+/// The value as text; none if it is empty.
 fn word(value: &Value) -> Option<String> {
     let text = match value {
         Value::Null => String::new(),

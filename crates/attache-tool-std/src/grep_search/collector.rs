@@ -1,7 +1,7 @@
-//! Gathers what threads find, so that the answer is the same however they take turns.
+//! Collects matches from several threads, with the same result in any order.
 //!
-//! Only the first so many matches by path are kept. Once there are that many, what comes after them by path need
-//! not be looked at, which is most of the work when a pattern matches nearly everywhere.
+//! Keeps only the first matches by path. Once there are enough, later paths are skipped, which saves most of the work
+//! for a pattern that matches nearly everywhere.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ pub(super) struct MatchCollector {
 pub(super) struct KeptMatches {
     pub(super) files: BTreeMap<PathBuf, FileMatches>,
     pub(super) matches: usize,
-    /// There are, or may be, matches that are not kept.
+    /// There may be matches that are not kept.
     pub(super) limited: bool,
 }
 
 impl MatchCollector {
-    /// Keeps `most` matches, which is at least one.
+    /// Keeps `most` matches, at least one.
     pub(super) fn new(most: usize) -> Self {
         Self { most, full: AtomicBool::new(false), kept: Mutex::default() }
     }
 
-    /// Whether matches at or below this path would not be kept any more.
+    /// Whether matches at or below this path would be dropped.
     pub(super) fn is_beyond(&self, path: &Path) -> bool {
         if !self.full.load(Ordering::Relaxed) {
             return false;

@@ -1,4 +1,4 @@
-//! Takes the matching lines of one file, each cut to a size that can be shown.
+//! Collects the matching lines of one file, and cuts long lines.
 
 use std::io;
 
@@ -21,17 +21,17 @@ pub(super) enum LineRole {
     Context,
 }
 
-/// What was found in one file.
+/// The matches in one file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FileMatches {
     pub(super) lines: Vec<MatchLine>,
     pub(super) matches: usize,
-    /// There are more matches than were wanted.
+    /// There are more matches.
     pub(super) more: bool,
 }
 
 impl FileMatches {
-    /// Keeps the first `matches` and what stands before them and between.
+    /// Keeps the first `matches` and the context before and between them.
     pub(super) fn truncate(&mut self, matches: usize) {
         let mut seen = 0;
         self.lines.retain(|line| {
@@ -43,15 +43,15 @@ impl FileMatches {
     }
 }
 
-/// What of a file is wanted.
+/// What to collect from a file.
 pub(super) enum SearchDetail {
-    /// Whether it matches at all.
+    /// Only whether it matches.
     Name,
-    /// So many matching lines.
+    /// At most this many matching lines.
     Lines(usize),
 }
 
-/// Listens to the search of one file.
+/// Receives the lines of one file from the searcher.
 pub(super) struct MatchSink<'search> {
     pub(super) matcher: &'search RegexMatcher,
     pub(super) unwanted: Option<&'search RegexMatcher>,
@@ -82,7 +82,7 @@ impl Sink for MatchSink<'_> {
                 self.found.matches = 1;
                 Ok(false)
             }
-            // Ends at the match after the last one that is wanted, so that the context of that one is complete.
+            // Stops at the match after the last one, so that the context of the last one is complete.
             SearchDetail::Lines(most) if self.found.matches == most => {
                 self.found.more = true;
                 Ok(false)
@@ -103,7 +103,7 @@ impl Sink for MatchSink<'_> {
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), io::Error> {
-        // It turned out to be binary only after something was found.
+        // The file turned out to be binary after a match.
         if finish.binary_byte_offset().is_some() {
             self.found = FileMatches::default();
         }
@@ -111,7 +111,7 @@ impl Sink for MatchSink<'_> {
     }
 }
 
-/// The line without its end; of a long one the part around `at`.
+/// The line without its line end; for a long line, the part around `at`.
 fn shorten(bytes: &[u8], at: usize) -> String {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
@@ -122,7 +122,7 @@ fn shorten(bytes: &[u8], at: usize) -> String {
     while start < at && bytes[start] & 0b1100_0000 == 0b1000_0000 {
         start += 1;
     }
-    // A character has four bytes at most.
+    // A character has at most four bytes.
     let window = &bytes[start..bytes.len().min(start + 4 * MAX_LINE_CHARACTERS)];
     let window = String::from_utf8_lossy(window);
     let mut characters = window.chars();

@@ -1,4 +1,4 @@
-//! What was found, as text.
+//! Writes the matches as text.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::lines::LineRole;
 use super::search::SearchOutcome;
 use crate::read_only::{shown_path, text_output};
 
-/// An answer is cut between lines when it gets longer than this many bytes.
+/// Longer results are cut between lines.
 const MAX_BYTES: usize = 512 * 1024;
 
 pub(super) fn report(
@@ -45,7 +45,7 @@ pub(super) fn report(
     text_output(text.trim_end().to_owned(), format!("Found {counted}{notes}"))
 }
 
-/// Says whether everything was written.
+/// Returns whether everything was written.
 fn write_matches(text: &mut String, workspace: &Workspace, input: &Input, outcome: &SearchOutcome) -> bool {
     for (path, found) in &outcome.kept.files {
         let path = shown_path(workspace, path);

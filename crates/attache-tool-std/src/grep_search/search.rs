@@ -1,4 +1,4 @@
-//! Searches files with ripgrep's own engine, in as many threads as the walk has.
+//! Searches files with ripgrep's engine, on the threads of the walk.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,20 +19,20 @@ use crate::path_pattern::PathPattern;
 use crate::walk::{NEVER_ENTERED, VERSION_CONTROL, Walk, WalkDeadline};
 use crate::workspace::locate_resolved;
 
-/// The longest line a search holds in memory; a file with a longer one is not searched.
+/// The longest line that a search holds in memory. Files with longer lines are not searched.
 const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
-/// Lines around a single match, and around each of a few, when none were asked for.
+/// The default context of a single match, and of each of a few matches.
 const CONTEXT_OF_ONE: usize = 50;
 const CONTEXT_OF_FEW: usize = 15;
 const FEW: usize = 3;
 
-/// A call's input, understood.
+/// The parsed input of a call.
 pub(super) struct Search {
     matcher: RegexMatcher,
     unwanted: Option<RegexMatcher>,
     include: Option<Include>,
     names_only: bool,
-    /// Lines before and after; none when they were not asked for.
+    /// Lines before and after a match, if the call names them.
     context: Option<(usize, usize)>,
     per_file: usize,
     total: usize,
@@ -46,10 +46,10 @@ struct Include {
     negated: bool,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(super) struct SearchOutcome {
     pub(super) kept: KeptMatches,
-    /// It was ended for taking too long.
+    /// The search took too long and was stopped.
     pub(super) late: bool,
     /// Files that could not be searched.
     pub(super) unread: usize,
@@ -59,7 +59,7 @@ impl Search {
     pub(super) fn new(input: &Input) -> Result<Self, ToolError> {
         let (respected, never_entered) = match input.no_ignore {
             false => (IgnoreSelection::ALL, NEVER_ENTERED),
-            // What a person hides from agents stays hidden.
+            // Files that a person hides from agents stay hidden.
             true => (IgnoreSelection { git: false, ..IgnoreSelection::ALL }, VERSION_CONTROL),
         };
         let asked = [input.context, input.before, input.after].iter().any(Option::is_some);
@@ -92,7 +92,7 @@ impl Search {
             .build()
     }
 
-    /// The lines to show around so many matches when none were asked for.
+    /// The default context for this number of matches.
     fn context_for(&self, kept: &KeptMatches) -> Option<usize> {
         let wanted = self.context.is_none() && !self.names_only && !kept.limited;
         match kept.matches {
@@ -103,10 +103,10 @@ impl Search {
     }
 }
 
-/// What a pattern may take in memory: `(a{1000}){1000}` is short and takes a hundred megabytes.
+/// Memory for a compiled pattern: `(a{1000}){1000}` is short and takes a hundred megabytes.
 const MAX_COMPILED_BYTES: usize = 10 << 20;
 
-/// Line ends may be `\r\n`: `$` is before both of them.
+/// `$` also matches before `\r\n`.
 fn matcher(
     member: &str,
     pattern: &str,
@@ -129,7 +129,7 @@ fn matcher(
 }
 
 impl Include {
-    /// As with ripgrep, a pattern without a slash speaks of names in any folder, and `!` turns it around.
+    /// As in ripgrep, a pattern without a slash matches names in any folder, and `!` negates it.
     fn new(pattern: &str) -> Result<Self, ToolError> {
         let (pattern, negated) =
             pattern.strip_prefix('!').map_or((pattern, false), |pattern| (pattern, true));
@@ -148,7 +148,7 @@ impl Include {
     }
 }
 
-/// The first matches, by path, at or below the places to start at.
+/// The first matches by path, at or below `starts`.
 pub(super) fn search(
     workspace: &Workspace,
     starts: &[PathBuf],
@@ -188,7 +188,7 @@ pub(super) fn search(
     if let Some(around) = search.context_for(&kept) {
         let mut searcher = search.searcher((around, around));
         for (path, matches) in &mut kept.files {
-            // What is gone by now keeps the lines that were found before.
+            // A file that is gone by now keeps the lines found before.
             let file = locate_resolved(workspace, path).and_then(|place| place.open_file()).ok();
             if let Some(again) = search_file(file, search, &mut searcher, stop)
                 && again.matches == matches.matches
@@ -204,12 +204,12 @@ pub(super) fn search(
 fn below<'entry>(start: &Path, entry: &'entry DirEntry) -> &'entry Path {
     match entry.path().strip_prefix(start) {
         Ok(below) if !below.as_os_str().is_empty() => below,
-        // The start itself is a file, and goes by its name.
+        // The start itself is a file; its name counts.
         _ => Path::new(entry.file_name()),
     }
 }
 
-/// What matches in one file; none when it cannot be read.
+/// The matches in one file; none if it cannot be read.
 fn search_file(
     file: Option<File>,
     search: &Search,
@@ -228,7 +228,7 @@ fn search_file(
     Some(listener.found)
 }
 
-/// A file that fails to be read when it is time to stop: also a single huge one must not hold up the end.
+/// A reader that fails once the search must stop, so that a huge file does not delay the end.
 struct StoppableReader<'stop> {
     file: File,
     stop: &'stop WalkDeadline,

@@ -1,8 +1,8 @@
-//! Character references: `&amp;` and the like.
+//! Decodes character references such as `&amp;`.
 
 use std::borrow::Cow;
 
-/// Those that pages really use; the rest stays as it is written.
+/// Common references. Others stay unchanged.
 const NAMED_REFERENCES: &[(&str, &str)] = &[
     ("amp", "&"),
     ("apos", "'"),
@@ -67,7 +67,7 @@ const NAMED_REFERENCES: &[(&str, &str)] = &[
     ("zwj", ""),
     ("zwnj", ""),
 ];
-/// No reference is longer.
+/// The length of the longest reference.
 const MAX_REFERENCE: usize = 12;
 
 pub(super) fn decode(text: &str) -> Cow<'_, str> {

@@ -1,19 +1,19 @@
-//! Text as it is laid out: blanks folded, lines broken no more often than needed.
+//! Writes text with folded white space and few line breaks.
 
 use std::mem::take;
 
-/// Takes text and layout, and keeps to its limit.
+/// Writes text up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct TextWriter {
     text: String,
     limit: usize,
-    /// Line ends that are due before the next word.
+    /// Line ends to write before the next word.
     breaks: u8,
-    /// A blank is due before the next word.
+    /// Whether to write a space before the next word.
     space: bool,
-    /// Stands before the next word: the mark of a heading or an item.
+    /// To write before the next word: the mark of a heading or an item.
     prefix: String,
-    /// Where the text of the open link begins.
+    /// The start of the open link's text.
     link: Option<usize>,
     pub(super) preformatted: bool,
 }
@@ -46,7 +46,7 @@ impl TextWriter {
         }
     }
 
-    /// At least so many line ends come before the next word, unless a mark waits for its text.
+    /// Requests at least this many line ends before the next word, unless a mark waits for its text.
     pub(super) fn break_lines(&mut self, count: u8) {
         let just_opened = self.link == Some(self.text.len());
         if self.prefix.is_empty() && !just_opened {
@@ -54,7 +54,7 @@ impl TextWriter {
         }
     }
 
-    /// One more line end, up to an empty line.
+    /// Requests one more line end, up to an empty line.
     pub(super) fn break_line_again(&mut self) {
         if self.preformatted {
             self.text.push('\n');
@@ -67,18 +67,18 @@ impl TextWriter {
         self.prefix = prefix;
     }
 
-    /// Nothing came that the mark could stand before.
+    /// Drops a mark that got no text.
     pub(super) fn drop_prefix(&mut self) {
         self.prefix.clear();
     }
 
-    /// Writes what is no word, with nothing before it.
+    /// Writes a mark without a space before it.
     pub(super) fn mark(&mut self, mark: &str) {
         self.flush();
         self.text.push_str(mark);
     }
 
-    /// Writes what belongs to the word before.
+    /// Writes a mark directly after the last word.
     pub(super) fn close_mark(&mut self, mark: &str) {
         self.text.push_str(mark);
     }
@@ -88,7 +88,7 @@ impl TextWriter {
         self.link = Some(self.text.len());
     }
 
-    /// A link without text is none.
+    /// Drops a link without text.
     pub(super) fn close_link(&mut self, address: &str) {
         match self.link.take() {
             Some(start) if start == self.text.len() => drop(self.text.pop()),
@@ -116,7 +116,7 @@ impl TextWriter {
     }
 }
 
-/// Control characters have no business in a text; a soft hyphen shows only at the end of a line.
+/// Drops control characters and soft hyphens.
 fn is_shown(character: char) -> bool {
     !character.is_control() && character != '\u{ad}' || matches!(character, '\n' | '\t')
 }

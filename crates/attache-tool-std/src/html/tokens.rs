@@ -1,9 +1,9 @@
-//! Cuts HTML into tags and text, going over every byte once.
+//! Splits HTML into tags and text in one pass.
 
 /// A piece of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// Still with its character references.
+    /// Character references are not decoded.
     Text(&'a str),
     Start {
         name: &'a str,
@@ -14,13 +14,13 @@ pub(super) enum Token<'a> {
     },
 }
 
-/// Elements in which nothing counts as a tag but their own end.
+/// Elements whose content is raw text up to their end tag.
 const RAW_ELEMENTS: &[&str] =
     &["iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp"];
 
 pub(super) struct Tokens<'a> {
     rest: &'a str,
-    /// The raw element that we are in.
+    /// The current raw element.
     raw: Option<&'a str>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// Up to the next thing that can be a tag.
+    /// Takes the text up to the next possible tag.
     fn take_text(&mut self) -> &'a str {
         let found = self.rest.char_indices().skip(1).find(|(_, character)| *character == '<');
         self.take(found.map_or(self.rest.len(), |(at, _)| at))
@@ -50,13 +50,13 @@ impl<'a> Tokens<'a> {
         self.take(end.unwrap_or(self.rest.len()))
     }
 
-    /// Past the next `end`, or all there is.
+    /// Skips past the next `end`, or to the end of the page.
     fn skip_past(&mut self, end: &str) {
         let length = self.rest.find(end).map_or(self.rest.len(), |at| at + end.len());
         self.take(length);
     }
 
-    /// A tag whose name begins `at` here; none when it never ends.
+    /// Takes a tag whose name begins at `at`; none if the tag has no end.
     fn take_tag(&mut self, at: usize) -> Option<(&'a str, &'a str)> {
         let inside = &self.rest[at..];
         let named = |byte: u8| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'>');
@@ -70,7 +70,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Where the `>` is that ends a tag, which is not one in quotes.
+/// The position of the `>` that ends a tag, outside quotes.
 fn end_of_tag(attributes: &str) -> Option<usize> {
     let bytes = attributes.as_bytes();
     let (mut at, mut value) = (0, false);
@@ -120,7 +120,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// The value of an attribute, still with its character references; empty when it has none.
+/// The value of an attribute with character references, empty if it has no value.
 pub(super) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = attributes;
     loop {
@@ -148,7 +148,7 @@ pub(super) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str
     }
 }
 
-/// A value, and what comes after it.
+/// A value and the rest.
 fn value_of(text: &str) -> (&str, &str) {
     match text.chars().next().filter(|first| matches!(first, '"' | '\'')) {
         Some(quote) => text[1..].split_once(quote).unwrap_or((&text[1..], "")),

@@ -1,4 +1,4 @@
-//! Files of rules that were read before. To understand one takes long, and every look at a file asks for them.
+//! Caches parsed rule files, because every file access needs them.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,10 +12,10 @@ use ignore::gitignore::Gitignore;
 
 use super::parse_rules;
 
-/// A longer file of rules is read only so far.
+/// Only the beginning of a larger rule file is read.
 const MAX_RULES_BYTES: u64 = 1024 * 1024;
 
-/// So many files are remembered; with one more, all are forgotten.
+/// The cache is cleared when it has this many files.
 const MAX_FILES: usize = 256;
 
 struct CachedRules {
@@ -24,11 +24,11 @@ struct CachedRules {
     rules: Option<Arc<Gitignore>>,
 }
 
-/// By the file. The same for every conversation.
+/// By path of the rule file, for all conversations.
 static CACHE: LazyLock<Mutex<HashMap<PathBuf, CachedRules>>> = LazyLock::new(Mutex::default);
 
-/// The rules in `file`, which speak of what is in `folder`; none when there are none. As with git, lines that are no
-/// rules are passed over, and rules behind a link do not count.
+/// The rules in `file` for the content of `folder`; none if there are none. As in git, invalid lines are skipped, and a
+/// link is not followed.
 pub(super) fn rules(folder: &Path, file: &Path) -> Option<Arc<Gitignore>> {
     let metadata = fs::symlink_metadata(file).ok().filter(|metadata| metadata.is_file())?;
     let stamp = FileStamp::of(&metadata);
@@ -39,7 +39,7 @@ pub(super) fn rules(folder: &Path, file: &Path) -> Option<Arc<Gitignore>> {
     let mut bytes = Vec::new();
     File::open(file).ok()?.take(MAX_RULES_BYTES).read_to_end(&mut bytes).ok()?;
     let rules = parse_rules(folder, &bytes).map(Arc::new);
-    // What has just been written may be written again, and nobody could tell.
+    // A fresh file may change again without a new stamp.
     if !stamp.is_fresh() {
         let known = CachedRules { folder: folder.to_owned(), stamp, rules: rules.clone() };
         let mut all = all();
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// Long ago, so that its time says something.
+    /// With an old modification time.
     fn write(path: &Path, text: &str) {
         fs::write(path, text).unwrap();
         let long_ago = SystemTime::now() - Duration::from_secs(20);

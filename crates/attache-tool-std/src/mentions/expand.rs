@@ -1,4 +1,4 @@
-//! The content of what a prompt mentions.
+//! Reads the files and folders that a prompt mentions.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use crate::workspace::locate;
 
 const FIRST_LINE: &str = "--- Content from referenced files ---";
 
-/// What comes after a prompt, and what is to be said about it.
+/// What is added to a prompt, and notes about it.
 #[derive(Debug, Default, PartialEq)]
 pub struct Expansion {
-    /// Between a beginning and an end mark, each file under its name; empty when nothing was read.
+    /// The files with their names, between a first and a last line. Empty if nothing was read.
     pub contents: Vec<Content>,
-    /// For people: what was left out, and why.
+    /// For people: what is missing, and why.
     pub notes: Vec<String>,
-    /// Plainly meant as paths, and not to be read as they are.
+    /// Mentions that are clearly paths but cannot be read.
     pub unresolved: Vec<UnresolvedMention>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnresolvedMention {
     pub mention: Mention,
-    /// `path_not_in_workspace` where a person could be asked, `file_not_found` where there is nothing.
+    /// `path_not_in_workspace` if a person could allow it, `file_not_found` if it does not exist.
     pub error: ToolError,
 }
 
-/// Reads what `text` mentions. Only what is inside the workspace and not ignored is read; folders stand for all in
-/// them that `read_many_files` would read.
+/// Reads what `text` mentions, if it is inside the workspace and not ignored. A folder means all its files that
+/// `read_many_files` would read.
 pub async fn expand(text: &str, context: &ToolContext) -> Result<Expansion, ToolError> {
     let mentions = find_mentions(text);
     if mentions.is_empty() {
@@ -62,7 +62,7 @@ struct MentionReader<'call> {
     workspace: &'call Workspace,
     stop: &'call WalkDeadline,
     files: Vec<SelectedFile>,
-    /// Where in the list each of them is.
+    /// Indexes into the list of files.
     places: HashMap<PathBuf, usize>,
     expanded: Expansion,
 }

@@ -1,4 +1,4 @@
-//! The answer, file by file, until it is full.
+//! Builds the result, file by file, until it is full.
 
 use attache_domain::Content;
 use attache_tool::{ToolOutput, Workspace};
@@ -10,10 +10,10 @@ use crate::read_only::shown_path;
 use crate::text_file::excerpt;
 use crate::workspace::locate_resolved;
 
-/// Bytes of text, and of media in base64, that one answer holds.
+/// Bytes of text, and of media in base64, in one result.
 const MAX_TEXT: usize = 1024 * 1024;
 const MAX_MEDIA: usize = 28 * 1024 * 1024;
-/// Names of left out files that are said.
+/// Names of skipped files in one result.
 const MAX_NAMED: usize = 50;
 
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub(crate) struct FilesReport {
 const END: &str = "--- End of content ---";
 
 impl FilesReport {
-    /// An answer that says what it is before the first file.
+    /// A result with this first line.
     pub(crate) fn beginning_with(line: &str) -> Self {
         Self { text: format!("{line}\n\n"), ..Self::default() }
     }
@@ -42,7 +42,7 @@ impl FilesReport {
         }
     }
 
-    /// Or why not.
+    /// The error says why the file is skipped.
     fn take(&mut self, workspace: &Workspace, file: &SelectedFile, name: &str) -> Result<(), String> {
         const FULL: &str = "the answer is full";
         if self.text_bytes >= MAX_TEXT {
@@ -104,13 +104,13 @@ impl FilesReport {
         }
     }
 
-    /// The files that were not read, and why, as far as they are named; and how many more there are.
+    /// The skipped files with reasons, and the number of further ones.
     pub(crate) fn skipped(&self) -> (impl Iterator<Item = (&str, &str)>, usize) {
         let named = self.skipped.iter().take(MAX_NAMED).map(|(name, why)| (name.as_str(), why.as_str()));
         (named, self.skipped.len().saturating_sub(MAX_NAMED))
     }
 
-    /// What was read and nothing else; empty when nothing was.
+    /// The content of the files; empty if none was read.
     pub(crate) fn into_content(mut self) -> Vec<Content> {
         if self.read.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Chooses the files to read.
+//! Selects the files to read.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::ignore_rules::FileFiltering;
 use crate::path_pattern::PathPattern;
 use crate::walk::{NEVER_ENTERED, VERSION_CONTROL, Walk, WalkDeadline};
 
-/// Build output, editors' own files, secrets, what memory holds anyway, and what is no text.
+/// Build output, editor files, secrets, context files and binary files.
 const DEFAULT_EXCLUDES: &[&str] = &[
     "**/{.vscode,.idea,dist,build,coverage,__pycache__}/**",
     "**/*.{pyc,pyo,bin,exe,dll,so,dylib,class,jar,war,o,a,wasm}",
@@ -25,10 +25,10 @@ const DEFAULT_EXCLUDES: &[&str] = &[
     "**/GEMINI.md",
 ];
 
-/// What a call wants to be read.
+/// The files that a call selects.
 pub(crate) struct FileSelection {
     include: Vec<PathPattern>,
-    /// As they were written, in lower case: media are read when they are named.
+    /// The patterns in lower case. Media files are read only if a pattern names them.
     written: Vec<String>,
     exclude: GlobSet,
     never_entered: &'static [&'static str],
@@ -38,7 +38,7 @@ pub(crate) struct FileSelection {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SelectedFile {
     pub(crate) path: PathBuf,
-    /// Asked for by its name or extension.
+    /// A pattern names it or its extension.
     pub(crate) by_name: bool,
 }
 
@@ -47,7 +47,7 @@ impl FileSelection {
         let mut include = Vec::new();
         for pattern in &input.include {
             let pattern = pattern.trim_end_matches('/');
-            // A plain path may be a file or a folder; only the walk will tell.
+            // A plain path may be a file or a folder; the walk finds out.
             for pattern in [pattern.to_owned(), format!("{pattern}/**")] {
                 let pattern = if input.recursive { pattern } else { flat(&pattern) };
                 include.push(PathPattern::new("read_many_files", "include", &pattern, false)?);
@@ -63,7 +63,7 @@ impl FileSelection {
         })
     }
 
-    /// All that is not excluded by default.
+    /// Everything except the default excludes.
     pub(crate) fn everything() -> Result<Self, ToolError> {
         Self::new(&Input {
             include: vec!["**".to_owned()],
@@ -104,7 +104,7 @@ impl FileSelection {
         Ok(chosen.into_inner().ignore_poison())
     }
 
-    /// Whether the last part of a pattern has the file's extension, or the start of its name.
+    /// Whether the last part of a pattern contains the file's extension or the start of its name.
     fn is_named(&self, path: &Path) -> bool {
         let lower =
             |name: Option<&OsStr>| name.map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
@@ -118,7 +118,7 @@ impl FileSelection {
     }
 }
 
-/// The pattern without its reach into folders below.
+/// The pattern without a trailing `/**`.
 fn flat(pattern: &str) -> String {
     let pattern = pattern.replace("**/", "");
     pattern.replace("**", "*")
@@ -131,7 +131,7 @@ fn excludes<'pattern>(patterns: impl Iterator<Item = &'pattern str>) -> Result<G
     for pattern in patterns {
         check_glob(pattern)
             .map_err(|why| ToolError::bad_input(format!("read_many_files: \"exclude\": {why}")))?;
-        // As in `.gitignore`, a name alone stands for it in any folder, and a folder for all in it.
+        // As in `.gitignore`, a name matches in any folder, and a folder matches everything in it.
         let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
         let pattern = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
         for pattern in [format!("{pattern}/**"), pattern] {

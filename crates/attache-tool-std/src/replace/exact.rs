@@ -1,4 +1,4 @@
-//! The text as it stands, to the letter.
+//! Finds the exact text.
 
 use super::matching::Edit;
 

@@ -1,11 +1,11 @@
-//! Line by line, whatever the white space around each line.
+//! Finds the text line by line, ignoring white space around each line.
 
 use super::indentation;
 use super::matching::{Edit, lines, span};
 
 pub(super) fn find(text: &str, old: &str, new: &str) -> Vec<Edit> {
     let wanted: Vec<&str> = old.lines().map(str::trim).collect();
-    // Nothing but white space would fit at every empty line.
+    // White space alone would match every empty line.
     if wanted.iter().all(|line| line.is_empty()) {
         return Vec::new();
     }

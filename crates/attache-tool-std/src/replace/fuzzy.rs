@@ -1,17 +1,17 @@
-//! What is nearly the same, letter by letter, in as many lines.
+//! Finds text of as many lines that differs in few characters.
 
 use std::ops::Range;
 
 use super::indentation;
 use super::matching::{Edit, lines, span, without_equal_edges};
 
-/// Of the characters, so many may differ at most: one in ten.
+/// The part of the characters that may differ.
 const TOLERANCE: f64 = 0.1;
-/// What differing white space counts, compared with anything else.
+/// The weight of different white space, compared with other differences.
 const WHITE_SPACE: f64 = 0.1;
-/// In shorter texts one character in ten says nothing.
+/// Shorter texts are not searched this way.
 const MIN_CHARACTERS: usize = 10;
-/// Lines of the file times characters of the text, squared; beyond this it would take too long.
+/// The maximum of lines of the file times squared characters of the text.
 const MAX_WORK: f64 = 4e8;
 
 pub(super) fn find(text: &str, old: &str, new: &str) -> Vec<Edit> {
@@ -48,7 +48,7 @@ pub(super) fn find(text: &str, old: &str, new: &str) -> Vec<Edit> {
 
 struct FuzzyPattern {
     characters: Vec<char>,
-    /// The same without white space.
+    /// The text without white space.
     dense: Vec<char>,
 }
 
@@ -58,13 +58,13 @@ impl FuzzyPattern {
         Self { dense: dense(&characters), characters }
     }
 
-    /// How different `text` is, of the length of this; none when that is more than is tolerated.
+    /// The difference of `text`, relative to the length of the pattern. None if it exceeds the tolerance.
     fn difference(&self, text: &str) -> Option<f64> {
         let characters: Vec<char> = text.chars().collect();
         let length = self.characters.len() as f64;
         let most = TOLERANCE * length;
         let letters = distance(&self.dense, &dense(&characters), most as usize)?;
-        // White space may use up what the letters have left of the tolerance.
+        // White space may use the tolerance that the letters leave.
         let most_spaces = (most - letters as f64) / WHITE_SPACE;
         let all = distance(&self.characters, &characters, letters + most_spaces as usize)?;
         let weighted = letters as f64 + all.saturating_sub(letters) as f64 * WHITE_SPACE;
@@ -76,12 +76,12 @@ fn dense(characters: &[char]) -> Vec<char> {
     characters.iter().copied().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// How many characters have to be put in, taken out or exchanged; none when more than `most`.
+/// The edit distance; none if it is greater than `most`.
 fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > most {
         return None;
     }
-    // Only cells this near the diagonal can belong to a way of at most `most` steps.
+    // Only cells near the diagonal can have a distance of at most `most`.
     let beyond = most + 1;
     let mut row: Vec<usize> = (0..=other.len()).map(|column| column.min(beyond)).collect();
     for (line, character) in one.iter().enumerate() {
@@ -93,7 +93,7 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
         for column in from..to {
             let exchanged = diagonal + usize::from(*character != other[column]);
             diagonal = row[column + 1];
-            // The last cell of the row above lies outside its band.
+            // The last cell of the row above is outside its band.
             let above = if column == line + most { beyond } else { diagonal };
             let cell = exchanged.min(above + 1).min(row[column] + 1).min(beyond);
             row[column + 1] = cell;
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// The same by the book.
+    /// The same with the whole table.
     fn whole_distance(one: &[char], other: &[char]) -> usize {
         let mut above: Vec<usize> = (0..=other.len()).collect();
         for (line, character) in one.iter().enumerate() {

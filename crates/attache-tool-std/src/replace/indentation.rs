@@ -1,11 +1,11 @@
-//! Moves a text to the depth of the lines it replaces.
+//! Adjusts the indentation of a text to the lines it replaces.
 
 /// The white space before the first character of a line.
 pub(super) fn of(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// The text with its first line indented by `target` and all others moved along; empty lines stay empty.
+/// Indents the first line by `target` and shifts all others with it. Empty lines stay empty.
 pub(super) fn shift(text: &str, target: &str) -> String {
     let Some(reference) = text.lines().find(|line| !line.trim().is_empty()).map(of) else {
         return text.to_owned();
@@ -22,7 +22,7 @@ fn shift_line(line: &str, reference: &str, target: &str) -> String {
     if let Some(deeper) = own.strip_prefix(reference) {
         return format!("{target}{deeper}{content}");
     }
-    // Less deep than the first line: as much less deep than the target. All of it is ASCII.
+    // Less indented than the first line: reduces the target by the difference. White space is ASCII.
     let less = reference.len().saturating_sub(own.len());
     format!("{}{content}", &target[..target.len().saturating_sub(less)])
 }

@@ -1,10 +1,10 @@
-//! Finds what the model meant, from the strictest reading to the most lenient.
+//! Finds the text to replace with four strategies, from strict to lenient.
 
 use std::ops::Range;
 
 use super::{exact, flexible, fuzzy, tokens};
 
-/// The reading that found something.
+/// How the text was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strategy {
     Exact,
@@ -13,21 +13,21 @@ pub(super) enum Strategy {
     Fuzzy,
 }
 
-/// All occurrences, in order and apart from each other; none when no strategy found any.
+/// All occurrences in order, without overlap.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Matches {
     pub(super) strategy: Strategy,
     pub(super) edits: Vec<Edit>,
 }
 
-/// One occurrence, and what to put there.
+/// One occurrence and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
     pub(super) with: String,
 }
 
-/// Finds `old`, which is not empty, in `text`. The first strategy that finds something decides.
+/// Finds `old`, which is not empty, in `text` with the first strategy that matches.
 pub(super) fn find(text: &str, old: &str, new: &str) -> Matches {
     const STRATEGIES: [(Strategy, FindFn); 4] = [
         (Strategy::Exact, exact::find),
@@ -43,7 +43,7 @@ pub(super) fn find(text: &str, old: &str, new: &str) -> Matches {
         .unwrap_or(Matches { strategy: Strategy::Exact, edits: Vec::new() })
 }
 
-/// All occurrences of the second in the first, to be replaced by the third.
+/// Finds the second text in the first, to be replaced by the third.
 type FindFn = fn(&str, &str, &str) -> Vec<Edit>;
 
 impl Matches {
@@ -60,7 +60,7 @@ impl Matches {
     }
 }
 
-/// A line of a text and where it is. The range has its line end, the content has not.
+/// A line of a text. The range includes the line end, the content does not.
 #[derive(Debug, Clone)]
 pub(super) struct Line<'text> {
     pub(super) range: Range<usize>,
@@ -78,14 +78,14 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// Where the lines are; with the last one's line end only when that is to be replaced too.
+/// The range of the lines, with the last line end only if it is replaced too.
 pub(super) fn span(lines: &[Line<'_>], with_line_end: bool) -> Range<usize> {
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return 0..0 };
     let end = if with_line_end { last.range.end } else { last.range.start + last.content.len() };
     first.range.start..end
 }
 
-/// Both without the line breaks that both have at the start and at the end: what is equal need not be replaced.
+/// Removes line breaks that both texts have at the start and at the end.
 pub(super) fn without_equal_edges<'text>(
     mut old: &'text str,
     mut new: &'text str,

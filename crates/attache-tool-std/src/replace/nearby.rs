@@ -1,4 +1,4 @@
-//! A path that leads nowhere, and the one file that is plainly meant: its path ends in the same words.
+//! Corrects a path that does not exist, if exactly one file's path ends with it.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
@@ -14,13 +14,13 @@ use crate::read_only::{blocking, shown_path};
 use crate::walk::{Walk, WalkDeadline};
 use crate::workspace::locate;
 
-/// Guessing is worth no more.
+/// Time for the search.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// So many files that could be meant are named.
+/// Candidates listed in an error.
 const MAX_NAMED: usize = 5;
 
-/// The input with the path of the file that is meant. It stays as it is when that exists, when nothing is found, and
-/// when the file is to be created.
+/// The input with the corrected path. Unchanged if the path exists, if nothing is found, or if the call creates the
+/// file.
 pub(super) async fn corrected(input: &ToolInput, context: &ToolContext) -> Result<ToolInput, ToolError> {
     let text = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
     let (given, creates) = (PathBuf::from(text("file_path")), text("old_string").is_empty());
@@ -45,7 +45,7 @@ pub(super) async fn corrected(input: &ToolInput, context: &ToolContext) -> Resul
     Ok(corrected)
 }
 
-/// The path without `.`; none for one that is absolute, climbs or is empty.
+/// The path without `.`; none if it is absolute, empty or contains `..`.
 fn words(path: &Path) -> Option<PathBuf> {
     let mut words = PathBuf::new();
     for component in path.components() {
@@ -58,7 +58,7 @@ fn words(path: &Path) -> Option<PathBuf> {
     (!words.as_os_str().is_empty()).then_some(words)
 }
 
-/// Files that end with these words; none when not all could be looked at, for then one alone says nothing.
+/// Files whose path ends with these components; none if the search did not finish.
 fn ending_with(workspace: &Workspace, words: &Path, stop: &WalkDeadline) -> Result<Vec<PathBuf>, ToolError> {
     let found = Mutex::new(Vec::new());
     let lock = || found.lock().ignore_poison();
@@ -77,7 +77,7 @@ fn ending_with(workspace: &Workspace, words: &Path, stop: &WalkDeadline) -> Resu
     }
     let mut found = std::mem::take(&mut *lock());
     found.sort_unstable();
-    // Roots may lie in each other.
+    // Roots may be nested.
     found.dedup();
     Ok(if stop.check_end()? { Vec::new() } else { found })
 }

@@ -1,4 +1,4 @@
-//! Token by token, whatever the white space between them.
+//! Finds the text token by token, ignoring white space between tokens.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub(super) fn find(text: &str, old: &str, new: &str) -> Vec<Edit> {
         .collect()
 }
 
-/// Words and delimiters, each delimiter by itself.
+/// Splits into words and single delimiters.
 fn tokens(text: &str) -> Vec<&str> {
     text.split_whitespace()
         .flat_map(|word| word.split_inclusive(DELIMITERS))
@@ -39,12 +39,12 @@ fn tokens(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Fits the tokens from the start of a line on; none when there are none, or far too many.
+/// Matches the tokens from the start of a line. None if there are no tokens or too many.
 fn pattern(tokens: &[&str]) -> Option<Regex> {
     let first = tokens.first()?;
     let mut pattern = format!(r"(?m)^([ \t]*){}", regex::escape(first));
     for pair in tokens.windows(2) {
-        // Two words that touched would be another word.
+        // Two words without white space would be one word.
         let touching = pair[0].ends_with(is_word) && pair[1].starts_with(is_word);
         pattern.push_str(if touching { r"\s+" } else { r"\s*" });
         pattern.push_str(&regex::escape(pair[1]));
@@ -59,7 +59,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The range with the line end behind it, if there is nothing else in between.
+/// Extends the range over a directly following line end.
 fn over_line_end(text: &str, range: Range<usize>) -> Range<usize> {
     let rest = &text[range.end..];
     let after = rest.trim_start_matches([' ', '\t', '\r']);

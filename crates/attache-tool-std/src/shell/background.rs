@@ -1,4 +1,4 @@
-//! The commands of one conversation that run in the background, and what foreground commands left running.
+//! The background commands of one conversation, and processes that foreground commands left running.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -10,10 +10,10 @@ use super::background_process::{BackgroundListener, BackgroundProcess};
 use super::listen::{ListenLimits, listen_until_end};
 use super::start::RunningCommand;
 
-/// How many are remembered, ended ones included; those that run are never forgotten.
+/// Entries kept, including ended ones. Running ones are always kept.
 const MAX_ENTRIES: usize = 100;
 
-/// Owns all background processes of a conversation: they end with it.
+/// Owns all background processes of a conversation. They end with it.
 #[derive(Debug, Default)]
 pub struct BackgroundProcesses {
     processes: Mutex<ProcessList>,
@@ -27,7 +27,7 @@ struct ProcessList {
 }
 
 impl BackgroundProcesses {
-    /// Ends all of them, and waits until they have. What is started later ends at once.
+    /// Ends all of them and waits. Processes started later end at once.
     pub async fn shutdown(&self) {
         self.stop.cancel();
         let mut tasks = std::mem::take(&mut self.lock().tasks);
@@ -39,19 +39,19 @@ impl BackgroundProcesses {
         }
     }
 
-    /// One line for each, the oldest first.
+    /// One line for each process, the oldest first.
     pub(crate) fn list(&self) -> Vec<String> {
         self.entries().iter().map(|entry| entry.line()).collect()
     }
 
-    /// How the process does, and the last of what it wrote. A number may have been used more than once.
+    /// The state of the process and its last output. A process id may have been reused; the latest one counts.
     pub(crate) fn read(&self, pid: i32) -> Option<(String, String)> {
         let entries = self.entries();
         let entry = entries.iter().rfind(|entry| entry.pid() == pid)?;
         Some((entry.state(), entry.text()))
     }
 
-    /// Ends the process with all that it started, and says how it does then. None when it is not one of these.
+    /// Ends the process with everything it started and returns its state. None if the process is unknown.
     pub(crate) async fn stop(&self, pid: i32) -> Option<String> {
         let entry = self.entries().into_iter().rfind(|entry| entry.pid() == pid)?;
         if entry.lives() {
@@ -61,7 +61,7 @@ impl BackgroundProcesses {
         Some(entry.state())
     }
 
-    /// Attends to a running command from now on.
+    /// Takes over a running command.
     pub(super) fn watch(
         &self,
         mut started: RunningCommand,
@@ -81,7 +81,7 @@ impl BackgroundProcesses {
         });
     }
 
-    /// Remembers what a command that ended has left running.
+    /// Adds the processes that an ended command left running.
     pub(super) fn adopt(&self, entry: BackgroundProcess) {
         self.lock().remember(Arc::new(entry));
     }
@@ -116,8 +116,7 @@ impl Drop for BackgroundProcesses {
     }
 }
 
-/// The processes that a command which ended has left running, or that could not be ended; somebody else has to see
-/// to them now.
+/// The processes that an ended command left running or that could not be killed. The caller takes them over.
 pub(super) async fn remaining_processes(started: &mut RunningCommand) -> Vec<i32> {
     let tree = started.leash.tree().clone();
     let left = tree.survivors().await;

@@ -1,4 +1,4 @@
-//! The log file of a background process: plain text, of bounded size.
+//! The log file of a background process: plain text of bounded size.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of logs, below the scratch folder.
 const FOLDER: &str = "background-processes";
-/// A full log is put aside, in place of the one put aside before: there are never more than two.
+/// A full log replaces the previous one, so there are at most two.
 const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
 
 #[derive(Debug)]

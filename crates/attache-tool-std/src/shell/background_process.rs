@@ -1,4 +1,4 @@
-//! One command in the background: what it said last, and how it does.
+//! One background command: its last output and its state.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,9 +12,9 @@ use super::process_tree::ProcessTree;
 use super::report::{ended, pid_list};
 use super::transcript::Transcript;
 
-/// What is kept in memory, for reading it again.
+/// Bytes of output kept in memory.
 const MAX_KEPT: usize = 80 * 1024;
-/// Only the line that is being written can change, so that the log has all others at once.
+/// Only the current line can change, so the log gets all others at once.
 const ROWS: usize = 1;
 
 #[derive(Debug)]
@@ -27,22 +27,22 @@ pub(super) struct BackgroundProcess {
 #[derive(Debug)]
 struct ProcessOutput {
     transcript: Transcript,
-    /// None when there is no place for it, or when all was said before it went to the background.
+    /// None if it could not be created, or if the command ended before it went to the background.
     log: Option<BackgroundLog>,
     ending: Ending,
-    /// The command ended, and processes that it started did not.
+    /// The command ended, but processes that it started run.
     left: bool,
 }
 
 impl BackgroundProcess {
-    /// A command that runs.
+    /// A running command.
     pub(super) fn running(command: &str, tree: Arc<ProcessTree>, scratch: &Path) -> Self {
-        // Without a log it can still be read from memory.
+        // Without a log, the output in memory is available.
         let log = BackgroundLog::create(scratch, tree.leader()).ok();
         Self::new(command, tree, log, Ending::GoesOn, false)
     }
 
-    /// A command that ended and left processes running.
+    /// An ended command that left processes running.
     pub(super) fn left(command: &str, tree: Arc<ProcessTree>, ending: Ending) -> Self {
         Self::new(command, tree, None, ending, true)
     }
@@ -66,12 +66,12 @@ impl BackgroundProcess {
         self.lock().log.as_ref().map(|log| log.path().to_owned())
     }
 
-    /// The last of what it said.
+    /// The last output.
     pub(super) fn text(&self) -> String {
         self.lock().transcript.text()
     }
 
-    /// To be told when the command has ended, with the processes that it left.
+    /// Records the end of the command and the processes that it left.
     pub(super) fn finish(&self, ending: Ending, left: &[i32]) {
         let mut said = self.lock();
         let rest = said.transcript.finish();
@@ -80,19 +80,19 @@ impl BackgroundProcess {
         said.left = !left.is_empty();
     }
 
-    /// Whether something of it may still run.
+    /// Whether one of its processes may still run.
     pub(super) fn lives(&self) -> bool {
         let said = self.lock();
         said.ending == Ending::GoesOn || said.left
     }
 
-    /// What it is and how it does, in a line.
+    /// The command and its state in one line.
     pub(super) fn line(&self) -> String {
         let log = self.log_path().map(|path| format!(" (log: {})", path.display())).unwrap_or_default();
         format!("[PID {}] {}: {}{log}", self.pid(), self.state(), self.command)
     }
 
-    /// How it does, in a few words.
+    /// The state in a few words.
     pub(super) fn state(&self) -> String {
         let (ending, left) = {
             let said = self.lock();
@@ -117,14 +117,14 @@ impl BackgroundProcess {
 
 impl ProcessOutput {
     fn append(&mut self, text: &str) {
-        // A log that cannot be written is no longer offered; the memory has the end of it.
+        // After a write error the log is no longer offered. The end of the output is in memory.
         if self.log.as_mut().is_some_and(|log| log.append(text).is_err()) {
             self.log = None;
         }
     }
 }
 
-/// Writes down what the command says.
+/// Stores the output of the command.
 pub(super) struct BackgroundListener(pub(super) Arc<BackgroundProcess>);
 
 impl OutputListener for BackgroundListener {

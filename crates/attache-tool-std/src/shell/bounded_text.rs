@@ -1,8 +1,8 @@
-//! Text of any length in bounded memory: its beginning and its end are kept.
+//! Keeps the beginning and the end of a text in bounded memory.
 
 use std::collections::VecDeque;
 
-/// Pieces of the end are dropped whole, so they are small.
+/// The end is stored in small pieces, which are dropped as a whole.
 pub(super) const PIECE: usize = 64 * 1024;
 
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl BoundedText {
         }
     }
 
-    /// The text, with a line that says how much is missing in its middle.
+    /// The text, with a line that says how much is missing in the middle.
     pub(super) fn text(&self) -> String {
         let tail: String = self.tail.iter().map(String::as_str).collect();
         if self.dropped == 0 {

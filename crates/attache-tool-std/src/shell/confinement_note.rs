@@ -1,4 +1,4 @@
-//! What the model is told about the confinement of a command that ran.
+//! Tells the model how the confinement affected a command.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use attache_tool::{Access, AccessLevel};
 
 use super::listen::Ending;
 
-/// What programs write when the confinement stops them.
+/// Messages of programs that the confinement stops.
 const DENIAL_TEXTS: &[&str] = &[
     "Read-only file system",
     "Permission denied",
@@ -30,13 +30,13 @@ const DENIAL_TEXTS: &[&str] = &[
     "was not started, for it could not be confined",
 ];
 
-/// What programs write when a file is not there, or not for them.
+/// Messages of programs that do not find a file.
 const MISSING_TEXTS: &[&str] = &["No such file or directory", "ENOENT", "not found"];
-/// Of the paths that an output names as missing.
+/// Missing paths that are checked.
 const MAX_PATHS: usize = 32;
 
-/// What was blocked, or may have been; nothing where the confinement did not matter. `blocked` is what is known for sure,
-/// and `exists` tells whether a path is there without confinement.
+/// What was or may have been blocked; none if the confinement did not matter. `blocked` lists known refusals, and
+/// `exists` tells whether a path exists outside the confinement.
 pub(super) fn note(
     access: &Access,
     ending: Ending,
@@ -62,7 +62,7 @@ pub(super) fn note(
     Some(lines.join("\n"))
 }
 
-/// The absolute paths that an output says are missing.
+/// The absolute paths that the output reports as missing.
 fn missing(output: &str) -> impl Iterator<Item = PathBuf> {
     let lines = output.lines().filter(|line| MISSING_TEXTS.iter().any(|sign| line.contains(sign)));
     let words =

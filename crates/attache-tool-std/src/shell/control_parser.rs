@@ -1,6 +1,6 @@
-//! What a program tells a terminal: text and where to put it. Colours, titles and the rest are dropped.
+//! Parses terminal output: text and cursor movements. Colours, titles and other sequences are dropped.
 
-/// One thing to do on a page.
+/// One change of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TerminalPiece<'a> {
     Text(&'a str),
@@ -25,11 +25,12 @@ pub(super) enum EraseRange {
     All,
 }
 
-/// Reads control sequences, also those that are cut in the middle.
+/// Parses control sequences, also across reads.
 #[derive(Debug, Default)]
 pub(super) struct ControlParser {
     state: State,
-    /// A carriage return came last. Before a line feed it means nothing: terminals add it to every line.
+    /// The last character was a carriage return. Before a line feed it has no meaning, because terminals add it to
+    /// every line.
     returned: bool,
 }
 
@@ -38,17 +39,17 @@ enum State {
     #[default]
     Text,
     Escape,
-    /// After ESC and a character that announces one more.
+    /// After ESC and a character that is followed by one more.
     OneMore,
-    /// A sequence with these parameters so far.
+    /// In a sequence with these parameters so far.
     Sequence(String),
-    /// A title or the like, up to its end.
+    /// In a title or another string, up to its end.
     Words {
         escape: bool,
     },
 }
 
-/// No real sequence is longer; a longer one is not kept.
+/// Longer sequences are dropped.
 const MAX_PARAMETERS: usize = 64;
 
 impl ControlParser {

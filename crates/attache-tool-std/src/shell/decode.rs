@@ -1,4 +1,4 @@
-//! Text out of bytes that come in pieces.
+//! Decodes UTF-8 that arrives in pieces.
 
 /// Keeps the first bytes of a character until the rest of it arrives.
 #[derive(Debug, Default)]
@@ -7,7 +7,7 @@ pub(super) struct Utf8Decoder {
 }
 
 impl Utf8Decoder {
-    /// The text of all characters that are complete. What is no UTF-8 shows as the replacement character.
+    /// The text of all complete characters. Invalid bytes become replacement characters.
     pub(super) fn decode(&mut self, bytes: &[u8]) -> String {
         let mut all = std::mem::take(&mut self.started);
         all.extend_from_slice(bytes);
@@ -16,13 +16,13 @@ impl Utf8Decoder {
         String::from_utf8_lossy(&all).into_owned()
     }
 
-    /// What was never completed.
+    /// The incomplete rest.
     pub(super) fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.started)).into_owned()
     }
 }
 
-/// How many bytes at the end begin a character that may still be completed.
+/// The number of bytes at the end that begin an incomplete character.
 fn unfinished(bytes: &[u8]) -> usize {
     const MAX_CHARACTER_BYTES: usize = 4;
     let end = &bytes[bytes.len().saturating_sub(MAX_CHARACTER_BYTES - 1)..];

@@ -1,12 +1,12 @@
-//! The environment of a command: what the workspace allows, and what keeps programs from asking questions.
+//! The environment of a command: what the workspace allows, and settings that keep programs from asking questions.
 
 use attache_tool::{AccessLevel, MARK_VARIABLE, Workspace};
 
-/// What the shell itself would obey before it reads the command.
+/// Variables that affect the shell before it reads the command.
 const OBEYED_BY_THE_SHELL: &[&str] =
     &["BASH_ENV", "BASHOPTS", "SHELLOPTS", "ENV", "PROMPT_COMMAND", "CDPATH"];
 
-/// Nobody is there to page, to edit or to type a password.
+/// Disables pagers, editors and password prompts.
 const FIXED: &[(&str, &str)] = &[
     ("ATTACHE", "1"),
     ("GEMINI_CLI", "1"),
@@ -21,13 +21,13 @@ const FIXED: &[(&str, &str)] = &[
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
 
-/// At every level git starts neither a file watcher nor a helper with secrets, and looking does not write the index.
+/// At every level: git starts no file watcher and no credential helper.
 const GIT: &[(&str, &str)] = &[("core.fsmonitor", "false"), ("credential.helper", "")];
-/// Where commands run unasked, a folder that only looks like a repository is none: its settings could name programs.
+/// At the confined levels: an embedded bare repository does not count, because its settings could name programs.
 const GIT_CONFINED: &[(&str, &str)] = &[("safe.bareRepository", "explicit"), ("protocol.ext.allow", "never")];
-/// Git that only looks starts nothing that a repository's settings name. Hooks are off here and on at the other levels,
-/// where commits use them. What cannot be switched off without changing what git shows (text converters, diff programs
-/// and filters) is found by the ruling, which asks.
+/// At level look: git runs no program from a repository's settings. Hooks are off here and on at the other levels,
+/// where commits use them. Text converters, diff programs and filters cannot be switched off without changing the
+/// output; the ruling detects them and asks.
 const GIT_LOOKING: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
@@ -44,10 +44,10 @@ const GIT_LOOKING: &[(&str, &str)] = &[
     ("gpg.ssh.program", "false"),
     ("gpg.ssh.defaultKeyCommand", ""),
 ];
-/// Missing objects are not fetched, by whatever program a remote names.
+/// Git does not fetch missing objects.
 const LOOKING: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
 
-/// Settings of git that beat those of its files.
+/// Git settings that override those of its files.
 fn git_settings(level: AccessLevel) -> Vec<(String, String)> {
     let lists: &[&[(&str, &str)]] = match level {
         AccessLevel::Look => &[GIT, GIT_CONFINED, GIT_LOOKING],
@@ -69,7 +69,7 @@ fn git_settings(level: AccessLevel) -> Vec<(String, String)> {
     variables
 }
 
-/// The whole environment of the command with this id, at this level; nothing else is inherited.
+/// The complete environment of the command with this id at this level.
 pub(super) fn environment(
     workspace: &Workspace,
     level: AccessLevel,

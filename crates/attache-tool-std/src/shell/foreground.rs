@@ -1,4 +1,4 @@
-//! Listens to a command in the foreground: for the model, and for those who watch.
+//! Receives the output of a foreground command for the model and for live viewers.
 
 use tokio::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Listens to a command until it ends, is stopped, takes too long, or writes too much.
+//! Reads the output of a command until it ends, is cancelled, takes too long, or writes too much.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -10,29 +10,29 @@ use tokio_util::sync::CancellationToken;
 use super::start::RunningCommand;
 
 const BUFFER: usize = 64 * 1024;
-/// How long to wait for the last words of a command that ended, while processes it left behind could still write.
+/// Time to read the rest of the output after the command has ended, while remaining processes could still write.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
-/// More than pipes and terminals hold: beyond it, others are speaking.
+/// More than pipes and terminals buffer. Further output comes from other processes.
 const MAX_DRAIN_BYTES: usize = 1024 * 1024;
 
-/// Takes what a command says.
+/// Receives the output of a command.
 pub(super) trait OutputListener: Send {
     fn receive(&mut self, bytes: &[u8]);
-    /// When it wants to be called again although nothing was said.
+    /// When `flush` is due without new output.
     fn due(&self) -> Option<Instant>;
     fn flush(&mut self);
 }
 
-/// When to stop listening.
+/// When to stop.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ListenLimits {
-    /// After this long without a word the command is ended.
+    /// Ends a command without output for this long.
     pub(super) silence: Option<Duration>,
-    /// After this long it is ended, whatever it says.
+    /// Ends the command after this long.
     pub(super) total: Option<Duration>,
-    /// After this long it goes on by itself.
+    /// Leaves the command running after this long.
     pub(super) background_after: Option<Duration>,
-    /// After it has written this many bytes it is ended.
+    /// Ends the command after this many bytes of output.
     pub(super) max_output_bytes: Option<u64>,
 }
 
@@ -40,19 +40,20 @@ pub(super) struct ListenLimits {
 pub(super) enum Ending {
     Exited(ExitStatus),
     Cancelled,
-    /// Ended by us, for it said nothing for so long.
+    /// Killed after this long without output.
     Silent(Duration),
-    /// Ended by us, for it took so long.
+    /// Killed after this long.
     TooLong(Duration),
-    /// Ended by us, for it wrote more than so many bytes.
+    /// Killed after more than this many bytes of output.
     TooMuchOutput(u64),
-    /// Not ended: it goes on, and can be attended again.
+    /// Still running.
     GoesOn,
-    /// Nothing is known of how it ended.
+    /// The exit status is unknown.
     Lost,
 }
 
-/// Unless it goes on, all processes of the command have ended afterwards, but those that it left behind by exiting.
+/// Reads output until the command ends or a limit is reached. Afterwards all its processes have ended, except those
+/// that it left behind by exiting, unless it is still running.
 pub(super) async fn listen_until_end(
     started: &mut RunningCommand,
     limits: &ListenLimits,
@@ -69,7 +70,7 @@ pub(super) async fn listen_until_end(
         | Ending::TooMuchOutput(_)
         | Ending::Lost => {
             started.leash.tree().end().await;
-            // It has ended, and this only tells the kernel that we know; unless it could not be ended.
+            // Reaps the process, unless it could not be killed.
             let _ = timeout(DRAIN_TIMEOUT, started.child.wait()).await;
         }
     }
@@ -96,10 +97,10 @@ async fn listen(
             limits.total.map(|total| (begun, total, Ending::TooLong(total))),
         ];
         let limit = limit.into_iter().flatten();
-        // A limit beyond the end of time is none.
+        // A limit beyond the range of `Instant` is no limit.
         let limit = limit.filter_map(|(from, time, ending)| Some((from.checked_add(time)?, ending)));
         let limit = limit.min_by_key(|(at, _)| *at);
-        // Timers stand still while a command never stops talking, so the time is looked at as well.
+        // Timers do not fire while output never stops, so the time is checked as well.
         let now = Instant::now();
         if let Some((_, ending)) = limit.filter(|(at, _)| *at <= now) {
             return ending;
@@ -109,7 +110,7 @@ async fn listen(
         }
         let due = listener.due();
         tokio::select! {
-            // What is said comes last, for there may be no end to it.
+            // Output comes last, because it may never end.
             biased;
             () = cancel.cancelled() => return Ending::Cancelled,
             ending = reached(limit) => return ending,
@@ -123,7 +124,7 @@ async fn listen(
                 if let Some(most) = limits.max_output_bytes.filter(|most| written > *most) {
                     return Ending::TooMuchOutput(most);
                 }
-                // Hearing much takes a while, and others on this thread wait.
+                // Lets other tasks on this thread run.
                 yield_now().await;
             }
         }

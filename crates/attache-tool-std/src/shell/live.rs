@@ -1,6 +1,6 @@
-//! Passes on what a command says while it runs: the first words at once, then at most one message in a while.
+//! Forwards the output of a running command: the first output at once, then at most one message per interval.
 //!
-//! Messages follow each other and repeat nothing. A line that a progress bar writes over begins anew.
+//! Messages do not repeat text. A line that a progress bar overwrites is sent again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use super::control_parser::TerminalPiece;
 use super::screen::{ROWS, Screen};
 use super::transcript::binary_note;
 
-/// Characters of one message; of more the end is shown.
+/// Characters of one message. Of more output the end is sent.
 const MAX_MESSAGE: usize = 100_000;
-/// Bytes kept for it: no character is longer than four.
+/// Bytes kept for one message; a character has at most four.
 const MAX_KEPT: usize = 4 * MAX_MESSAGE;
 
 pub(super) struct LiveForwarder {
     output: Arc<dyn LiveOutput>,
     interval: Duration,
-    /// When it may show something again.
+    /// The time of the next message.
     next: Instant,
-    /// What was said since.
+    /// The output since the last message.
     page: Screen,
     kept: BoundedText,
     news: bool,
@@ -63,12 +63,12 @@ impl LiveForwarder {
         self.news = true;
     }
 
-    /// When it wants to be asked to show what is new.
+    /// When to call `show`.
     pub(super) fn due(&self) -> Option<Instant> {
         self.news.then_some(self.next)
     }
 
-    /// Shows what is new, if something is.
+    /// Sends new output, if there is any.
     pub(super) fn show(&mut self) {
         if !std::mem::take(&mut self.news) {
             return;

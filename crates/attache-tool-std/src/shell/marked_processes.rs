@@ -1,4 +1,4 @@
-//! Processes of calls whose server was killed.
+//! Ends processes of calls whose server was killed.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use attache_tool::LeftoverProcesses;
 use super::process_mark::ProcessMark;
 use super::process_tree::ProcessTree;
 
-/// Finds the processes of a call by the mark that all of them carry.
+/// Finds the processes of a call by their mark.
 #[derive(Debug)]
 pub struct MarkedProcesses {
     own: String,
 }
 
 impl MarkedProcesses {
-    /// Processes with the mark `own` serve all calls of this program: they are not left over.
+    /// Processes with the mark `own` belong to this server and stay.
     pub fn other_than(own: impl Into<String>) -> Self {
         Self { own: own.into() }
     }

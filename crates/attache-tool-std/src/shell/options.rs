@@ -1,4 +1,4 @@
-//! What can be chosen about running commands.
+//! Settings for shell commands.
 
 use std::time::Duration;
 
@@ -6,18 +6,17 @@ use crate::truncate::MAX_TEXT;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellOptions {
-    /// Commands write to a terminal, as they would for a person; otherwise to a pipe, which is also what happens
-    /// when there is no terminal to be had.
+    /// Commands write to a terminal; otherwise, or if no terminal is available, to a pipe.
     pub terminal: bool,
-    /// A command that writes nothing for this long is ended.
+    /// A command without output for this long is killed.
     pub inactivity_limit: Option<Duration>,
-    /// A command that takes this long is ended, whatever it writes. None by default: builds may take hours, and one
-    /// that hangs falls silent.
+    /// A command that takes this long is killed. None by default: builds may take hours, and a hanging one has no
+    /// output.
     pub total_limit: Option<Duration>,
-    /// A command that writes more bytes is ended. A quarter of a gigabyte is more than any build writes that a person
-    /// looks at, and `yes` reaches it within a second.
+    /// A command that writes more bytes is killed. The default is more than any build writes, and `yes` reaches it
+    /// within a second.
     pub max_output_bytes: Option<u64>,
-    /// Output of more characters is saved to a file, and the model is given its beginning and its end.
+    /// Output of more characters is saved to a file, and the model gets its beginning and its end.
     pub longest_output: usize,
     /// The shortest time between two messages of live output.
     pub live_interval: Duration,

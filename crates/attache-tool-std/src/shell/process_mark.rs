@@ -1,8 +1,8 @@
-//! Two marks that every process of a command inherits, by which it is known when its parents are gone and it has left
-//! the session: a variable of its environment, and a limit that no kernel of this century looks at.
+//! Two marks that every process of a command inherits: an environment variable, and a resource limit that Linux does
+//! not enforce. They identify a process that has left the session and lost its parents.
 //!
-//! The variable goes with the environment, as `env -i` drops it. The limit (on file locks, `ulimit -x`) passes through
-//! every fork, new session and new program; only a program that sets that very limit loses it.
+//! `env -i` drops the variable. The limit (on file locks, `ulimit -x`) survives every fork, new session and new
+//! program, unless a program sets this limit.
 
 use attache_tool::MARK_VARIABLE;
 use uuid::Uuid;
@@ -21,15 +21,14 @@ impl ProcessMark {
         Self::of(&fresh_id())
     }
 
-    /// The mark that was chosen before.
+    /// The mark with this id.
     pub(super) fn of(id: &str) -> Self {
-        // 48 bits of chance: nobody else has this limit. What is no number of ours has no limit that anything else has.
+        // 48 random bits, so no other process has this limit. An id that is no number gets an unused limit.
         let limit = Uuid::parse_str(id).map_or(u64::MAX >> 1, |id| id.as_u64_pair().0 >> 16);
         Self { id: id.to_owned(), limit }
     }
 
-    /// What a shell has to be given to run `command` with the limit on it: it takes that on and becomes the shell that
-    /// runs the command, which is none the wiser.
+    /// The arguments of a shell that sets the limit and then executes the shell for `command`.
     pub(super) fn arguments(&self, command: &str) -> Vec<String> {
         let plain = SHELL_OPTIONS.map(str::to_owned).into_iter();
         if !cfg!(target_os = "linux") {
@@ -40,14 +39,14 @@ impl ProcessMark {
         plain.chain([script, command.to_owned()]).collect()
     }
 
-    /// Whether the process has one of them.
+    /// Whether the process has one of the marks.
     pub(super) fn is_on(&self, pid: i32) -> bool {
         processes::was_started_with(pid, &format!("{MARK_VARIABLE}={}", self.id))
             || processes::file_locks(pid) == Some(self.limit)
     }
 }
 
-/// Names a mark that nothing else has.
+/// A new unique id.
 pub(crate) fn fresh_id() -> String {
     Uuid::new_v4().to_string()
 }

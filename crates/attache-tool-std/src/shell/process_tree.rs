@@ -1,9 +1,9 @@
-//! All processes of one command, and their end.
+//! Finds and ends all processes of one command.
 //!
-//! A process belongs to the command when it descends from the shell, is in its session or group, or bears one of the
-//! command's marks. The marks find those that left the session and lost their parents. Out of reach is only what does
-//! all of it, wipes its environment, and changes a limit that nothing else changes, before it is ever seen, where nothing
-//! watches the command; or what was asked of a service that ran before, such as cron or a container's daemon.
+//! A process belongs to the command if it descends from the shell, is in its session or group, or has one of the
+//! command's marks. The marks find processes that left the session and lost their parents. A process is missed only if
+//! it does all of this, clears its environment and changes the limit before it is seen, and no watcher runs; or if
+//! another service starts it, such as cron or a container daemon.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,18 +16,18 @@ use tokio::time::{Instant, sleep};
 use super::process_mark::ProcessMark;
 use super::processes::{self, Process};
 
-/// How long processes have to end by themselves once they are asked to.
+/// Time between SIGTERM and SIGKILL.
 const TERM_TIMEOUT: Duration = Duration::from_millis(200);
-/// How often is looked whether they have.
+/// How often to check whether they have ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// When to give up: what is left then cannot be ended by us, since it runs as somebody else.
+/// After this time what is left runs as another user and cannot be killed.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
-/// Looks that find nothing but watchers before these are killed, too.
+/// Checks that find only watchers before these are killed too.
 const MAX_WATCHER_POLLS: usize = 5;
-/// Passes of an end without waiting; one that starts processes faster than they can be listed is not expected.
+/// Passes of `end_now`.
 const MAX_PASSES: usize = 100;
 
-/// No process has this number.
+/// No process has this id.
 const NO_LEADER: i32 = -1;
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(super) struct ProcessTree {
 #[derive(Debug, Default)]
 struct KnownProcesses {
     processes: HashSet<(i32, u64)>,
-    /// The shell has ended: its number may be given to another process once nobody of its session is left.
+    /// The shell has ended. Its process id may be reused once its session is empty.
     leader_ended: bool,
 }
 
@@ -51,7 +51,7 @@ impl ProcessTree {
         Self { mark, leader, started, known: Mutex::default() }
     }
 
-    /// The processes that carry a mark, whoever started them.
+    /// All processes with the mark.
     pub(super) fn of_mark(mark: ProcessMark) -> Self {
         let seen = KnownProcesses { leader_ended: true, ..KnownProcesses::default() };
         Self { mark, leader: NO_LEADER, started: 0, known: Mutex::new(seen) }
@@ -61,12 +61,12 @@ impl ProcessTree {
         self.leader
     }
 
-    /// To be told when the shell has ended and its members were looked at.
+    /// Records that the shell has ended, after a call of `members`.
     pub(super) fn leader_ended(&self) {
         self.lock().leader_ended = true;
     }
 
-    /// Those that run now.
+    /// The running processes.
     pub(super) fn members(&self) -> Vec<Process> {
         let all = processes::list_processes();
         let mut seen = self.lock();
@@ -103,7 +103,7 @@ impl ProcessTree {
         members.into_iter().filter(|process| process.alive).collect()
     }
 
-    /// Those that stay when the shell has ended. With it goes its terminal, which ends most of them.
+    /// The processes that remain after the shell has ended. The hangup of its terminal ends most of them.
     pub(super) async fn survivors(self: &Arc<Self>) -> Vec<i32> {
         if self.members_elsewhere().await.iter().all(|process| process.watches) {
             return Vec::new();
@@ -116,12 +116,12 @@ impl ProcessTree {
         survivors
     }
 
-    /// Asks all to end, makes them after a moment, and returns when none is left.
+    /// Sends SIGTERM to all, then SIGKILL, and returns when none is left.
     pub(super) async fn end(self: &Arc<Self>) {
         self.end_after(TERM_TIMEOUT).await;
     }
 
-    /// Kills all, and returns when none is left, or with those that could not be ended.
+    /// Kills all. Returns the processes that could not be killed.
     pub(super) async fn kill_all(self: &Arc<Self>) -> Vec<i32> {
         self.end_after(Duration::ZERO).await
     }
@@ -130,7 +130,7 @@ impl ProcessTree {
         let begun = Instant::now();
         let mut asked = HashSet::new();
         let (mut nobody, mut only_watchers) = (0, 0);
-        // A process that is just being replaced by a program shows no environment: one look could miss it.
+        // During an exec a process shows no environment, so one check could miss it.
         while nobody < 2 {
             let members = self.members_elsewhere().await;
             if begun.elapsed() >= KILL_TIMEOUT {
@@ -145,7 +145,7 @@ impl ProcessTree {
             } else {
                 others.iter().filter(|process| asked.insert(process.key())).for_each(terminate);
             }
-            // They adopt what loses its parents, so they go last; as a rule by themselves.
+            // Watchers adopt orphans, so they go last, usually by themselves.
             if only_watchers > MAX_WATCHER_POLLS {
                 kill(&watchers);
             }
@@ -154,11 +154,11 @@ impl ProcessTree {
         Vec::new()
     }
 
-    /// Ends all at once, without a grace and without waiting.
+    /// Kills all at once, without waiting.
     pub(super) fn end_now(&self) {
         let mut ended = HashSet::new();
         for _ in 0..MAX_PASSES {
-            // One that has been sent this signal starts no more processes, so a look that finds nobody new
+            // A killed process starts no others, so a pass that finds no new process
             // has found all.
             let fresh: Vec<_> =
                 self.members().into_iter().filter(|process| ended.insert(process.key())).collect();
@@ -176,7 +176,7 @@ impl ProcessTree {
     async fn members_elsewhere(self: &Arc<Self>) -> Vec<Process> {
         let tree = self.clone();
         let elsewhere = tokio::task::spawn_blocking(move || tree.members());
-        // A runtime that is shutting down starts nothing elsewhere, and it matters most then.
+        // A runtime that is shutting down starts no blocking task.
         elsewhere.await.unwrap_or_else(|_| self.members())
     }
 
@@ -189,23 +189,23 @@ fn terminate(process: &Process) {
     signal(process, Signal::TERM);
 }
 
-/// Groups are ended whole: the kernel lets nobody in a group slip away by starting another process meanwhile.
+/// Kills whole groups, so that no process of a group escapes by forking.
 fn kill(members: &[Process]) {
     let own = processes::read_process(i32::try_from(std::process::id()).unwrap_or_default());
-    // Until the shell has left our session, its group may be ours.
+    // Before the shell has left our session, its group may be ours.
     let theirs = |process: &&Process| {
         process.group == process.pid || own.is_none_or(|own| own.session != process.session)
     };
     let groups: HashSet<i32> = members.iter().filter(theirs).map(|process| process.group).collect();
     for group in groups.into_iter().filter_map(Pid::from_raw) {
-        // It may have ended meanwhile, or belong to somebody else: the next look tells.
+        // It may have ended or belong to another user; the next check tells.
         let _ = kill_process_group(group, Signal::KILL);
     }
     members.iter().for_each(|process| signal(process, Signal::KILL));
 }
 
 fn signal(process: &Process, signal: Signal) {
-    // The number may have passed on since the look.
+    // The process id may have been reused.
     let same = processes::read_process(process.pid).is_some_and(|now| now.started == process.started);
     if let (true, Some(pid)) = (same, Pid::from_raw(process.pid)) {
         // As above.
@@ -213,7 +213,7 @@ fn signal(process: &Process, signal: Signal) {
     }
 }
 
-/// Ends a command's processes when it is dropped, unless they were let go.
+/// Kills a command's processes when dropped, unless they were released.
 #[derive(Debug)]
 pub(super) struct KillOnDrop {
     tree: Arc<ProcessTree>,
@@ -229,7 +229,7 @@ impl KillOnDrop {
         &self.tree
     }
 
-    /// From now on somebody else sees to their end, or there is none left.
+    /// Hands the processes over to the caller.
     pub(super) fn release(&mut self) -> Arc<ProcessTree> {
         self.held = false;
         self.tree.clone()

@@ -1,21 +1,21 @@
-//! What the kernel tells about running processes. Where there is no `/proc`, there are none to be seen.
+//! Reads running processes from `/proc`. Finds none without `/proc`.
 
 use std::fs;
 
 use attache_tool::WATCHER_NAME;
 
-/// One process, as it was when it was looked at.
+/// The state of a process when it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
-    /// In ticks since the machine started. With the number it names a process for good.
+    /// Start time in ticks since boot. Together with the process id it is unique.
     pub(super) started: u64,
-    /// Not ended and only waiting for its parent to notice.
+    /// Not a zombie.
     pub(super) alive: bool,
-    /// It has the name of those that stay beside a command and end its processes with the server.
+    /// A watcher, by its name.
     pub(super) watches: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn was_started_with(pid: i32, variable: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
 }
 
-/// How many file locks the process may have; none when there is no such limit.
+/// The limit on file locks; none if there is no limit.
 pub(super) fn file_locks(pid: i32) -> Option<u64> {
     let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max file locks"))?;
@@ -48,7 +48,7 @@ pub(super) fn file_locks(pid: i32) -> Option<u64> {
 }
 
 fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
-    // The program's name stands in brackets and may hold anything, brackets too.
+    // The program's name is in brackets and may contain brackets.
     let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
     let name = stat.iter().position(|byte| *byte == b'(').map(|begins| &stat[begins + 1..name_ends]);
     let after_name = name_ends + 1;

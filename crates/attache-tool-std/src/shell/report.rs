@@ -1,4 +1,4 @@
-//! What the model and people are told about a command that ran.
+//! Reports the result of a command to the model and to people.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -10,7 +10,7 @@ use super::listen::Ending;
 use crate::read_only::text_output;
 use attache_tool::untrusted;
 
-/// `left` are the processes that the command left running.
+/// `left`: processes that the command left running.
 pub(super) fn report(ending: Ending, output: &str, left: &[i32]) -> ToolOutput {
     let mut lines = Vec::new();
     if let Some(why) = why_stopped(ending) {
@@ -32,7 +32,7 @@ pub(super) fn report(ending: Ending, output: &str, left: &[i32]) -> ToolOutput {
     if !left.is_empty() {
         lines.push(format!("Background PIDs: {}", pid_list(left)));
     }
-    // What a program writes, anybody may have written.
+    // Program output is untrusted.
     text_output(untrusted(&lines.join("\n")), ended(ending))
 }
 

@@ -1,21 +1,21 @@
-//! The text that a terminal would show in the end: progress bars leave their last state, not all of them.
+//! The text that a terminal would show at the end. Of a progress bar only the last state remains.
 //!
-//! Lines are as long as they were written; nothing is wrapped.
+//! Lines are not wrapped.
 
 use std::collections::VecDeque;
 
 use super::control_parser::{EraseRange, TerminalPiece};
 
-/// How far back a program can still change lines: the height of the terminal.
+/// The height of the terminal: a program can change this many lines.
 pub(super) const ROWS: usize = 30;
-/// How far to the right a program can move without writing: the width of the terminal.
+/// The width of the terminal: a program can move this far without writing.
 pub(super) const COLUMNS: usize = 80;
-/// A line that grows longer than this is handed on in parts, so that it needs no memory.
+/// Longer lines are passed on in parts.
 const MAX_LINE: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Screen {
-    /// What can no longer change and was not taken yet.
+    /// Text that can no longer change and was not taken yet.
     settled: String,
     lines: VecDeque<Line>,
     rows: usize,
@@ -24,7 +24,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// One where the last so many rows can still change.
+    /// A screen on which the last `rows` lines can change.
     pub(super) fn new(rows: usize) -> Self {
         let lines = VecDeque::from([Line::default()]);
         Self { settled: String::new(), lines, rows, row: 0, column: 0 }
@@ -50,17 +50,17 @@ impl Screen {
                 self.lines.truncate(self.row + 1);
             }
             TerminalPiece::EraseScreen(EraseRange::Before) => {}
-            // What was cleared was shown, and is kept.
+            // Cleared text was visible, so it is kept.
             TerminalPiece::EraseScreen(EraseRange::All) => self.settle_all(),
         }
     }
 
-    /// What has settled since it was last asked for.
+    /// The text that has settled since the last call.
     pub(super) fn take_settled(&mut self) -> String {
         std::mem::take(&mut self.settled)
     }
 
-    /// What may still change.
+    /// The text that may still change.
     pub(super) fn unsettled(&self) -> String {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
         lines.join("\n")
@@ -102,7 +102,7 @@ impl Screen {
         *self = Self { settled: self.take_settled(), ..Self::new(self.rows) };
     }
 
-    /// The last line is too long to keep: all up to here settles, and the line goes on.
+    /// Settles everything so far if the last line is too long. The line continues.
     fn hand_on_long_line(&mut self) {
         if self.row + 1 < self.lines.len() {
             self.lines[self.row].truncate(MAX_LINE);
@@ -117,7 +117,7 @@ impl Screen {
         *self = Self { settled: self.take_settled(), ..Self::new(self.rows) };
     }
 
-    /// As on a terminal, nobody gets beyond its edge by moving, or beyond what was written there.
+    /// Moves at most to the edge of the terminal or to the end of the line.
     fn move_to(&mut self, column: usize) {
         let written = self.lines[self.row].length;
         self.column = column.min(written.max(COLUMNS - 1));
@@ -139,19 +139,19 @@ impl Screen {
 #[derive(Debug, Default)]
 struct Line {
     text: String,
-    /// In characters. Each is one column wide, which is near enough.
+    /// In characters. Each counts as one column.
     length: usize,
 }
 
 impl Line {
-    /// Writes over what is there, and returns the column after it.
+    /// Overwrites the line at `column` and returns the next column.
     fn write(&mut self, column: usize, text: &str) -> usize {
         while self.length < column {
             self.text.push(' ');
             self.length += 1;
         }
         let after = column + text.chars().count();
-        // Much the most is written at the end, and that is fast.
+        // The common case: writing at the end.
         match self.length == column {
             true => self.text.push_str(text),
             false => self.text.replace_range(self.place(column)..self.place(after), text),
@@ -165,7 +165,7 @@ impl Line {
         self.length = self.length.min(column);
     }
 
-    /// Where the column begins in the text.
+    /// The byte offset of the column.
     fn place(&self, column: usize) -> usize {
         if column >= self.length {
             return self.text.len();

@@ -1,14 +1,20 @@
-//! Starts a command in a session of its own, on a terminal or on a pipe.
+//! Starts a command in its own session, on a terminal or a pipe.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use attache_tool::{Access, ConfinedProgram, ConfinementGuard, Confiner, Launch, ProgramInput, Workspace};
+use attache_tool::{
+    Access, ConfinedProgram, ConfinementGuard, Confiner, Launch, ProgramInput, ReadyStart, Workspace,
+};
 use pty_process::{Pts, Pty, Size};
+use rustix::fs::OFlags;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -19,23 +25,23 @@ use super::process_tree::{KillOnDrop, ProcessTree};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 80;
-/// No start-up files: the command means the same on every machine.
+/// Without start-up files, so that commands work the same on every machine.
 pub(super) const SHELL: &str = "bash";
 pub(super) const SHELL_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
 
-/// A command that was started. Dropping it ends all of its processes.
+/// A running command. Dropping it kills all its processes.
 #[derive(Debug)]
 pub(super) struct RunningCommand {
     pub(super) child: Child,
     pub(super) output: OutputSource,
     pub(super) leash: KillOnDrop,
-    /// What it may reach.
+    /// The access of the command.
     pub(super) access: Access,
     /// Serves the confinement while the command runs.
     pub(super) guard: Option<Arc<dyn ConfinementGuard>>,
 }
 
-/// Where the command writes, errors and all, in the order in which it does.
+/// Output and errors of the command, in the order in which they are written.
 #[derive(Debug)]
 pub(super) enum OutputSource {
     Terminal(TerminalEnd),
@@ -51,18 +57,18 @@ impl std::fmt::Debug for TerminalEnd {
 }
 
 impl OutputSource {
-    /// Waits for more; nothing means that nobody is left who could write.
+    /// Waits for output. 0 means that no process can write any more.
     pub(super) async fn read(&mut self, buffer: &mut [u8]) -> usize {
         let read = match self {
             Self::Terminal(terminal) => terminal.0.read(buffer).await,
             Self::Pipe(pipe) => pipe.read(buffer).await,
         };
-        // A terminal that nobody has open any more says so with an error.
+        // A terminal that no process has open returns an error.
         read.unwrap_or(0)
     }
 }
 
-/// Who starts a command, and how far it may reach.
+/// What starts a command, and the command's access.
 #[derive(Clone, Copy)]
 pub(super) struct Launcher<'a> {
     pub(super) confiner: &'a dyn Confiner,
@@ -71,7 +77,7 @@ pub(super) struct Launcher<'a> {
 }
 
 impl Launcher<'_> {
-    /// How to run `command` with the shell.
+    /// The launch of the shell that runs `command`.
     fn launch(&self, command: &str, mark: &ProcessMark) -> io::Result<Launch> {
         let arguments = mark.arguments(command);
         let Self { confiner, access, workspace } = *self;
@@ -85,7 +91,7 @@ impl Launcher<'_> {
     }
 }
 
-/// Nobody types: what reads its input finds it at its end, on a terminal too.
+/// Starts a command. Its input is empty, on a terminal too.
 pub(super) fn start(
     command: &str,
     directory: &Path,
@@ -93,7 +99,7 @@ pub(super) fn start(
     terminal: bool,
     mark: ProcessMark,
 ) -> io::Result<RunningCommand> {
-    // There may be no terminal to be had; whatever else was wrong shows again.
+    // Without a terminal the command gets a pipe. Other errors occur again below.
     let pty = if terminal { open_terminal().ok() } else { None };
     let launch = launcher.launch(command, &mark)?;
     let guard = launch.guard.clone();
@@ -114,7 +120,7 @@ pub(super) fn start(
     })
 }
 
-/// All that a process is started with.
+/// What a process is started with.
 struct StartRequest<'a> {
     launch: Launch,
     directory: &'a Path,
@@ -127,8 +133,23 @@ fn open_terminal() -> Result<(Pty, Pts), pty_process::Error> {
     Ok((pty, pts))
 }
 
+/// The end of a terminal that the command writes to.
+fn terminal_of(pty: &Pty) -> io::Result<fs::File> {
+    let name = rustix::pty::ptsname(pty, Vec::new())?;
+    let flags = OFlags::NOCTTY.bits().cast_signed();
+    fs::File::options().read(true).write(true).custom_flags(flags).open(OsStr::from_bytes(name.as_bytes()))
+}
+
 fn on_terminal(prepared: StartRequest<'_>, (pty, pts): (Pty, Pts)) -> io::Result<(Child, OutputSource)> {
-    let StartRequest { launch, directory, environment } = prepared;
+    let StartRequest { mut launch, directory, environment } = prepared;
+    if let Some(ready) = launch.ready.take() {
+        let terminal = terminal_of(&pty)?;
+        let start =
+            ReadyStart { directory, environment: &environment, output: terminal.as_fd(), terminal: true };
+        if let Ok(child) = ready.run(&launch, start) {
+            return Ok((child, OutputSource::Terminal(TerminalEnd(pty))));
+        }
+    }
     let child = pty_process::Command::new(launch.program)
         .args(launch.arguments)
         .current_dir(directory)
@@ -142,8 +163,15 @@ fn on_terminal(prepared: StartRequest<'_>, (pty, pts): (Pty, Pts)) -> io::Result
 }
 
 fn on_pipe(prepared: StartRequest<'_>) -> io::Result<(Child, OutputSource)> {
-    let StartRequest { launch, directory, environment } = prepared;
+    let StartRequest { mut launch, directory, environment } = prepared;
     let (reader, writer) = io::pipe()?;
+    if let Some(ready) = launch.ready.take() {
+        let start =
+            ReadyStart { directory, environment: &environment, output: writer.as_fd(), terminal: false };
+        if let Ok(child) = ready.run(&launch, start) {
+            return Ok((child, OutputSource::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)));
+        }
+    }
     let prepare = |program: &OsStr| -> io::Result<Command> {
         let mut command = Command::new(program);
         let input = launch.input.as_ref().map(OwnedFd::try_clone).transpose()?;
@@ -161,7 +189,7 @@ fn on_pipe(prepared: StartRequest<'_>) -> io::Result<(Child, OutputSource)> {
         let child = prepare(launch.program.as_os_str())?.args(&launch.arguments).spawn()?;
         return Ok((child, OutputSource::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)));
     }
-    // The standard library cannot start a session yet; where this program is missing a group has to do.
+    // The standard library cannot start a session. Without the program `setsid` the command gets a process group.
     let in_session = prepare("setsid".as_ref())?.arg(&launch.program).args(&launch.arguments).spawn();
     let child = match in_session {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -1,16 +1,16 @@
-//! What a command has said, as text, in bounded memory.
+//! The output of a command as text, in bounded memory.
 
 use super::bounded_text::BoundedText;
 use super::control_parser::{ControlParser, TerminalPiece};
 use super::decode::Utf8Decoder;
 use super::screen::Screen;
 
-/// Bytes that are looked at to tell whether this is text.
+/// Bytes that are checked to detect binary output.
 const SNIFF_BYTES: usize = 4 * 1024;
-/// Of text, at most one character in this many is a control character nobody knows.
+/// In text at most one character in this many is an unknown control character.
 const RARE: usize = 10;
 
-/// Bytes of a command become text.
+/// Converts the output of a command to text.
 #[derive(Debug)]
 pub(super) struct Transcript {
     decoder: Utf8Decoder,
@@ -23,7 +23,7 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// Keeps about `limit` bytes of the text, of which the last so many rows can still change.
+    /// Keeps about `limit` bytes of text, of which the last `rows` lines can change.
     pub(super) fn new(limit: usize, rows: usize) -> Self {
         Self {
             decoder: Utf8Decoder::default(),
@@ -36,7 +36,7 @@ impl Transcript {
         }
     }
 
-    /// Takes more, and tells `also` what it means unless it is no text. Returns what can no longer change.
+    /// Adds output and passes its parts to `also`, unless it is binary. Returns the text that can no longer change.
     pub(super) fn take(&mut self, bytes: &[u8], mut also: impl FnMut(&TerminalPiece<'_>)) -> String {
         self.bytes += bytes.len() as u64;
         self.sniff(bytes);
@@ -47,13 +47,13 @@ impl Transcript {
         self.put(&text, &mut also)
     }
 
-    /// No more will come. Returns what had not settled yet.
+    /// Ends the output. Returns the text that had not settled.
     pub(super) fn finish(&mut self) -> String {
         let text = self.decoder.finish();
         self.put(&text, &mut |_| {}) + &self.page.unsettled()
     }
 
-    /// How many bytes of something that is no text were said.
+    /// The number of bytes of binary output.
     pub(super) fn binary(&self) -> Option<u64> {
         self.binary.then_some(self.bytes)
     }

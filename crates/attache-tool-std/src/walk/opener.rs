@@ -1,4 +1,4 @@
-//! Opens many files below one root, whose handle is kept: a search opens every file there is.
+//! Opens many files below one root and keeps the root's handle.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -20,12 +20,12 @@ impl<'walk> FileOpener<'walk> {
         Ok(Self { workspace, root: root.to_owned(), handle })
     }
 
-    /// Opens a file that a walk came by. No part of its path may be a link.
+    /// Opens a file of the walk. No part of its path may be a link.
     pub(crate) fn open(&self, path: &Path) -> Result<File, ToolError> {
         let below = path.strip_prefix(&self.root).ok().filter(|below| !below.as_os_str().is_empty());
         match below.and_then(|below| self.open_at_once(below)) {
             Some(file) => Ok(file),
-            // The long way works everywhere, and knows what to say if it does not.
+            // The slow way works everywhere and has better errors.
             None => locate_resolved(self.workspace, path)?.open_file(),
         }
     }
@@ -34,7 +34,7 @@ impl<'walk> FileOpener<'walk> {
     fn open_at_once(&self, below: &Path) -> Option<File> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 
-        // Without NONBLOCK, a pipe put in the file's place would keep the search waiting.
+        // Without NONBLOCK, a pipe in place of the file would block the search.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         openat2(&self.handle, below, flags, Mode::empty(), resolve).ok().map(File::from)

@@ -1,4 +1,4 @@
-//! What the bytes of an answer are, for a model.
+//! Converts the body of a response for a model.
 
 use std::path::Path;
 
@@ -12,17 +12,17 @@ use crate::html::page_text;
 use crate::media_type::media_type;
 use crate::text_file::looks_binary;
 
-/// Something to read or to look at.
+/// Text or media.
 #[derive(Debug, PartialEq)]
 pub(super) enum PageBody {
     Text { text: String, cut: bool },
     Media { content: Content, size: usize },
 }
 
-/// Where the name of an encoding may stand in a page.
+/// Bytes of a page that may name its encoding.
 const SNIFF_BYTES: usize = 1_024;
 
-/// Understands a body, or says why it cannot be shown. Of text at most `limit` characters are of use.
+/// Converts a body, or says why it cannot be shown. Needs at most `limit` characters of text.
 pub(super) fn understand(
     url: &Url,
     content_type: Option<&str>,
@@ -91,7 +91,7 @@ fn is_text(essence: &str) -> bool {
     group == "text" || kinds.iter().any(|known| suffix == *known || suffix.strip_prefix("x-") == Some(known))
 }
 
-/// By what the header says, then the page itself; a byte order mark beats both. UTF-8 if nobody says anything.
+/// Decodes by the byte order mark, the header or the page, in this order; otherwise as UTF-8.
 fn decode(parameters: &str, page: Option<&[u8]>, bytes: &[u8]) -> String {
     let in_page = || {
         let head = page

@@ -9,27 +9,27 @@ use super::body::{PageBody, understand};
 use super::urls::MAX_URL;
 use crate::read_only::blocking;
 
-/// What became of one URL.
+/// The result for one URL.
 #[derive(Debug)]
 pub(super) enum FetchOutcome {
     Body(PageBody),
-    /// The server said that something is wrong: what it said.
+    /// The server returned an error with this text.
     Failed {
         status: u16,
         told: String,
     },
-    /// It is elsewhere, on a host that nobody has agreed to.
+    /// A redirect to a host that was not approved.
     Moved(Url),
 }
 
-/// Markdown is what models read best.
+/// Prefers Markdown.
 const ACCEPT: &str =
     "text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, image/*;q=0.5, */*;q=0.4";
-/// Characters of a failure's body, and of all its headers, that are told.
+/// Characters of an error's body and of its headers that are reported.
 const MAX_FAILURE: usize = 10_000;
 const MAX_HEADERS: usize = 4_000;
 
-/// What is at `url`, or why it could not be fetched.
+/// The content of `url`, or why it could not be fetched.
 pub(super) async fn fetch(
     client: &HttpClient,
     url: &Url,
@@ -65,7 +65,7 @@ async fn fetch_in_time(
     let content_type = answer.header("content-type").map(str::to_owned);
     let bytes = answer.read(options.most_bytes).await.map_err(told)?;
     if url.as_str().len() > MAX_URL {
-        // Every link of the page would be joined to it.
+        // Every link of the page is resolved against this URL.
         url.set_path("/");
         url.set_query(None);
     }
@@ -86,7 +86,7 @@ async fn failed(answer: HttpResponse) -> FetchOutcome {
     FetchOutcome::Failed { status, told: format!("{headers}\n{body}") }
 }
 
-/// The same host, give or take `www.` and a step up to https: where people agreed to go.
+/// Whether the host is the same, except for `www.` and an upgrade to https.
 fn same_site(from: &Url, to: &Url) -> bool {
     let host = |url: &Url| url.host_str().map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned());
     host(from) == host(to) && from.port() == to.port()

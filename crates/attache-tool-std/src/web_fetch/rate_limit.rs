@@ -1,4 +1,4 @@
-//! How often a host may be asked.
+//! Limits the requests to each host.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
@@ -8,13 +8,13 @@ use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_secs(60);
-/// Hosts that are remembered; beyond that, those that have not been asked lately are forgotten.
+/// Beyond this number, hosts without recent requests are dropped.
 const MAX_HOSTS: usize = 1_024;
 
-/// When each host was asked lately.
+/// The times of recent requests by host.
 #[derive(Debug)]
 pub(super) struct HostRateLimit {
-    /// Requests to one host in a minute.
+    /// Requests to one host per minute.
     most: usize,
     hosts: Mutex<HashMap<String, VecDeque<Instant>>>,
 }
@@ -24,7 +24,7 @@ impl HostRateLimit {
         Self { most, hosts: Mutex::default() }
     }
 
-    /// Takes one request to `host`, or says how long to wait for it.
+    /// Counts one request to `host`, or returns the time to wait.
     pub(super) fn take(&self, host: &str, now: Instant) -> Result<(), Duration> {
         let mut hosts = self.hosts.lock().ignore_poison();
         let recent = |time: &Instant| now.saturating_duration_since(*time) < WINDOW;

@@ -1,4 +1,4 @@
-//! What the model is told about the pages it asked for.
+//! Reports the fetched pages to the model.
 
 use attache_domain::Content;
 use attache_net::Url;
@@ -9,10 +9,10 @@ use super::fetch::FetchOutcome;
 use super::share::share;
 use attache_tool::untrusted;
 
-/// Bytes of images and documents that one answer holds.
+/// Bytes of images and documents in one result.
 const MAX_MEDIA: usize = 20 * 1024 * 1024;
 
-/// All pages, with `budget` characters of text among them.
+/// All pages with together `budget` characters of text.
 pub(super) fn report(
     fetched: Vec<(Url, Result<FetchOutcome, String>)>,
     budget: usize,

@@ -1,6 +1,6 @@
-//! Shares a budget: who needs less than a fair part leaves the rest to the others.
+//! Divides a budget. Pages that need less than a fair share leave the rest to the others.
 
-/// What each of those who need so much gets of `budget`.
+/// The share of each need in `budget`.
 pub(super) fn share(needs: &[usize], budget: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|index| needs[*index]);

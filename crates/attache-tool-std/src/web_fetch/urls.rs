@@ -5,10 +5,10 @@ use attache_tool::{ToolError, ToolErrorKind};
 
 /// URLs that one call may name.
 pub(super) const MAX_URLS: usize = 20;
-/// A longer one is no address that somebody wrote.
+/// Longer URLs are refused.
 pub(super) const MAX_URL: usize = 2_000;
 
-/// The URLs of `prompt`, each once, as they will be fetched.
+/// The URLs in `prompt`, each once, as they will be fetched.
 pub(super) fn urls_in(prompt: &str) -> Result<Vec<Url>, ToolError> {
     let mut urls: Vec<Url> = Vec::new();
     for token in prompt.split_whitespace().filter(|token| token.contains("://")) {
@@ -29,7 +29,7 @@ pub(super) fn urls_in(prompt: &str) -> Result<Vec<Url>, ToolError> {
 }
 
 fn parse(text: &str) -> Result<Url, ToolError> {
-    // What is wrong may be long, or a password.
+    // The wrong part may be long or a password.
     let shown: String = text.chars().take(80).collect();
     let wrong = |what: &str| Err(ToolError::bad_input(format!("{shown:?} cannot be fetched: {what}")));
     if text.len() > MAX_URL {
@@ -44,12 +44,12 @@ fn parse(text: &str) -> Result<Url, ToolError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(ToolError::bad_input("a URL holds a user name or password; leave it out"));
     }
-    // What follows the `#` is for readers, and is not sent.
+    // The fragment is not sent.
     url.set_fragment(None);
     Ok(url)
 }
 
-/// A token without what surrounds a URL in running text: brackets, quotes, the end of the sentence, Markdown.
+/// Removes brackets, quotes, punctuation and Markdown around a URL.
 fn trimmed(token: &str) -> &str {
     let lower = token.to_ascii_lowercase();
     let start = ["https://", "http://"].iter().filter_map(|scheme| lower.find(scheme)).min();
@@ -74,12 +74,12 @@ fn trimmed(token: &str) -> &str {
     url
 }
 
-/// URLs that differ only by this are one: a slash at the end.
+/// URLs that differ only in a slash at the end are the same.
 fn key(url: &Url) -> &str {
     url.as_str().trim_end_matches('/')
 }
 
-/// A page of GitHub that shows a file becomes the file.
+/// Replaces a GitHub page that shows a file by the file.
 fn raw_of(url: Url) -> Url {
     if url.host_str() != Some("github.com") {
         return url;

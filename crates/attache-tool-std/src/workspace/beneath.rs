@@ -1,4 +1,4 @@
-//! Opening below a folder's handle, so that no link can lead out of it.
+//! Opens paths below a folder's handle, so that no link can lead out of it.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-/// What becomes of links on the way.
+/// How to treat links on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LinkPolicy {
     /// Followed while they stay inside the root.
@@ -14,25 +14,25 @@ pub(super) enum LinkPolicy {
     Refused,
 }
 
-/// Opens a folder so that it can also be made to last.
+/// Opens a folder so that it can be synced.
 pub(super) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
     rustix::fs::open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Opens what is `below` the root; an empty path is the root itself. Never creates.
+/// Opens the path `below` the root; an empty path is the root itself. Never creates files.
 pub(super) fn open(root: &OwnedFd, below: &Path, flags: OFlags, links: LinkPolicy) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC;
     match open_by_kernel(root, below, flags, links) {
-        // Some sandboxes answer EPERM to calls they do not know.
+        // Some sandboxes return EPERM for unknown calls.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(root, below, flags),
         outcome => outcome,
     }
 }
 
 fn open_by_kernel(root: &OwnedFd, below: &Path, flags: OFlags, links: LinkPolicy) -> Result<OwnedFd, Errno> {
-    /// How often the kernel may see folders being moved under its hands before it is believed that they stay so.
+    /// Attempts while folders on the way are being moved.
     const ATTEMPTS: usize = 64;
 
     let links = match links {
@@ -50,7 +50,7 @@ fn open_by_kernel(root: &OwnedFd, below: &Path, flags: OFlags, links: LinkPolicy
     outcome
 }
 
-/// One folder after the other, where the kernel cannot do it at once. No link is followed, wherever it leads.
+/// Opens one folder after the other, for kernels without `openat2`. Follows no links.
 pub(super) fn open_by_steps(root: &OwnedFd, below: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut names = below.components().peekable();
     let mut folder = None;
@@ -66,10 +66,10 @@ pub(super) fn open_by_steps(root: &OwnedFd, below: &Path, flags: OFlags) -> Resu
     }
 }
 
-/// Opens one name in a folder; a link is an error and never followed.
+/// Opens one name in a folder. A link is an error.
 pub(super) fn open_name(folder: &impl AsFd, name: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let opened = rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
-    // A link shows itself differently by what was asked for: as a thing of its own, or as not being a folder.
+    // The error for a link depends on the flags.
     let is_link = |status: Stat| FileType::from_raw_mode(status.st_mode) == FileType::Symlink;
     match opened {
         Ok(handle) if flags.contains(OFlags::PATH) && is_link(rustix::fs::fstat(&handle)?) => {
@@ -83,7 +83,7 @@ pub(super) fn open_name(folder: &impl AsFd, name: &Path, flags: OFlags) -> Resul
     }
 }
 
-/// Opens the folder `below` the root, making what is missing of it, one by one.
+/// Opens the folder `below` the root and creates missing folders.
 pub(super) fn open_or_make(root: &OwnedFd, below: &Path) -> Result<OwnedFd, Errno> {
     match open(root, below, FOLDER, LinkPolicy::Refused) {
         Err(Errno::NOENT) => {}
@@ -108,10 +108,10 @@ pub(super) fn open_or_make(root: &OwnedFd, below: &Path) -> Result<OwnedFd, Errn
     Ok(folder)
 }
 
-/// Makes what is in a folder last.
+/// Syncs the entries of a folder.
 pub(super) fn sync(folder: &OwnedFd) -> Result<(), Errno> {
     match rustix::fs::fsync(folder) {
-        // Not every file system does this for folders, and nothing can be done about it.
+        // Not every file system supports this for folders.
         Err(Errno::INVAL) => Ok(()),
         outcome => outcome,
     }

@@ -1,24 +1,24 @@
-//! What the system says, as errors that the model can act on.
+//! Converts system errors to errors that the model can act on.
 
 use std::path::{Path, PathBuf};
 
 use attache_tool::{ToolError, ToolErrorKind};
 use rustix::io::Errno;
 
-/// Decides the kind of those errors that say nothing of themselves.
+/// The operation that failed. It decides the kind of unspecific errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileOperation {
     Reading,
     Writing,
 }
 
-/// A path that is not in the workspace even in words.
+/// The error for a path outside the workspace.
 pub(super) fn outside(path: &Path, roots: &[PathBuf]) -> ToolError {
     let message = format!("{} is not in the workspace; use a path inside {}", path.display(), names(roots));
     ToolError::new(ToolErrorKind::PathNotInWorkspace, message)
 }
 
-/// A path that was real when it was resolved, and has become a link since.
+/// The error for a resolved path that has become a link since.
 pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> ToolError {
     let message = format!(
         "{} has become a link, or a folder of it has, since it was looked at; nothing was done. Look again, and use \
@@ -29,7 +29,7 @@ pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> ToolError {
     ToolError::new(ToolErrorKind::PathNotInWorkspace, message)
 }
 
-/// A path that leads to a file with a name that cannot be written down.
+/// The error for a file name that is not UTF-8.
 pub(super) fn nameless(path: &Path) -> ToolError {
     let message = format!(
         "the name of {} is not text in UTF-8, so what is done to it cannot be recorded; rename it with a shell command",

@@ -1,4 +1,4 @@
-//! Exchanging a file's content whole: a reader sees the old bytes or the new ones, and a crash leaves either.
+//! Replaces a file atomically: readers see the old or the new bytes, also after a crash.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +18,7 @@ use super::beneath::{self, LinkPolicy, open_name};
 use super::{FileOperation, WorkspacePath};
 use crate::read_digests::hexadecimal;
 
-/// Writes `bytes` to the file of `place`, which must have the digest `expected` until the very end.
+/// Writes `bytes` to the file at `place`, which must have the digest `expected`.
 pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
     let failure = |errno| place.failure(errno, FileOperation::Writing);
     let Some(name) = place.below.file_name() else { return Err(failure(Errno::ISDIR)) };
@@ -27,7 +27,7 @@ pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8
     let folder = match expected {
         None => beneath::open_or_make(&root, folder).map_err(failure)?,
         Some(_) => match beneath::open(&root, folder, beneath::FOLDER, LinkPolicy::Refused) {
-            // Gone with its folder; a failed edit does not bring that back.
+            // The file is gone with its folder. A failed edit does not create the folder again.
             Err(Errno::NOENT) => return Err(stale(place)),
             outcome => outcome.map_err(failure)?,
         },
@@ -36,7 +36,7 @@ pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8
     let current = CurrentFile::look(&folder, name).map_err(failure)?;
     current.check(place, expected)?;
     if expected.is_some() {
-        // A new file would take the place of one that nobody may write.
+        // A rename would replace a read-only file.
         rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).map_err(failure)?;
     }
     let mut temporary = TemporaryFile::create(&folder, current.status.as_ref()).map_err(failure)?;
@@ -47,8 +47,8 @@ pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8
     beneath::sync(&folder).map_err(failure)
 }
 
-/// Looks once more and renames. Only what another process changes between the two can be lost; the edits of this one
-/// take turns.
+/// Checks the digest again and renames. Edits of this process take turns, so only a change by another process between
+/// the two can be lost.
 fn commit(
     place: &WorkspacePath,
     mut temporary: TemporaryFile<'_>,
@@ -66,7 +66,7 @@ fn commit(
     }
 }
 
-/// The file as it is now.
+/// The current file.
 struct CurrentFile {
     digest: Option<String>,
     status: Option<Stat>,
@@ -118,7 +118,7 @@ fn stale(place: &WorkspacePath) -> ToolError {
     )
 }
 
-/// A file beside the one it will become; removed again unless it does.
+/// A temporary file beside the target. Removed on drop unless it was renamed.
 struct TemporaryFile<'folder> {
     folder: &'folder OwnedFd,
     name: PathBuf,
@@ -128,12 +128,12 @@ struct TemporaryFile<'folder> {
 
 impl<'folder> TemporaryFile<'folder> {
     fn create(folder: &'folder OwnedFd, like: Option<&Stat>) -> Result<Self, Errno> {
-        /// More than this many leftovers of earlier crashes under the same process id are not to be expected.
+        /// More leftovers of crashes with the same process id are not expected.
         const ATTEMPTS: usize = 1000;
         static COUNT: AtomicU64 = AtomicU64::new(0);
 
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Until it has the old file's mode, nobody else may read what could be secret.
+        // Private until it has the mode of the old file.
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
         for _ in 0..ATTEMPTS {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -154,7 +154,7 @@ impl<'folder> TemporaryFile<'folder> {
     fn become_like(&self, status: &Stat) -> Result<(), Errno> {
         let own = rustix::fs::fstat(&self.file)?;
         if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid) {
-            // Only the superuser may give files away; for everyone else the file becomes theirs, as with any editor.
+            // Only root can change the owner. For others the file becomes theirs, as with any editor.
             let owner = (Uid::from_raw(status.st_uid), Gid::from_raw(status.st_gid));
             let _ = rustix::fs::fchown(&self.file, Some(owner.0), Some(owner.1));
         }
@@ -164,7 +164,7 @@ impl<'folder> TemporaryFile<'folder> {
     fn rename_to(&mut self, name: &OsStr, over_existing: bool) -> Result<(), Errno> {
         let flags = if over_existing { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
         let renamed = match rustix::fs::renameat_with(self.folder, &self.name, self.folder, name, flags) {
-            // Not every file system can refuse by itself to replace.
+            // Not every file system supports NOREPLACE.
             Err(Errno::INVAL | Errno::NOSYS) if !over_existing => {
                 match rustix::fs::statat(self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(_) => Err(Errno::EXIST),
@@ -181,7 +181,7 @@ impl<'folder> TemporaryFile<'folder> {
 impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.renamed {
-            // A leftover is harmless, and there is nobody to tell.
+            // A leftover is harmless.
             let _ = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty());
         }
     }

@@ -5,14 +5,9 @@ mod weak_kernel;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
 use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
-use attache_tool::{Access, AccessLevel, ConfinedProgram, Confiner, IgnoreSources, ProgramInput, Workspace};
-use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 use crate::agent_world::{calls, last_output, launch_with, reply, says, send, start, state, work, write};
@@ -160,79 +155,4 @@ async fn secrets_of_the_server_are_not_in_its_environment() {
         "TASK_STATE_COMPLETED",
         "it still has its secrets"
     );
-}
-
-/// Prints how much longer a confined command takes than one that is not. docs/benchmarks.md says how it is run with the
-/// binary that people use.
-#[test]
-fn confinement_takes_little_time() {
-    const RUNS: usize = 100;
-    #[expect(clippy::disallowed_methods, reason = "a person says which binary is measured")]
-    let measured = std::env::var_os("ATTACHE_MEASURED").map(PathBuf::from);
-    let program = measured.clone().unwrap_or_else(|| env!("CARGO_BIN_EXE_attache").into());
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().canonicalize().unwrap();
-    let workspace = Workspace {
-        roots: vec![root.join("work")],
-        scratch: root.join("scratch"),
-        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        ignore: IgnoreSources::default(),
-    };
-    fs::create_dir_all(workspace.roots[0].join(".git/hooks")).unwrap();
-    let options = SandboxOptions {
-        program: program.canonicalize().unwrap(),
-        environment: workspace.environment.clone(),
-        home: Some(root.join("home")),
-        reads: Vec::new(),
-        hidden: Vec::new(),
-        limits: CommandLimits::default(),
-        egress: EgressOptions::default(),
-    };
-    let sandbox = Sandbox::probe(options, &root).expect("this kernel confines");
-    let confined = |level: AccessLevel| {
-        let access = Access::new(level);
-        let (arguments, workspace) = (Vec::new(), &workspace);
-        let began = Instant::now();
-        let program = ConfinedProgram {
-            name: "true",
-            arguments,
-            workspace,
-            access: &access,
-            input: ProgramInput::Empty,
-        };
-        let launch = sandbox.confine(program).unwrap();
-        let mut command = Command::new(&launch.program);
-        command
-            .args(&launch.arguments)
-            .env_clear()
-            .envs(launch.environment)
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir(&workspace.roots[0]);
-        assert!(command.status().unwrap().success());
-        began.elapsed()
-    };
-    let plain = || {
-        let began = Instant::now();
-        let mut command = Command::new("true");
-        command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(&workspace.roots[0]);
-        assert!(command.status().unwrap().success());
-        began.elapsed()
-    };
-    let mut times = [const { Vec::new() }; 3];
-    for _ in 0..RUNS {
-        for (times, time) in
-            times.iter_mut().zip([plain(), confined(AccessLevel::Look), confined(AccessLevel::Work)])
-        {
-            times.push(time);
-        }
-    }
-    let medians = times.map(|mut times| {
-        times.sort();
-        times[RUNS / 2]
-    });
-    let [plain, look, work] = medians;
-    println!("plain {plain:?}; confinement adds {:?} at look, {:?} at work", look - plain, work - plain);
-    // The promise is 5 ms; a busy machine and a build without optimisation get more.
-    let most = Duration::from_millis(if measured.is_some() { 50 } else { 500 });
-    assert!(look.max(work) < most, "{medians:?}");
 }
