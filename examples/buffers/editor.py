@@ -89,7 +89,8 @@ def show(part, asked):
 
 async def ask(call):
     """Lets the person decide, in a thread: the tools have to work while the person thinks."""
-    line = await asyncio.to_thread(input, f"Allow {call['tool_name']}? y, always, or n:\n")
+    about = call["confirmation_request"].get("generic_details", {"description": ""})["description"]
+    line = await asyncio.to_thread(input, f"{about}\nAllow {call['tool_name']}? y, always, or n:\n".lstrip())
     # The last one holds for all tools of this MCP server; what was offered is in call["confirmation_request"].
     options = {"y": "proceed_once", "always": "proceed_always_server"}
     return {"tool_call_id": call["tool_call_id"], "selected_option_id": options.get(line, "cancel")}

@@ -58,7 +58,7 @@ impl TurnRunner<'_> {
     }
 
     async fn rule_on(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
-        let tool = self.tools.registry.find(&record.call.name)?;
+        let tool = self.find_tool(&record.call.name)?;
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
@@ -174,7 +174,7 @@ impl TurnRunner<'_> {
     fn approved(&self, record: &CallRecord) -> Option<Proposal> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
-        if let Ok(tool) = self.tools.registry.find(&record.call.name) {
+        if let Ok(tool) = self.find_tool(&record.call.name) {
             self.setup
                 .approver
                 .remember_answer(ApprovalRequest { tool: tool.spec(), proposal: &proposal }, answer);
@@ -190,7 +190,7 @@ impl TurnRunner<'_> {
     }
 
     fn is_repeatable(&self, record: &CallRecord) -> bool {
-        self.tools.registry.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
+        self.find_tool(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
     pub(crate) fn tool_context(&self, live: Arc<LiveOutputBuffer>, mark: Option<String>) -> CallContext {

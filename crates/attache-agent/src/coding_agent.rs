@@ -138,6 +138,9 @@ impl Agent for CodingAgent {
         let settings = RequestedSettings::of(earlier.iter().chain([task.view().as_ref()]));
         // Most turns of a model of ours use no tools: they need no workplace.
         let idle = idle && command_in(&task.view()).is_none();
+        // The servers of a client are connected to before the first answer. A bare reply cannot ask.
+        let bare = task.view().progress.reply == ReplyShape::Message;
+        let idle = idle && (bare || settings.mcp_servers.is_empty());
         if let (true, Ok(AgentModel::BuiltIn(model))) = (idle, self.conversations.model(&settings))
             && let RequestEnd::WithTurn(end) = built_in::run_request(model.as_ref(), &task, journal).await?
         {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use attache_command::{ExtensionEntry, Memory, ServerEntry};
 use attache_domain::{Content, ContextId, RequestedSettings, Scope};
 use attache_model::ToolDeclaration;
-use attache_tool::{LeftoverProcesses, ToolContext, ToolRegistry, ToolSpec, Workspace};
+use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, ToolSpec, Workspace};
 
 use crate::{AgentModel, Approver};
 
@@ -124,6 +124,23 @@ pub trait Toolbox: Send + Sync + 'static {
     fn version(&self) -> u64 {
         0
     }
+
+    /// MCP servers to which nothing is sent before a person agrees.
+    fn unapproved_servers(&self) -> Vec<ClientServer> {
+        Vec::new()
+    }
+
+    /// Connects to one of them; its input is the server's name and address. Models are not told of it.
+    fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
+        None
+    }
+}
+
+/// An MCP server that the client of a conversation named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientServer {
+    pub name: String,
+    pub address: String,
 }
 
 /// The declarations of `tools` for a model.

@@ -14,6 +14,7 @@ mod coding_agent;
 mod command_context;
 mod command_turn;
 mod compaction;
+mod connect_servers;
 mod conversations;
 mod instructions;
 mod live_output;
@@ -34,8 +35,8 @@ pub use agent_model::AgentModel;
 pub use approver::{ApprovalDecision, ApprovalRequest, Approver};
 pub use coding_agent::CodingAgent;
 pub use conversations::{
-    ContextFiles, ConversationLimits, ConversationSetup, Conversations, SettingsRefusal, Toolbox,
-    WorkspaceInfo, declarations,
+    ClientServer, ContextFiles, ConversationLimits, ConversationSetup, Conversations, SettingsRefusal,
+    Toolbox, WorkspaceInfo, declarations,
 };
 pub use instructions::instructions;
 pub use policy_approver::{PolicyApprover, PolicyOptions, RuleStore};

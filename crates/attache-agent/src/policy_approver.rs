@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{Access, CallAnswer, Effect, IgnorePoison, Preview};
+use attache_domain::{Access, CONNECT_SERVER, CallAnswer, Effect, IgnorePoison, Preview};
 use attache_tool::Confinement;
 use attache_tool::policy::{
     ApprovalChoice, ChoiceOutcome, Policy, PolicyDecision, PolicyMode, PolicyRule, choices, grants, rules_for,
@@ -168,9 +168,10 @@ impl PolicyApprover {
     }
 }
 
-/// Text with hidden characters can be allowed only once: a rule made from it would hide them too.
+/// Text with hidden characters can be allowed only once: a rule made from it would hide them too. A connection is
+/// allowed for its conversation.
 fn may_last(case: ApprovalRequest<'_>) -> bool {
-    !case.proposal.has_hidden_characters()
+    !case.proposal.has_hidden_characters() && case.tool.name != CONNECT_SERVER
 }
 
 impl Approver for PolicyApprover {
@@ -179,10 +180,12 @@ impl Approver for PolicyApprover {
             let terms = self.grants();
             let judged = self.call_facts(case, terms.mode);
             let server = self.client_server(case).filter(|server| !terms.agreed_servers.contains(*server));
-            let ruled = match server.filter(|_| judged.effective_mode() != PolicyMode::Yolo) {
-                Some(server) => {
-                    rule(&terms.policy, &judged).and_ask(&judged, format!("the first use of {server}"))
-                }
+            let first = match server {
+                _ if case.tool.name == CONNECT_SERVER => Some("the first connection".to_owned()),
+                server => server.map(|server| format!("the first use of {server}")),
+            };
+            let ruled = match first.filter(|_| judged.effective_mode() != PolicyMode::Yolo) {
+                Some(first) => rule(&terms.policy, &judged).and_ask(&judged, first),
                 None => rule(&terms.policy, &judged),
             };
             (ruled, terms.mode)

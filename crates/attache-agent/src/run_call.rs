@@ -28,7 +28,7 @@ impl TurnRunner<'_> {
         let context = self.tool_context(live.clone(), mark);
         let touched = touched(&proposal);
         let run = async {
-            let tool = self.tools.registry.find(&record.call.name)?;
+            let tool = self.find_tool(&record.call.name)?;
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
@@ -79,7 +79,7 @@ impl TurnRunner<'_> {
     }
 
     pub(crate) fn process_mark(&self, record: &CallRecord) -> Option<String> {
-        self.tools.registry.find(&record.call.name).ok()?.process_mark()
+        self.find_tool(&record.call.name).ok()?.process_mark()
     }
 
     /// Ends the processes of a call that were running when the server was killed. Until they are gone the call can

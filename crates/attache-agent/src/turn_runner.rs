@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use attache_command::MatchedCommand;
 use attache_domain::{
-    CallStep, Content, ContextReason, ConversationItem, Exchange, Fact, GivenContext, TaskState, TaskView,
-    TextPhase, TurnEnd, TurnOutcome, TurnPhase,
+    CallStep, Content, ContextReason, ConversationItem, Exchange, Fact, GivenContext, ServerApproval,
+    TaskState, TaskView, TextPhase, TurnEnd, TurnOutcome, TurnPhase,
 };
 use attache_model::ToolDeclaration;
 use attache_session::{CurrentTask, Journal, TurnStopped};
@@ -33,6 +33,8 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) conversations: Arc<dyn Conversations>,
     /// What the finished tasks of the conversation have come to.
     pub(crate) earlier_totals: ConversationTotals,
+    /// What people said about MCP servers of the client in those tasks.
+    pub(crate) earlier_approvals: Vec<ServerApproval>,
     /// The turn was begun by a command.
     pub(crate) command: Option<MatchedCommand>,
 }
@@ -72,6 +74,7 @@ impl<'a> TurnRunner<'a> {
             task,
             summary_failed: false,
             conversations,
+            earlier_approvals: views.iter().flat_map(|view| &view.server_approvals).cloned().collect(),
             command,
         };
         turn_runner.restore_grants(views);
@@ -121,6 +124,9 @@ impl<'a> TurnRunner<'a> {
     }
 
     async fn continue_turn(&mut self) -> Result<TurnFlow, TurnStopped> {
+        if self.connect_servers().await? {
+            return Ok(TurnFlow::Continue);
+        }
         if let Some(found) = self.active_command() {
             self.tools.refresh(&self.setup);
             return self.run_command(&found).await;
@@ -160,7 +166,8 @@ impl<'a> TurnRunner<'a> {
         };
         drop(view);
         self.withdraw_partial_answer().await?;
-        if self.prompt_builder.rounds == 0 && self.task.view().rounds == 0 {
+        let idle = self.journal.with_progress(|progress| progress.work.calls.is_empty());
+        if self.prompt_builder.rounds == 0 && self.task.view().rounds == 0 && idle {
             for text in &self.setup.notices {
                 self.record_notice(text.clone()).await?;
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall, ModelAnswer,
+    AGENT_MODEL, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall, ModelAnswer,
     ModelPartContent, Proposal, ToolCall, ToolResult,
 };
 
@@ -160,7 +160,8 @@ impl CallRecords {
 
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
         self.breath += 1;
-        if answer.model != COMMAND_MODEL && self.model.as_deref() != Some(answer.model.as_str()) {
+        let is_model = ![COMMAND_MODEL, AGENT_MODEL].contains(&answer.model.as_str());
+        if is_model && self.model.as_deref() != Some(answer.model.as_str()) {
             self.model = Some(Arc::from(answer.model.as_str()));
         }
         let calls = answer.said.iter().filter_map(|said| match &said.what {

@@ -37,6 +37,7 @@ mod push;
 mod question;
 mod repeat_detector;
 mod requested_settings;
+mod server_approval;
 mod size;
 mod state;
 mod summary;
@@ -91,6 +92,7 @@ pub use push::{
 };
 pub use repeat_detector::RepeatDetector;
 pub use requested_settings::RequestedSettings;
+pub use server_approval::{AGENT_MODEL, CONNECT_SERVER, ServerApproval};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use tool_loop::{CallPhase, CallProgress, CallStep, ToolLoop, TurnEnd};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CallOutcome, ContextReason, Fact, ModelPart, ModelPartContent, RepeatDetector, ResponseEnd, Seq,
-    Verdict,
+    AGENT_MODEL, CallId, CallOutcome, ContextReason, Fact, ModelPart, ModelPartContent, RepeatDetector,
+    ResponseEnd, Seq, Verdict,
 };
 
 /// Small: the content of the calls is in the view.
@@ -32,6 +32,9 @@ pub struct ToolLoop {
     /// A call of the latest answer succeeded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     succeeded: bool,
+    /// The latest calls are the agent's own and no model's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agents_own: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,6 +155,8 @@ impl ToolLoop {
         }
         match &self.spoken {
             Some(end) => CallStep::Settle(TurnEnd::Spoken(end.clone())),
+            // Without what the agent wanted for itself the turn goes on.
+            None if self.agents_own => CallStep::CallModel,
             None if self.refused && !self.approved && !self.succeeded => CallStep::Settle(TurnEnd::Declined),
             None => CallStep::CallModel,
         }
@@ -194,7 +199,7 @@ impl ToolLoop {
         if !self.calls.iter().any(refused) {
             return Vec::new();
         }
-        let goes_on = self.approved || self.asked().next().is_some();
+        let goes_on = self.agents_own || self.approved || self.asked().next().is_some();
         // A call depends only on earlier ones.
         let mut canceled: Vec<&CallProgress> = Vec::new();
         for call in &self.calls {
@@ -257,7 +262,7 @@ impl ToolLoop {
 
     /// Somebody refused a call of the latest answer.
     pub fn was_refused(&self) -> bool {
-        self.refused
+        self.refused && !self.agents_own
     }
 
     pub(crate) fn apply(&mut self, fact: &Fact) {
@@ -267,8 +272,11 @@ impl ToolLoop {
         match fact {
             Fact::TurnStarted { .. } => *self = Self::default(),
             Fact::ModelAnswered(answer) => {
-                self.rounds += 1;
-                self.circles.record_calls(&answer.said);
+                self.agents_own = answer.model == AGENT_MODEL;
+                if !self.agents_own {
+                    self.rounds += 1;
+                    self.circles.record_calls(&answer.said);
+                }
                 (self.refused, self.approved, self.succeeded) = (false, false, false);
                 self.calls = answer.said.iter().filter_map(requested).collect();
                 self.spoken = self.calls.is_empty().then(|| answer.end.clone());

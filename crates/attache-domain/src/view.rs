@@ -14,11 +14,12 @@ pub use conversation_items::{Compacted, ConversationItem};
 
 use crate::approval::is_answer;
 use crate::artifact::read_joined;
+use crate::server_approval::missing_servers;
 use crate::{
-    AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallRecords,
-    ContextId, Event, Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part,
-    Presentation, Preview, Progress, Proposal, Role, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase,
-    ToolResult, Usage,
+    AGENT_MODEL, AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome,
+    CallRecords, ContextId, Event, Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer,
+    Part, Presentation, Preview, Progress, Proposal, Role, ServerApproval, Step, TaskId, TaskKey, TaskState,
+    TaskStatus, TextPhase, ToolResult, Usage,
 };
 
 /// A task folded from its events: its progress and its content.
@@ -71,6 +72,9 @@ pub struct TaskView {
     /// The latest answer is from a command.
     #[serde(default)]
     commanding: bool,
+    /// Which MCP servers of the client people let the agent connect to, and which not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_approvals: Vec<ServerApproval>,
     /// The index of this turn's answer among the artifacts.
     answer: Option<usize>,
     /// The length of this turn's answer.
@@ -142,6 +146,7 @@ impl TaskView {
             commanded: Vec::new(),
             chosen_model: None,
             commanding: false,
+            server_approvals: Vec::new(),
             answer: None,
             said: SaidBytes::default(),
             artifact_places: HashMap::new(),
@@ -272,7 +277,7 @@ impl TaskView {
         self.usage.add(&answer.usage);
         self.said.whole = self.said.bytes;
         self.commanding = answer.model == COMMAND_MODEL;
-        if !self.commanding {
+        if !self.commanding && answer.model != AGENT_MODEL {
             self.latest_usage = answer.usage;
             self.rounds += 1;
             self.add_exchange(Exchange::Model(answer.said.clone()));
@@ -295,9 +300,19 @@ impl TaskView {
         let results: Option<Vec<_>> =
             self.call_records.calls.iter().map(|record| record.result.clone()).collect();
         match results.filter(|results| !results.is_empty()) {
+            Some(_) if self.progress.work.agents_own => self.take_server_approvals(),
             Some(results) if self.commanding => self.commanded.push(results),
             Some(results) => self.add_exchange(Exchange::Results(results)),
             None => {}
+        }
+    }
+
+    fn take_server_approvals(&mut self) {
+        let decided = self.call_records.calls.iter().filter_map(|record| ServerApproval::of(record));
+        let room = MAX_GRANTS.saturating_sub(self.server_approvals.len());
+        self.server_approvals.extend(decided.take(room));
+        if let Some(told) = missing_servers(self.call_records.calls.iter().map(Arc::as_ref)) {
+            self.add_exchange(told);
         }
     }
 
@@ -439,6 +454,7 @@ impl PartialEq for TaskView {
             && self.finished_calls == other.finished_calls
             && self.chosen_model == other.chosen_model
             && self.commanded == other.commanded
+            && self.server_approvals == other.server_approvals
             && self.changes == other.changes
             && self.granted == other.granted
             && self.compacted == other.compacted

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use attache_domain::{
-    COMMAND_MODEL, CallId, CallOutcome, Event, Fact, FinishedCall, ModelAnswer, ModelPartContent, Timestamp,
-    ToolCall, Verdict,
+    AGENT_MODEL, COMMAND_MODEL, CallId, CallOutcome, Event, Fact, FinishedCall, ModelAnswer,
+    ModelPartContent, Timestamp, ToolCall, Verdict,
 };
 use serde::Serialize;
 
@@ -140,7 +140,7 @@ impl StatsCollector {
     fn take_answer(&mut self, answer: &ModelAnswer, at: Timestamp) {
         let latency = self.thinking_since.take().map_or(0, |since| milliseconds(since, at));
         // A command wants tools as a model does, and costs nothing.
-        if answer.model != COMMAND_MODEL {
+        if ![COMMAND_MODEL, AGENT_MODEL].contains(&answer.model.as_str()) {
             self.take_cost(answer, latency);
         }
         for said in &answer.said {

@@ -19,6 +19,8 @@ pub(crate) enum ConnectError {
     Unreachable(String),
     #[error("it does not speak MCP: {0}")]
     NotUnderstood(String),
+    #[error("nobody has agreed to connect to it")]
+    Unapproved,
     #[error("the servers have been closed")]
     Closed,
 }

@@ -1,8 +1,8 @@
-//! The tools of MCP servers, as tools of ours.
+//! The tools of MCP servers.
 //!
-//! [`McpServers`] connects to all servers at once; one that cannot be reached is told of and harms no other. What a
-//! server says is somebody else's word: it is bounded where it comes in, its texts are marked as untrusted, and
-//! what it claims about its own tools decides nothing unless the server is trusted.
+//! [`McpServers`] connects to all servers at once; a failure of one affects no other. Everything a server sends is
+//! bounded, its texts are marked as untrusted, and its claims about its own tools count only if the server is
+//! trusted.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -26,6 +26,7 @@ mod options;
 mod servers;
 mod status;
 
+mod connect_server;
 mod connection;
 mod error;
 mod server;
@@ -43,5 +44,5 @@ mod tool_result;
 mod visible;
 
 pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerConfinement, ServerOptions, Transport};
-pub use servers::McpServers;
+pub use servers::{McpServers, UnapprovedServer};
 pub use status::{ServerState, ServerStatus};

@@ -29,6 +29,8 @@ pub struct ServerOptions {
     pub access: Access,
     /// The client of the conversation named it, and not the settings: people are shown where it is.
     pub named_by_client: bool,
+    /// Nothing is sent to the server before a person has agreed.
+    pub needs_approval: bool,
 }
 
 impl ServerOptions {
@@ -43,7 +45,19 @@ impl ServerOptions {
             description: None,
             access: Access::open(),
             named_by_client: false,
+            needs_approval: false,
         }
+    }
+
+    /// The whole URL that a person agrees to connect to, but for a name and password in it.
+    pub(crate) fn approval_address(&self) -> Option<String> {
+        let url = match &self.transport {
+            Transport::Http { url, .. } | Transport::Sse { url, .. } | Transport::Detect { url, .. } => url,
+            Transport::Stdio { .. } => return None,
+        };
+        let mut url = Url::parse(url).ok().filter(|_| self.needs_approval)?;
+        url.set_username("").and_then(|()| url.set_password(None)).ok()?;
+        Some(url.into())
     }
 
     /// Where a server is that the client named, without what may be secret.

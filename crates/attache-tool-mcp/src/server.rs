@@ -1,4 +1,4 @@
-//! One server: its connection, which is made anew when it is lost, and what it offers.
+//! One server: its connection, which is restored when it is lost, and its lists.
 
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
@@ -34,6 +34,7 @@ pub(crate) struct Server {
     /// Held while a connection is made, so that it is made once; the last failure and its time.
     opening: tokio::sync::Mutex<Option<(Instant, ConnectError)>>,
     closed: CancellationToken,
+    approved: watch::Sender<bool>,
     view: Mutex<ServerView>,
     /// Counts what is new in any view.
     changes: Arc<watch::Sender<u64>>,
@@ -47,7 +48,7 @@ struct ServerView {
     instructions: Option<String>,
 }
 
-/// One thing that a server lets read.
+/// A resource of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resource {
     pub(crate) uri: String,
@@ -68,13 +69,14 @@ impl Server {
         changes: Arc<watch::Sender<u64>>,
     ) -> Self {
         let view = ServerView {
-            state: ServerState::Connecting,
+            state: if options.needs_approval { ServerState::Unapproved } else { ServerState::Connecting },
             tools: Vec::new(),
             resources: Vec::new(),
             notes: Vec::new(),
             instructions: None,
         };
         Self {
+            approved: watch::Sender::new(!options.needs_approval),
             options,
             context,
             current: watch::Sender::new(None),
@@ -85,7 +87,7 @@ impl Server {
         }
     }
 
-    /// The connection, made anew if it is lost.
+    /// The connection; reconnects if it is lost.
     pub(crate) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, ConnectError> {
         if let Some(connection) = self.live_connection() {
             return Ok(connection);
@@ -93,6 +95,9 @@ impl Server {
         let mut last_failure = self.opening.lock().await;
         if self.closed.is_cancelled() {
             return Err(ConnectError::Closed);
+        }
+        if !*self.approved.borrow() {
+            return Err(ConnectError::Unapproved);
         }
         if let Some(connection) = self.live_connection() {
             return Ok(connection);
@@ -127,7 +132,7 @@ impl Server {
         }
     }
 
-    /// Asks the server, over a connection that is made anew if need be. What surely never reached it is sent again once.
+    /// Sends a request, over a new connection if necessary. A request that never reached the server is sent once more.
     pub(crate) async fn request(
         self: &Arc<Self>,
         method: &str,
@@ -170,6 +175,24 @@ impl Server {
 
     pub(crate) fn is_connecting(&self) -> bool {
         self.view().state == ServerState::Connecting
+    }
+
+    /// A person agreed: the first connection is made now.
+    pub(crate) fn approve(&self) {
+        if !*self.approved.borrow() {
+            self.change(|view| view.state = ServerState::Connecting);
+            self.approved.send_replace(true);
+        }
+    }
+
+    /// Returns when it is not being connected to.
+    pub(crate) async fn settled(&self) {
+        let mut changes = self.changes.subscribe();
+        while self.is_connecting() {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
     }
 
     pub(crate) fn status(&self) -> ServerStatus {
@@ -229,7 +252,7 @@ impl Server {
     }
 }
 
-/// Whoever was connecting does not wait for it any longer, and nobody else does it.
+/// Records a failure when connecting is abandoned.
 struct ConnectGuard<'a>(&'a Server);
 
 impl Drop for ConnectGuard<'_> {
@@ -239,7 +262,7 @@ impl Drop for ConnectGuard<'_> {
     }
 }
 
-/// Why nothing came of asking.
+/// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerRequestError {
     #[error("the server cannot be used: {0}")]

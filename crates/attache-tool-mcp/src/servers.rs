@@ -1,4 +1,4 @@
-//! All servers together.
+//! All MCP servers of a conversation.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -9,9 +9,10 @@ use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::connect_server::ConnectServer;
 use crate::resources::{ListResources, ReadResource};
 use crate::server::Server;
-use crate::{ConnectContext, ServerOptions, ServerStatus};
+use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus};
 
 /// The servers of the settings. Dropping it ends all connections and every program that was started for them.
 pub struct McpServers {
@@ -19,6 +20,13 @@ pub struct McpServers {
     resource_tools: Vec<Arc<dyn Tool>>,
     changes: Arc<watch::Sender<u64>>,
     attending: Mutex<JoinSet<()>>,
+}
+
+/// A server that a person has to agree to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnapprovedServer {
+    pub name: String,
+    pub address: String,
 }
 
 impl McpServers {
@@ -53,6 +61,23 @@ impl McpServers {
                 return;
             }
         }
+    }
+
+    /// Servers to which nothing is sent before a person agrees.
+    pub fn unapproved(&self) -> Vec<UnapprovedServer> {
+        let unapproved =
+            self.servers.iter().filter(|server| server.status().state == ServerState::Unapproved);
+        let address = |server: &Arc<Server>| {
+            let name = server.options.name.clone();
+            Some(UnapprovedServer { name, address: server.options.approval_address()? })
+        };
+        unapproved.filter_map(address).collect()
+    }
+
+    /// Connects to one of the servers that a person has to agree to. It is no tool for models.
+    pub fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
+        let needed = self.servers.iter().any(|server| server.options.needs_approval);
+        needed.then(|| Arc::new(ConnectServer::new(Arc::downgrade(&self.servers))) as Arc<dyn Tool>)
     }
 
     /// How it stands with each, in the order of the settings.

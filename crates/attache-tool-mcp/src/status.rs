@@ -1,4 +1,4 @@
-//! How it stands with a server.
+//! The status of a server.
 
 /// One server, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,12 +10,14 @@ pub struct ServerStatus {
     pub tools: Vec<String>,
     /// What was left out of its offer, and why.
     pub notes: Vec<String>,
-    /// What the server says about its use; somebody else's word.
+    /// The server's own instructions; untrusted.
     pub instructions: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
+    /// A person has to agree before anything is sent to it.
+    Unapproved,
     Connecting,
     Connected,
     /// It could not be reached, or is gone; the next call of one of its tools tries again.

@@ -46,6 +46,7 @@ impl WorkspaceInfo for WorkspaceCommandContext {
         let entry = |status: ServerStatus| ServerEntry {
             name: status.name,
             status: match status.state {
+                ServerState::Unapproved => "waits for approval".to_owned(),
                 ServerState::Connecting => "connecting".to_owned(),
                 ServerState::Connected => "connected".to_owned(),
                 ServerState::Failed { why } => format!("failed: {why}"),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use attache_agent::{Toolbox, declarations};
+use attache_agent::{ClientServer, Toolbox, declarations};
 use attache_model::ToolDeclaration;
-use attache_tool::ToolRegistry;
+use attache_tool::{Tool, ToolRegistry};
 
 use crate::implementations::ToolServers;
 
@@ -41,5 +41,13 @@ impl Toolbox for ConversationTools {
 
     fn version(&self) -> u64 {
         self.servers.iter().map(|servers| servers.version()).sum()
+    }
+
+    fn unapproved_servers(&self) -> Vec<ClientServer> {
+        self.servers.iter().flat_map(|servers| servers.unapproved()).collect()
+    }
+
+    fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
+        self.servers.iter().find_map(|servers| servers.connect_tool())
     }
 }

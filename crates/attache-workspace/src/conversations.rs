@@ -167,7 +167,7 @@ fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
             "The MCP server {} does not answer yet: I begin without its tools, and use them once it does.",
             status.name
         )),
-        ServerState::Connected => None,
+        ServerState::Connected | ServerState::Unapproved => None,
     });
     told.collect()
 }

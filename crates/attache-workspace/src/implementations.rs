@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_agent::{AgentModel, SettingsRefusal};
+use attache_agent::{AgentModel, ClientServer, SettingsRefusal};
 use attache_domain::{Content, Scope};
 use attache_tool::ruling::FileLookup;
 use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, Workspace};
@@ -66,6 +66,12 @@ pub trait ToolServers: Send + Sync + 'static {
 
     /// A number that grows when the tools change.
     fn version(&self) -> u64;
+
+    /// Servers to which nothing is sent before a person agrees.
+    fn unapproved(&self) -> Vec<ClientServer>;
+
+    /// Connects to one of them; not a tool for models.
+    fn connect_tool(&self) -> Option<Arc<dyn Tool>>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +84,11 @@ pub struct ServerStatus {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
+    /// A person has to agree before anything is sent to it.
+    Unapproved,
     Connecting,
     Connected,
-    Failed { why: String },
+    Failed {
+        why: String,
+    },
 }

@@ -79,10 +79,14 @@ impl StandardImplementations {
 
     fn server_options(&self, group: &ServerGroup) -> anyhow::Result<Vec<ServerOptions>> {
         let named_by_client = !matches!(group.source, ServerSource::Settings { .. });
-        let servers = group.servers.iter();
-        let options = servers
-            .map(|(name, server)| ServerOptions { named_by_client, ..server_options(name, server) })
-            .collect();
+        // Such a server may be on this machine: a person agrees before anything is sent to it.
+        let needs_approval = group.source == ServerSource::LocalClient;
+        let options = group.servers.iter().map(|(name, server)| ServerOptions {
+            named_by_client,
+            needs_approval,
+            ..server_options(name, server)
+        });
+        let options = options.collect();
         match group.source {
             ServerSource::Settings { trusted: false } => outside_the_folder(&self.operator, options)
                 .context("there is no place for servers to start in"),

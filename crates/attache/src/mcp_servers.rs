@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, Weak};
 
 use async_trait::async_trait;
+use attache_agent::ClientServer;
 use attache_config::{SecretText, Settings};
 use attache_domain::{IgnorePoison, Scope};
 use attache_net::Secret;
@@ -35,6 +36,10 @@ impl SharedServers {
         options: Vec<ServerOptions>,
         context: ConnectContext,
     ) -> Arc<ConnectedServers> {
+        // People agree to a connection for one conversation.
+        if options.iter().any(|server| server.needs_approval) {
+            return Arc::new(ConnectedServers(McpServers::start(options, context)));
+        }
         let mut connected = self.connected.lock().ignore_poison();
         connected.retain(|connected| connected.servers.strong_count() > 0);
         let same = |known: &&SharedGroup| {
@@ -70,6 +75,15 @@ impl ToolServers for ConnectedServers {
     fn version(&self) -> u64 {
         *self.0.changes().borrow()
     }
+
+    fn unapproved(&self) -> Vec<ClientServer> {
+        let unapproved = self.0.unapproved().into_iter();
+        unapproved.map(|server| ClientServer { name: server.name, address: server.address }).collect()
+    }
+
+    fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
+        self.0.connect_tool()
+    }
 }
 
 /// The status as a workspace sees it.
@@ -77,6 +91,7 @@ pub(crate) fn status_of(status: attache_tool_mcp::ServerStatus) -> ServerStatus 
     ServerStatus {
         name: status.name,
         state: match status.state {
+            attache_tool_mcp::ServerState::Unapproved => ServerState::Unapproved,
             attache_tool_mcp::ServerState::Connecting => ServerState::Connecting,
             attache_tool_mcp::ServerState::Connected => ServerState::Connected,
             attache_tool_mcp::ServerState::Failed { why } => ServerState::Failed { why },

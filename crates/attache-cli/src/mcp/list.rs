@@ -89,7 +89,7 @@ impl ServerLine {
         let (state, why) = match probed.map(|probed| &probed.status.state) {
             Some(ServerState::Connected) => ("connected", None),
             Some(ServerState::Failed { why }) => ("failed", Some(why.clone())),
-            Some(ServerState::Connecting) | None => ("connecting", None),
+            Some(ServerState::Connecting | ServerState::Unapproved) | None => ("connecting", None),
         };
         let tools = probed.map(|probed| probed.status.tools.clone()).unwrap_or_default();
         let notes = probed.map(|probed| probed.notes.clone()).unwrap_or_default();

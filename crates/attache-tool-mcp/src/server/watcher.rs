@@ -1,4 +1,4 @@
-//! Connects at the start, then hears what becomes of the connection and of what the server lists.
+//! Makes the first connection, then watches it and the server's lists.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -23,6 +23,9 @@ impl Server {
     pub(crate) async fn watch(self: Arc<Self>) {
         let closed = self.closed.clone();
         let attending = async move {
+            if self.approved.subscribe().wait_for(|approved| *approved).await.is_err() {
+                return;
+            }
             // Its failure is shown, and the next call tries again.
             let _ = self.connection().await;
             let mut current = self.current.subscribe();
@@ -67,7 +70,7 @@ impl Server {
     fn lost(&self, connection: &Arc<Connection>, why: String) {
         let is_current =
             self.current.borrow().as_ref().is_some_and(|current| Arc::ptr_eq(current, connection));
-        // Whoever connects again already has more to say about it.
+        // A connection attempt that has begun reports its own state.
         if is_current && self.status().state == ServerState::Connected {
             self.change(|view| view.state = ServerState::Failed { why });
         }

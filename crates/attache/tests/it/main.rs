@@ -29,6 +29,7 @@ mod hostile;
 mod local_users;
 mod mcp;
 mod mcp_command;
+mod mcp_connecting;
 mod mcp_waiting;
 mod operations;
 mod push;

@@ -145,6 +145,8 @@ async fn a_client_brings_a_server_for_its_conversation_alone() {
     params["message"]["metadata"] = json!({"attache": {"mcpServers": {"mine": {"httpUrl": url}}}});
     let task = server.client().rpc("SendMessage", params).await["result"]["task"].clone();
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
+    let task = reply(&server.client(), "connect", &task, "yes").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
     let task = reply(&server.client(), "m2", &task, "yes").await;
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
     let results = model.received()[1].json()["contents"].to_string();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::heard::{Heard, stream};
 use crate::agent_world::{calls, says, start, work};
+use crate::mcp_connecting::{CountingProxy, notes};
 
 /// What every message of the bridge has beside its parts.
 fn message(launch: &ServerLaunch, id: &str, parts: Value, place: Option<(&str, &str)>) -> Value {
@@ -153,4 +154,22 @@ async fn tasks_and_commands_are_listed_as_the_bridge_reads_them() {
         "{}",
         restored.text()
     );
+}
+
+/// Clients of Gemini CLI's server agree to a connection as to any other call.
+#[tokio::test]
+async fn a_connection_to_a_server_of_the_client_is_a_call_to_confirm() {
+    let model = ModelServer::with_responses([says("Done.")]);
+    let (launch, server) = start(&model).await;
+    let (client, notes) = (server.client(), CountingProxy::before(notes()));
+    let mut params = message(&launch, "m1", json!([{"kind": "text", "text": "Look."}]), None);
+    params["message"]["metadata"]["coderAgent"]["mcpServers"] = json!({"notes": {"httpUrl": notes.url()}});
+    let asked = stream(&client, params).await;
+    let [pending] = asked.pending()[..] else { panic!("it is asked about: {:#?}", asked.events) };
+    assert_eq!(pending.tool, "connect_mcp_server");
+    assert_eq!(notes.connections(), 0, "nothing is sent before the answer");
+    let done = decide(&client, &launch, "m2", &asked, &asked, "proceed_once").await;
+    assert_eq!((done.text.as_str(), done.ended), ("Done.", true), "{:#?}", done.events);
+    assert!(notes.connections() > 0);
+    assert!(model.received()[0].json()["tools"].to_string().contains("mcp_notes_list"));
 }

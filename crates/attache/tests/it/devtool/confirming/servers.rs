@@ -5,7 +5,7 @@ use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{options, output};
-use crate::agent_world::{calls, says, write};
+use crate::agent_world::{calls, reply, says, write};
 use crate::devtool::editor::{Editor, chosen};
 use crate::devtool::exchange::Exchange;
 use crate::devtool::world::World;
@@ -39,6 +39,9 @@ fn buffers() -> ModelServer {
     })
 }
 
+/// The agent's own call before the first connection to a server of the client.
+const CONNECT: &str = "connect_mcp_server";
+
 fn uses(tool: &str) -> PlannedResponse {
     calls(&format!("mcp_editor_{tool}"), json!({}))
 }
@@ -49,8 +52,20 @@ async fn asked(answers: Vec<PlannedResponse>) -> (World, ModelServer, Editor, Ex
     let world = World::playing(answers).await;
     let editor = world.editor();
     let settings = json!({"mcp_servers": {"editor": {"httpUrl": buffers.url()}}});
-    let asked = editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
+    let asked = connected(&editor, &settings).await;
     (world, buffers, editor, asked)
+}
+
+/// What follows the question whether to connect to the server.
+async fn connected(editor: &Editor, settings: &Value) -> Exchange {
+    let asked = editor.exchange(editor.text_with("m1", "Look!", settings)).await;
+    let call = asked.only_asked();
+    assert_eq!(call["tool_name"], CONNECT);
+    assert_eq!(options(&call), ["proceed_once", "cancel"], "{call:#}");
+    let url = settings["mcp_servers"]["editor"]["httpUrl"].as_str().unwrap();
+    let shown = call["confirmation_request"]["generic_details"]["description"].as_str().unwrap();
+    assert!(shown.contains(url), "the address is shown: {shown}");
+    editor.answer(asked.task(), "connect", &[chosen(&call, "proceed_once")]).await
 }
 
 fn called(buffers: &ModelServer) -> Vec<Value> {
@@ -154,8 +169,13 @@ async fn a_client_on_this_machine_brings_its_server_wherever_the_agent_listens()
         let client = world.server.client().with("host", host);
         let editor = Editor::of(Pair::Rpc03, &client.with("authorization", &format!("Bearer {token}")));
         let settings = json!({"mcp_servers": {"editor": {"httpUrl": buffers.url()}}});
-        editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
-        assert_eq!(!buffers.received().is_empty(), reached, "called as {host}");
+        let asked = editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
+        assert!(buffers.received().is_empty(), "nothing is sent before the answer");
+        assert_eq!(
+            asked.asked().iter().any(|call| call["tool_name"] == CONNECT),
+            reached,
+            "called as {host}"
+        );
     }
 }
 
@@ -170,7 +190,7 @@ async fn the_first_use_of_a_server_that_the_client_named_is_asked_about_whatever
     let world = World::with([uses("list"), uses("read"), says("I see.")], with_rule).await;
     let editor = world.editor();
     let settings = json!({"mcp_servers": {"editor": {"httpUrl": buffers.url()}}});
-    let asked = editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
+    let asked = connected(&editor, &settings).await;
     let call = asked.only_asked();
     assert_eq!(call["tool_name"], "mcp_editor_list");
     let shown = call.to_string();
@@ -193,7 +213,11 @@ async fn people_who_read_text_see_where_the_server_is() {
     let mut params = message("m1", "Look!");
     params["message"]["metadata"] =
         json!({"attache": {"mcpServers": {"editor": {"httpUrl": buffers.url()}}}});
-    let task = world.server.client().rpc("SendMessage", params).await["result"]["task"].clone();
+    let client = world.server.client();
+    let task = client.rpc("SendMessage", params).await["result"]["task"].clone();
+    let text = task["status"]["message"].to_string();
+    assert!(text.contains(&buffers.url()) && text.contains("named by the client"), "{text}");
+    let task = reply(&client, "m2", &task, "yes").await;
     let text = task["status"]["message"].to_string();
     assert!(text.contains(&buffers.url()) && text.contains("named by the client"), "{text}");
 }

@@ -1,0 +1,95 @@
+//! Asks before the first connection to an MCP server that the client named.
+//!
+//! The agent makes these calls by itself, before the model answers: their approvals are facts like all others, and the model
+//! is told only which servers are missing.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    AGENT_MODEL, CONNECT_SERVER, CallId, Fact, ModelAnswer, ModelPart, ModelPartContent, ResponseEnd,
+    ServerApproval, ToolCall, Usage,
+};
+use attache_session::TurnStopped;
+use attache_tool::{Tool, ToolError, ToolInput};
+
+use crate::conversations::ClientServer;
+use crate::turn_runner::TurnRunner;
+
+impl TurnRunner<'_> {
+    /// Connects to the servers that people have agreed to, and records calls for those that nobody was asked about. True
+    /// when there are such calls.
+    pub(crate) async fn connect_servers(&self) -> Result<bool, TurnStopped> {
+        let unapproved = self.setup.toolbox.unapproved_servers();
+        let Some(tool) = self.connect_tool().filter(|_| !unapproved.is_empty()) else { return Ok(false) };
+        let mut undecided = Vec::new();
+        for server in unapproved {
+            match self.server_approval(&server) {
+                Some(true) => self.reconnect(tool.as_ref(), &server).await?,
+                Some(false) => {}
+                None => undecided.push(server),
+            }
+        }
+        if undecided.is_empty() {
+            return Ok(false);
+        }
+        let head = self.journal.with_progress(|progress| progress.head);
+        let call = |(place, server): (usize, ClientServer)| ModelPart {
+            what: ModelPartContent::Call(ToolCall {
+                id: CallId(format!("connect-{head}-{place}")),
+                name: CONNECT_SERVER.into(),
+                input: server.input(),
+            }),
+            opaque: None,
+        };
+        let answer = ModelAnswer {
+            model: AGENT_MODEL.into(),
+            said: undecided.into_iter().enumerate().map(call).collect(),
+            usage: Usage::default(),
+            end: ResponseEnd::Done,
+        };
+        self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
+        Ok(true)
+    }
+
+    /// The tool behind a call. No call of a model finds the agent's own.
+    pub(crate) fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, ToolError> {
+        if self.journal.with_progress(|progress| progress.work.agents_own)
+            && let Some(tool) = self.connect_tool().filter(|_| name == CONNECT_SERVER)
+        {
+            return Ok(tool);
+        }
+        self.tools.registry.find(name).cloned()
+    }
+
+    fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
+        self.setup.toolbox.connect_tool()
+    }
+
+    /// What people of this conversation said about the server.
+    fn server_approval(&self, server: &ClientServer) -> Option<bool> {
+        let view = self.task.view();
+        let known = self.earlier_approvals.iter().chain(&view.server_approvals);
+        let same = |known: &&ServerApproval| known.server == server.name && known.address == server.address;
+        known.rev().find(same).map(|known| known.allowed)
+    }
+
+    /// The agreement is from before a restart, or from an earlier task.
+    async fn reconnect(&self, tool: &dyn Tool, server: &ClientServer) -> Result<(), TurnStopped> {
+        let context = self.tool_context(Arc::default(), None);
+        let connected = async {
+            let proposal = tool.propose(&server.input(), &context).await?;
+            tool.run(proposal, &context).await
+        };
+        match connected.await {
+            Ok(_) => Ok(()),
+            Err(error) => self.record_notice(error.message).await,
+        }
+    }
+}
+
+impl ClientServer {
+    fn input(&self) -> ToolInput {
+        let entries = [("server", &self.name), ("address", &self.address)];
+        entries.into_iter().map(|(key, text)| (key.to_owned(), text.as_str().into())).collect()
+    }
+}
