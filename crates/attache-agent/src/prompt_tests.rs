@@ -143,6 +143,9 @@ fn message(number: usize) -> Message {
     Message { role: Role::User, ..Message::from_agent(format!("m{number}").into(), "c".into(), None, text) }
 }
 
+/// A key, what it led to, and a copy of that.
+type HeldPrompt = (PromptKey, Arc<Vec<Arc<Exchange>>>, Vec<Arc<Exchange>>);
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -156,7 +159,7 @@ proptest! {
         before.iter().for_each(|happening| earlier_task.go_on(happening));
         let mut builder = PromptBuilder::of(&[earlier_task.view]);
         let mut story = Story::begin();
-        let mut held: Vec<(PromptKey, Arc<Vec<Arc<Exchange>>>, Vec<Arc<Exchange>>)> = Vec::new();
+        let mut held: Vec<HeldPrompt> = Vec::new();
         for (happening, asked) in happenings {
             story.go_on(&happening);
             if matches!(happening, Happening::Reduced { .. }) {
@@ -170,7 +173,7 @@ proptest! {
                     prop_assert!(prompt.starts_with(earlier), "the same key, and not the same beginning");
                 }
                 held.push((key, prompt.clone(), prompt.to_vec()));
-                if held.len() % 3 == 0 {
+                if held.len().is_multiple_of(3) {
                     held.clear();
                 }
             }

@@ -96,8 +96,8 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("xtask", MayUse::Only(&[])),
 ];
 
-/// The third-party crates that `attache-domain` may use.
-const DOMAIN_MAY_USE: &[&str] = &["jiff", "serde", "serde_json", "smallvec", "thiserror"];
+/// The third-party crates that `attache-domain` may use; `hashlink` is the map of its bounded cache.
+const DOMAIN_MAY_USE: &[&str] = &["hashlink", "jiff", "serde", "serde_json", "smallvec", "thiserror"];
 
 /// Programs, whose errors are only read by people.
 const MAY_USE_ANYHOW: &[&str] = &[BINARY, "attache-cli", "attache-bench", "xtask"];
