@@ -127,15 +127,12 @@ impl<'a> TurnRunner<'a> {
         if self.connect_servers().await? {
             return Ok(TurnFlow::Continue);
         }
+        self.tools.refresh(&self.setup);
         if let Some(found) = self.active_command() {
-            self.tools.refresh(&self.setup);
             return self.run_command(&found).await;
         }
         match self.setup.model.clone() {
-            AgentModel::Language(model) => {
-                self.tools.refresh(&self.setup);
-                self.request_model(model.as_ref()).await
-            }
+            AgentModel::Language(model) => self.request_model(model.as_ref()).await,
             AgentModel::BuiltIn(model) => {
                 match built_in::run_request(model.as_ref(), &self.task, self.journal).await? {
                     RequestEnd::WithCalls => Ok(TurnFlow::Continue),

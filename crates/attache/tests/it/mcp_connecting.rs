@@ -10,7 +10,7 @@ use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state};
-use crate::support::message;
+use crate::support::{launch, message};
 use crate::watching::{message_in, reaches};
 
 /// An MCP server with one tool.
@@ -271,4 +271,22 @@ async fn a_server_that_does_not_answer_after_all_is_told_to_the_model() {
     let done = reply(&world.client(), "m2", &task, "yes").await;
     assert_eq!(answer_text(&done), "Without it, then.", "{done:#}");
     assert!(world.told().contains("The MCP server notes is not connected"), "{}", world.told());
+}
+
+/// A built-in model has the tools in the same turn, too.
+#[tokio::test]
+async fn a_script_uses_the_server_once_a_person_agrees() {
+    let script = "rules:\n  - steps:\n      - call: { tool: mcp_notes_list, input: {} }\n      - say: 'I see {{result}}'\n";
+    let launch = launch().in_memory().script(script);
+    let (server, notes) = (launch.start().await, CountingProxy::before(notes()));
+    let client = server.client();
+    let mut params = message("m1", "Look!");
+    params["message"]["metadata"] = json!({"attache": {"mcpServers": {"notes": {"httpUrl": notes.url()}}}});
+    let task = client.rpc("SendMessage", params).await["result"]["task"].clone();
+    assert!(task["status"]["message"].to_string().contains("connect_mcp_server"), "{task:#}");
+    assert_eq!(notes.connections(), 0);
+    let asked = reply(&client, "m2", &task, "yes").await;
+    assert!(asked["status"]["message"].to_string().contains("use list of the server notes"), "{asked:#}");
+    let done = reply(&client, "m3", &task, "yes").await;
+    assert!(answer_text(&done).contains("one note"), "{done:#}");
 }
