@@ -16,7 +16,7 @@ use crate::conversations::ClientServer;
 use crate::turn_runner::TurnRunner;
 
 impl TurnRunner<'_> {
-    /// Connects to the servers that people have agreed to, and records calls for those that nobody was asked about. True
+    /// Connects to the servers that people have agreed to, and records calls for the servers that were not asked about yet. True
     /// when there are such calls.
     pub(crate) async fn connect_servers(&self) -> Result<bool, TurnStopped> {
         let unapproved = self.setup.toolbox.unapproved_servers();

@@ -31,7 +31,7 @@ pub trait Command: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The model works on it for a while: whoever gives it follows its task instead of waiting for the end.
+    /// The model works on it for a while: the caller follows its task instead of waiting for the end.
     fn is_followed(&self) -> bool {
         false
     }

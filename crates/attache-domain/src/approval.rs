@@ -131,7 +131,7 @@ pub(crate) fn is_answer(message: &Message) -> bool {
     message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
 }
 
-/// Does the agent ask for an approval in this message, or say how somebody answered?
+/// Does the agent ask for an approval in this message, or report an answer?
 pub(crate) fn is_about_approval(message: &Message) -> bool {
     let asks = message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(OPEN_CALLS));
     message.role == Role::Agent && (asks || is_answer(message))

@@ -34,7 +34,7 @@ pub struct CommandSpec {
     pub description: String,
     pub arguments: Vec<CommandArgument>,
     pub sub_commands: Vec<CommandSpec>,
-    /// The model works on it for a while: whoever gives it follows its task instead of waiting for the end.
+    /// The model works on it for a while: the caller follows its task instead of waiting for the end.
     pub is_followed: bool,
 }
 

@@ -1,6 +1,6 @@
 //! One prompt without a terminal: one task in this process, from the prompt to an exit code.
 //!
-//! The agent is the same as a server's, but nobody can be asked, so what needs an approval is denied. Output and exit codes
+//! The agent is the same as a server's, but no person can be asked, so what needs an approval is denied. Output and exit codes
 //! are those that scripts written for Gemini CLI expect. The binary parses the command line and starts the session.
 
 mod denial;

@@ -11,7 +11,7 @@ use crate::stats::Stats;
 use crate::stream_json::StreamJsonOutput;
 use crate::text::TextOutput;
 
-/// An error is one of writing: nobody reads any more.
+/// An error comes from writing: the reader has gone.
 pub trait RunOutput {
     /// The work begins.
     fn begin(&mut self, model: &str, prompt: &str) -> io::Result<()>;

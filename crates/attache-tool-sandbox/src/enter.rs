@@ -243,7 +243,7 @@ fn not_started(why: &str) -> ExitCode {
 }
 
 fn print_not_started(why: &str) -> ExitCode {
-    // If nobody reads this, the exit code still tells.
+    // If this cannot be written, the exit code still tells.
     let _ = writeln!(io::stderr(), "attache: the command was not started{why}");
     ExitCode::from(NOT_STARTED)
 }

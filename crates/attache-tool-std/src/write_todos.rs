@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const NAME: &str = "write_todos";
 /// The maximum number of tasks.
-const MAX_TODOS: usize = 100;
+const MAX_ITEMS: usize = 100;
 const MAX_DESCRIPTION: usize = 1_000;
 
 #[derive(Debug)]
@@ -73,9 +73,9 @@ impl Tool for WriteTodos {
 fn parse(input: &ToolInput) -> Result<Vec<Todo>, ToolError> {
     let Input { todos } = serde_json::from_value(Value::Object(input.clone()))
         .map_err(|error| ToolError::bad_input(format!("{NAME}: {error}")))?;
-    if todos.len() > MAX_TODOS {
+    if todos.len() > MAX_ITEMS {
         return Err(ToolError::bad_input(format!(
-            "`todos` may have at most {MAX_TODOS} items; join some of them"
+            "`todos` may have at most {MAX_ITEMS} items; join some of them"
         )));
     }
     for (index, todo) in todos.iter().enumerate() {
@@ -133,7 +133,7 @@ fn spec() -> ToolSpec {
             "properties": {
                 "todos": {
                     "type": "array",
-                    "maxItems": MAX_TODOS,
+                    "maxItems": MAX_ITEMS,
                     "items": {
                         "type": "object",
                         "properties": {

@@ -27,7 +27,7 @@ pub enum FolderTrust {
     },
     Untrusted {
         why: String,
-        /// A person has said that it is not trusted, so nobody is asked again.
+        /// A person has said that it is not trusted, so the question is not asked again.
         decided: bool,
     },
 }

@@ -127,7 +127,7 @@ fn run_first_process(
             return ExitCode::SUCCESS;
         }
         if let Some(why) = exceeded_limit(limits, &other_pids()) {
-            // If nobody reads this, the signal still tells.
+            // If this cannot be written, the signal still tells.
             let _ = io::stderr().write_all(limit_message(&why).as_bytes());
             report.send(Signal::KILL.as_raw());
             // When the first process of a namespace ends, the kernel kills all others.
