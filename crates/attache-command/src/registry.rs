@@ -16,9 +16,9 @@ const MAX_LINE: usize = 256 * 1024;
 /// Commands in a fixed order, each with a name of its own. Cheap to copy: a workspace adds its own to those of all.
 ///
 /// ```
-/// use attache_command::Registry;
+/// use attache_command::CommandRegistry;
 ///
-/// let registry = Registry::standard();
+/// let registry = CommandRegistry::standard();
 /// let call = registry.parse("/memory add tabs, not spaces").unwrap();
 /// assert_eq!(call.path, ["memory", "add"]);
 /// assert_eq!(call.arguments, "tabs, not spaces");

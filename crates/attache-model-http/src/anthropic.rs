@@ -80,9 +80,9 @@ impl AnthropicOptions {
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
-/// use attache_model::{LanguageModel, Piece, Prompt, Streamed};
+/// use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, Prompt};
 /// use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
-/// use attache_net::{BaseUrl, Client, ClientOptions};
+/// use attache_net::{BaseUrl, HttpClient, HttpClientOptions};
 /// use attache_testkit::model_server::{ModelServer, anthropic};
 /// use futures_util::StreamExt;
 ///
@@ -90,11 +90,11 @@ impl AnthropicOptions {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = ModelServer::with_responses([anthropic::message().text(["Hello."]).stop("end_turn")]);
 /// let options = AnthropicOptions::new("claude-sonnet-4-5", Some(BaseUrl::parse(&server.url())?));
-/// let model = AnthropicModel::new(options, Client::new(&ClientOptions::default())?)?;
+/// let model = AnthropicModel::new(options, HttpClient::new(&HttpClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
 /// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });
 /// let first = answer.next().await.expect("something")?;
-/// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
+/// assert_eq!(first, AnswerEvent::Piece(AnswerPiece::Text("Hello.".into())));
 /// # Ok(())
 /// # }
 /// ```

@@ -105,9 +105,9 @@ pub enum Backend {
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
-/// use attache_model::{LanguageModel, Piece, Prompt, Streamed};
+/// use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, Prompt};
 /// use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
-/// use attache_net::{BaseUrl, Client, ClientOptions, Secret};
+/// use attache_net::{BaseUrl, HttpClient, HttpClientOptions, Secret};
 /// use attache_testkit::model_server::{ModelServer, gemini};
 /// use futures_util::StreamExt;
 ///
@@ -116,11 +116,11 @@ pub enum Backend {
 /// let server = ModelServer::with_responses([gemini::answer([gemini::chunk().text("Hello.").finish("STOP")])]);
 /// let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url())?) };
 /// let options = GeminiOptions::new("flash", Credential::ApiKey(Secret::new("key")), backend);
-/// let model = GeminiModel::new(options, Client::new(&ClientOptions::default())?)?;
+/// let model = GeminiModel::new(options, HttpClient::new(&HttpClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
 /// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });
 /// let first = answer.next().await.expect("something")?;
-/// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
+/// assert_eq!(first, AnswerEvent::Piece(AnswerPiece::Text("Hello.".into())));
 /// # Ok(())
 /// # }
 /// ```

@@ -29,20 +29,20 @@ pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 /// Gets tokens and keeps the last.
 ///
 /// ```
-/// use attache_model_http::Renew;
+/// use attache_model_http::TokenRenewal;
 /// use attache_model_http::google::{GoogleCredentials, GoogleTokens};
-/// use attache_net::{Client, ClientOptions};
-/// use attache_testkit::model_server::{ModelServer, Planned};
+/// use attache_net::{HttpClient, HttpClientOptions};
+/// use attache_testkit::model_server::{ModelServer, PlannedResponse};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let answer = r#"{"access_token": "t", "expires_in": 3600}"#;
 /// let server = ModelServer::with_responses([
-///     Planned::text(200, "application/json", answer).header("metadata-flavor", "Google"),
+///     PlannedResponse::text(200, "application/json", answer).header("metadata-flavor", "Google"),
 /// ]);
 /// let credentials = GoogleCredentials::metadata(&server.url())?;
-/// let tokens = GoogleTokens::new(credentials, Client::new(&ClientOptions::default())?);
-/// assert_eq!(tokens.into_source()(Renew::IfNeeded).await?.expose(), "t");
+/// let tokens = GoogleTokens::new(credentials, HttpClient::new(&HttpClientOptions::default())?);
+/// assert_eq!(tokens.into_source()(TokenRenewal::IfNeeded).await?.expose(), "t");
 /// # Ok(())
 /// # }
 /// ```

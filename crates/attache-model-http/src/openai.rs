@@ -93,9 +93,9 @@ impl OpenAiOptions {
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
-/// use attache_model::{LanguageModel, Piece, Prompt, Streamed};
+/// use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, Prompt};
 /// use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
-/// use attache_net::{BaseUrl, Client, ClientOptions};
+/// use attache_net::{BaseUrl, HttpClient, HttpClientOptions};
 /// use attache_testkit::model_server::{ModelServer, openai};
 /// use futures_util::StreamExt;
 ///
@@ -103,11 +103,11 @@ impl OpenAiOptions {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = ModelServer::with_responses([openai::answer([openai::chunk().text("Hello.").finish("stop")])]);
 /// let options = OpenAiOptions::new("qwen3", Some(BaseUrl::parse(&server.url())?));
-/// let model = OpenAiModel::new(options, Client::new(&ClientOptions::default())?)?;
+/// let model = OpenAiModel::new(options, HttpClient::new(&HttpClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
 /// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });
 /// let first = answer.next().await.expect("something")?;
-/// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
+/// assert_eq!(first, AnswerEvent::Piece(AnswerPiece::Text("Hello.".into())));
 /// # Ok(())
 /// # }
 /// ```

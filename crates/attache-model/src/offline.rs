@@ -28,7 +28,7 @@ use request::{Request, without_courtesies};
 
 /// ```
 /// use attache_domain::{Message, Part, ReplyShape, Role};
-/// use attache_model::ModelProvider;
+/// use attache_model::BuiltInModel;
 /// use attache_model::offline::OfflineModel;
 ///
 /// # let message = Message { id: "m1".into(), role: Role::User, parts: vec![Part::text("what is 6 * 7?")],
