@@ -10,6 +10,7 @@ use attache_wire::Version;
 use http::Method;
 use http::request::Parts;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::auth::{Caller, RequestGuard};
 use crate::card::{CardDocuments, PublicCard};
@@ -31,6 +32,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) open_calls: OpenCalls,
     pub(crate) started: Instant,
+    /// The open WebSockets.
+    pub(crate) sockets: TaskTracker,
     /// Ends the open streams.
     pub(crate) stop: CancellationToken,
     requests: AtomicU64,
@@ -48,6 +51,7 @@ impl App {
             metrics: Metrics::new(),
             open_calls: OpenCalls::new(&options.limits),
             started: Instant::now(),
+            sockets: TaskTracker::new(),
             stop,
             requests: AtomicU64::new(1),
             session,

@@ -26,6 +26,7 @@ mod large_bodies;
 mod last_event_id;
 mod listen;
 mod live_routes;
+mod live_socket;
 mod log_limit;
 mod metrics;
 mod open_calls;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_session::SessionService;
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -126,7 +126,7 @@ impl Server {
                     Box::pin(respond_watched(app.clone(), watch.clone(), peer, request))
                 })
             };
-            let connection = builder.serve_connection(socket, service).into_owned();
+            let connection = builder.serve_connection_with_upgrades(socket, service).into_owned();
             let (stop, app) = (self.stop.clone(), app.clone());
             connections.spawn(async move {
                 let mut connection = pin!(connection);
@@ -160,7 +160,8 @@ impl Server {
         drop(self.listener);
         end_streams.cancel();
         connections.close();
-        let mut ending = pin!(connections.wait());
+        app.sockets.close();
+        let mut ending = pin!(async { tokio::join!(connections.wait(), app.sockets.wait()) });
         // The final flush counts towards the shutdown timeout.
         let last_words_at = ends_at - FINAL_FLUSH_TIMEOUT.min(limits.shutdown_timeout / 2);
         if timeout_at(last_words_at, &mut ending).await.is_err() {
@@ -203,6 +204,9 @@ async fn respond_watched(
     // Other connections wait for the slot. HTTP/2 connections end by their short timeouts.
     if peer.origin.admission != Admission::Open && sharing == Multiplexing::Alone {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        watch.set_upgraded();
     }
     if rest == UnreadBody::Incoming {
         watch.set_request_unread();

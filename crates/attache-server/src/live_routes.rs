@@ -19,7 +19,7 @@ use crate::http::Response;
 use crate::operations::{open_call, shape};
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
-use crate::{body, large_bodies};
+use crate::{body, large_bodies, live_socket};
 
 /// An error names this much of an unknown method.
 const MAX_NAME_CHARS: usize = 80;
@@ -28,12 +28,17 @@ const MAX_NAME_CHARS: usize = 80;
 pub(crate) enum LiveRoute {
     /// A message to the task, and what happens until its prompt is settled.
     Stream(TaskId),
+    /// The WebSocket.
+    Socket,
 }
 
 /// The route of the path; none while the live endpoint is off.
 pub(crate) fn find(app: &App, head: &Parts) -> Option<LiveRoute> {
     if !app.options.live {
         return None;
+    }
+    if head.uri.path() == "/ws" {
+        return Some(LiveRoute::Socket);
     }
     let id = head.uri.path().strip_prefix("/tasks/")?.strip_suffix("/messages/stream")?;
     (!id.is_empty() && !id.contains('/')).then(|| LiveRoute::Stream(TaskId::from(id)))
@@ -46,7 +51,10 @@ pub(crate) async fn handle(
     body: &mut RequestBody,
     origin: RequestOrigin,
 ) -> Response {
-    let LiveRoute::Stream(task) = route;
+    let task = match route {
+        LiveRoute::Stream(task) => task,
+        LiveRoute::Socket => return live_socket::handle(app, head, origin).await,
+    };
     if head.method != Method::POST {
         return verb_not_allowed(head, "POST");
     }
@@ -128,7 +136,7 @@ pub(crate) fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, o
 }
 
 /// A JSON-RPC error with the status that HTTP+JSON has for it.
-fn fault_response(id: &RequestId, fault: &Fault) -> Response {
+pub(crate) fn fault_response(id: &RequestId, fault: &Fault) -> Response {
     let mut out = Vec::new();
     jsonrpc::write_error(Version::V0_3, id, fault, &mut out);
     let status = rest::error(Version::V0_3, fault).status;

@@ -75,6 +75,8 @@ pub(crate) struct TaskStream {
     entries: Vec<Arc<TailEntry>>,
     /// The questions about calls that this stream has shown, by the ids that answers name.
     asked: Vec<CallId>,
+    /// Of the last event that was read.
+    last_seq: Seq,
     /// The reader has been told that the work waits for the store.
     store_notice_sent: bool,
     _open: OpenStream,
@@ -104,6 +106,7 @@ impl TaskStream {
             true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
             false => Vec::new(),
         };
+        let last_seq = view.progress.head;
         Self {
             encoder,
             shape,
@@ -116,6 +119,7 @@ impl TaskStream {
             gap,
             entries: Vec::new(),
             asked,
+            last_seq,
             store_notice_sent: false,
             _open: app.metrics.open_stream(),
             _open_call: open_call,
@@ -125,6 +129,10 @@ impl TaskStream {
     /// Everything has been read, or the stream was closed.
     pub(crate) fn is_over(&self) -> bool {
         self.first.is_none() && self.follower.is_none() && self.pending_follower.is_none()
+    }
+
+    pub(crate) fn last_seq(&self) -> Seq {
+        self.last_seq
     }
 
     pub(crate) fn close(&mut self) {
@@ -204,10 +212,40 @@ impl TaskStream {
         let opened = frames.open(self.encoder.epoch.as_deref(), view.progress.head, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
         frames.close(opened, out);
+        if self.shape.profile == Profile::Live {
+            self.write_open_questions(view, frames, out)?;
+        }
         if let Some(follower) = &mut self.follower {
             follower.ready(MAX_EVENTS, &mut self.entries);
         }
         self.write_entries(frames, out)
+    }
+
+    /// The state of a task says nothing about the calls that it waits for.
+    fn write_open_questions(
+        &self,
+        view: &TaskView,
+        frames: &impl Framer,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let stage = view.progress.update_context();
+        let asked = view.call_records.asked().filter(|_| view.progress.waits_for_person());
+        for call in asked {
+            let opened = frames.open_unnumbered(out);
+            let frame = DevtoolFrame {
+                task: &self.task,
+                context: &self.context,
+                seq: view.progress.head,
+                at: view.status.at,
+                stage: &stage,
+                call_records: &view.call_records,
+                happening: DevtoolEvent::Call { call, moved: CallChange::StillAsked },
+            };
+            let written = self.encoder.write_devtool_frame(self.shape.profile, &frame, out);
+            written.map_err(|_| Fault::Internal)?;
+            frames.close(opened, out);
+        }
+        Ok(())
     }
 
     /// Writes the entries taken, and those that became ready meanwhile, up to [`FLUSH_BYTES`].
@@ -219,6 +257,7 @@ impl TaskStream {
             for entry in entries.drain(..) {
                 self.write_questions(&entry, frames, out)?;
                 self.write_entry(&entry, others, frames, out)?;
+                self.last_seq = entry.event.seq;
                 if self.is_ended_by(&entry) {
                     self.follower = None;
                     return Ok(());

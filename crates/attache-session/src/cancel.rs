@@ -35,7 +35,9 @@ impl SessionService {
         if !is_running {
             hold = timeout(SECOND_CHANCE, self.hold(&live.key)).await.ok();
         }
+        let head = live.with_progress(|progress| progress.head);
         live.request_cancel()?;
+        self.activity.announce(&live.key, head);
         self.run(&live);
         if is_running {
             hold = timeout(SECOND_CHANCE, self.hold(&live.key)).await.ok();

@@ -6,6 +6,7 @@
 //!
 //! Not here: wire formats, and how a turn runs (that is the [`Agent`]).
 
+mod activity;
 mod agent;
 mod answer_message;
 mod cancel;
@@ -44,6 +45,7 @@ mod task_cache;
 mod watcher;
 mod weight;
 
+pub use activity::{ActivityFeed, TaskActivity};
 pub use agent::{
     Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, TurnRequest,
     TurnStopped,

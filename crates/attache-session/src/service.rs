@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attache_domain::{
     CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent, ListTasks,
-    Message, MessageAnswers, MessageId, Progress, ReplayGap, ReplyShape, Scope, SendMessage, TaskEnding,
+    Message, MessageAnswers, MessageId, Progress, ReplayGap, ReplyShape, Scope, SendMessage, Seq, TaskEnding,
     TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::activity::Activity;
 use crate::context_queues::ContextQueues;
 use crate::finished_tasks::{FinishedTasks, RenderedTask};
 use crate::history::HistoryLimits;
@@ -74,6 +75,7 @@ pub struct SessionService {
     contexts: Arc<ContextQueues>,
     /// Notified whenever a reserved task is opened.
     pub(crate) promises: Arc<Notify>,
+    pub(crate) activity: Activity,
     pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
     runners: TaskTracker,
@@ -157,6 +159,7 @@ impl SessionService {
             finished: FinishedTasks::default(),
             contexts: Arc::default(),
             promises: Arc::default(),
+            activity: Activity::default(),
             counters,
             outbox,
             runners: TaskTracker::new(),
@@ -225,6 +228,8 @@ impl SessionService {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
         };
+        let accepted = started.view.progress.head.0.saturating_sub(started.shown_again);
+        self.activity.announce(&started.live.key, Seq(accepted));
         self.run(&started.live);
         drop(hold);
         Ok(started)

@@ -69,6 +69,8 @@ pub(super) struct ConnectionWatch {
     heard: AtomicBool,
     /// The client sent too many control frames.
     flooded: AtomicBool,
+    /// The connection speaks another protocol than HTTP from now on.
+    upgraded: AtomicBool,
     /// The client reads a large response slowly, and others need the budget.
     evicted: CancellationToken,
 }
@@ -105,6 +107,7 @@ impl ConnectionWatch {
             request_unread: AtomicBool::new(false),
             heard: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
+            upgraded: AtomicBool::new(false),
             evicted: CancellationToken::new(),
         })
     }
@@ -142,6 +145,14 @@ impl ConnectionWatch {
 
     pub(super) fn is_flooded(&self) -> bool {
         self.flooded.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_upgraded(&self) {
+        self.upgraded.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_upgraded(&self) -> bool {
+        self.upgraded.load(Ordering::Relaxed)
     }
 
     /// Whether the client may still be sending a body that is not read.

@@ -79,6 +79,10 @@ impl AsyncRead for Socket {
         if !read.is_empty() {
             this.watch.socket_gave_bytes();
         }
+        // There are no heads and no frames of HTTP in a WebSocket.
+        if this.watch.is_upgraded() {
+            return Poll::Ready(Ok(()));
+        }
         this.heads.read(read);
         Poll::Ready(this.frames.read(read).map_err(|flooded| {
             // The HTTP/2 library passes the error on as text only.

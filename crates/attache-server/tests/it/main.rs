@@ -9,6 +9,7 @@ mod grpc;
 mod idempotent;
 mod list;
 mod live;
+mod live_socket;
 mod pairs;
 mod refused_streams;
 mod replay;

@@ -1,8 +1,8 @@
 //! The requests of the live endpoint: what clients send, and the response to a new task.
 
 use attache_domain::{
-    Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
-    TaskView, Violation,
+    CallId, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage, SendOptions,
+    TaskId, TaskView, Violation,
 };
 use serde_json::{Map, Value, json};
 
@@ -60,6 +60,19 @@ pub fn address(send: &mut SendMessage, task: &TaskId) -> Result<(), Fault> {
             Err(Fault::InvalidParams { violations: vec![Violation { field: "taskId".into(), description }] })
         }
     }
+}
+
+/// The task of `?taskId=…`, to which a WebSocket is narrowed.
+pub fn task_in_query(query: Option<&str>) -> Option<TaskId> {
+    let mut pairs = query?.split('&').filter_map(|pair| pair.split_once('='));
+    let (_, task) = pairs.find(|(name, _)| *name == "taskId")?;
+    (!task.is_empty()).then(|| TaskId::from(task))
+}
+
+/// The fault of an answer that several tasks may mean.
+pub fn ambiguous_call(call: &CallId) -> Fault {
+    let description = format!("is required: several tasks ask about the call {}", call.0);
+    Fault::InvalidParams { violations: vec![Violation { field: "taskId".into(), description }] }
 }
 
 fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {

@@ -1,8 +1,14 @@
 //! The live endpoint of the real binary, as its clients use it.
 
+use std::time::Duration;
+
 use attache_testkit::model_server::ModelServer;
 use attache_testkit::{SseFrame, TestClient};
+use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message as Frame;
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::agent_world::{calls, launch_with, says, work};
 
@@ -63,4 +69,43 @@ async fn a_command_is_approved_over_http_and_both_streams_see_the_end() {
     assert!(work(&launch).join("made").exists());
     let late = client.post(&path, &answer).await;
     assert!(late.json()["error"]["message"].is_string(), "{}", late.text());
+}
+
+#[tokio::test]
+async fn a_command_is_approved_over_a_socket_that_came_later() {
+    let model = model();
+    let launch = launch_with(&model).argument("--live");
+    let server = launch.start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let path = format!("/tasks/{task}/messages/stream");
+    let mut prompting = client.post_stream(&path, &message(json!({"text": "Make it"}))).await;
+    prompting.until(|frame| frame.payload()["state"] == "input-required").await;
+    let connection = TcpStream::connect(server.address()).await.unwrap();
+    let (mut socket, _) = client_async(format!("ws://{}/ws", server.address()), connection).await.unwrap();
+    let question = read_until(&mut socket, is_question).await;
+    assert_eq!(question["confirmation_request"]["details"]["execute_details"]["command"], TOUCH);
+    let answer = Frame::text(approval(&question["tool_call_id"]).to_string());
+    socket.send(answer.clone()).await.unwrap();
+    let end = read_until(&mut socket, |event| event["final"] == true).await;
+    assert_eq!((&end["state"], &end["taskId"]), (&json!("idle"), &json!(task)));
+    assert_eq!(prompting.rest().await.last().unwrap().payload()["state"], "idle");
+    assert!(work(&launch).join("made").exists());
+    socket.send(answer).await.unwrap();
+    read_until(&mut socket, |frame| frame["error"]["message"].is_string()).await;
+}
+
+async fn read_until(socket: &mut WebSocketStream<TcpStream>, enough: impl Fn(&Value) -> bool) -> Value {
+    let reading = async {
+        loop {
+            let frame = socket.next().await.unwrap().unwrap();
+            if let Frame::Text(text) = frame
+                && let Ok(event) = serde_json::from_str(&text)
+                && enough(&event)
+            {
+                return event;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reading).await.expect("it comes in time")
 }

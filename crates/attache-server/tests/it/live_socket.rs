@@ -1,0 +1,180 @@
+//! The WebSocket of the live endpoint.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use http::StatusCode;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use crate::world::{Launch, TestServer, launch};
+
+type Socket = WebSocketStream<TcpStream>;
+
+fn live() -> Launch {
+    launch().options(|options| options.live = true)
+}
+
+async fn try_connect(server: &TestServer, path: &str, header: (&'static str, &str)) -> Result<Socket, Error> {
+    let mut request = format!("ws://{}{path}", server.address()).into_client_request()?;
+    request.headers_mut().insert(header.0, header.1.parse().unwrap());
+    let connection = TcpStream::connect(server.address()).await.unwrap();
+    client_async(request, connection).await.map(|(socket, _)| socket)
+}
+
+async fn connect(server: &TestServer, path: &str) -> Socket {
+    try_connect(server, path, ("user-agent", "test")).await.unwrap()
+}
+
+async fn send(socket: &mut Socket, message: &Value) {
+    socket.send(Message::text(message.to_string())).await.unwrap();
+}
+
+/// The next frame with content.
+async fn next(socket: &mut Socket) -> Value {
+    let reading = async {
+        loop {
+            if let Message::Text(text) = socket.next().await.unwrap().unwrap() {
+                return serde_json::from_str(&text).unwrap();
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), reading).await.expect("a frame in time")
+}
+
+/// All events up to the end of a prompt.
+async fn activity(socket: &mut Socket) -> Vec<Value> {
+    let mut events = Vec::new();
+    loop {
+        let event = next(socket).await;
+        let is_last = event["final"] == true;
+        if event.get("kind").is_some() {
+            events.push(event);
+        }
+        if is_last {
+            return events;
+        }
+    }
+}
+
+fn prompt(text: &str) -> Value {
+    json!({"jsonrpc": "2.0", "method": "message/stream", "params": {"message": {"content": {"text": text}}}})
+}
+
+fn texts(events: &[Value]) -> String {
+    events.iter().filter_map(|event| event["content"]["text"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn every_client_sees_all_activity_whoever_sent_the_prompt() {
+    let server = live().start().await;
+    let (mut one, mut two) = (connect(&server, "/ws").await, connect(&server, "/ws").await);
+    send(&mut one, &prompt("echo from one")).await;
+    let (first, second) = (activity(&mut one).await, activity(&mut two).await);
+    assert_eq!(first, second);
+    assert_eq!(texts(&first), "from one");
+    let created = server.client().post("/tasks", &json!({})).await.json();
+    let path = format!("/tasks/{}/messages/stream", created["taskId"].as_str().unwrap());
+    server.client().post_stream(&path, &prompt("echo over http")).await.rest().await;
+    for socket in [&mut one, &mut two] {
+        let events = activity(socket).await;
+        assert_eq!(texts(&events), "over http");
+        assert!(events.iter().all(|event| event["taskId"] == created["taskId"]), "{events:#?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_with_an_id_is_answered_and_the_next_prompt_continues_its_session() {
+    let server = live().start().await;
+    let mut socket = connect(&server, "/ws").await;
+    let mut request = prompt("echo a");
+    request["id"] = json!(7);
+    send(&mut socket, &request).await;
+    let (mut result, mut task) = (None, None);
+    while result.is_none() || task.is_none() {
+        let frame = next(&mut socket).await;
+        match frame["id"] == 7 {
+            true => result = Some(frame["result"].clone()),
+            false if frame["final"] == true => task = Some(frame["taskId"].clone()),
+            false => {}
+        }
+    }
+    let (result, task) = (result.unwrap(), task.unwrap());
+    assert_eq!((&result["taskId"], &result["sessionId"]), (&task, &task));
+    send(&mut socket, &prompt("echo b")).await;
+    let events = activity(&mut socket).await;
+    assert_eq!((texts(&events).as_str(), &events[0]["taskId"]), ("b", &task));
+}
+
+#[tokio::test]
+async fn a_socket_can_be_narrowed_to_one_task() {
+    let server = live().start().await;
+    let created = server.client().post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap();
+    let mut narrow = connect(&server, &format!("/ws?taskId={task}")).await;
+    assert_eq!(next(&mut narrow).await["state"], "submitted");
+    let mut wide = connect(&server, "/ws").await;
+    send(&mut wide, &prompt("echo elsewhere")).await;
+    activity(&mut wide).await;
+    send(&mut narrow, &prompt("echo here")).await;
+    let events = activity(&mut narrow).await;
+    assert_eq!((texts(&events).as_str(), &events[0]["taskId"]), ("here", &json!(task)));
+    let other = json!({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {"taskId": "x", "text": "a"}});
+    send(&mut narrow, &other).await;
+    assert_eq!(next(&mut narrow).await["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn bad_frames_get_errors_and_the_connection_goes_on() {
+    let server = live().start().await;
+    let mut socket = connect(&server, "/ws").await;
+    for (frame, code) in [
+        (Message::text("{"), -32700),
+        (Message::text("[]"), -32600),
+        (Message::text(r#"{"jsonrpc":"2.0","method":"message/sing"}"#), -32601),
+        (Message::text(r#"{"jsonrpc":"2.0","method":"message/stream","params":{}}"#), -32602),
+        (Message::text(r#"{"taskId":"nonesuch","text":"echo a"}"#), -32001),
+        (Message::binary(vec![1, 2]), -32600),
+    ] {
+        socket.send(frame.clone()).await.unwrap();
+        let error = next(&mut socket).await;
+        assert_eq!(error["error"]["code"], code, "{frame:?}: {error:#}");
+    }
+    send(&mut socket, &prompt("echo a")).await;
+    assert_eq!(texts(&activity(&mut socket).await), "a");
+}
+
+#[track_caller]
+fn check_refused(opened: Result<Socket, Error>, status: u16) {
+    match opened {
+        Err(Error::Http(response)) => assert_eq!(response.status(), StatusCode::from_u16(status).unwrap()),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("it was opened"),
+    }
+}
+
+#[tokio::test]
+async fn a_socket_opens_only_for_those_who_may_call() {
+    let server = live().token("secret").start().await;
+    check_refused(try_connect(&server, "/ws", ("user-agent", "test")).await, 401);
+    try_connect(&server, "/ws", ("authorization", "Bearer secret")).await.unwrap();
+    let server = live().start().await;
+    check_refused(try_connect(&server, "/ws", ("origin", "https://evil.example")).await, 403);
+    check_refused(try_connect(&server, "/ws?taskId=nonesuch", ("user-agent", "test")).await, 404);
+    let own = format!("http://{}", server.address());
+    try_connect(&server, "/ws", ("origin", &own)).await.unwrap();
+    assert_eq!(server.client().get("/ws").await.status, 400);
+    check_refused(try_connect(&launch().start().await, "/ws", ("user-agent", "test")).await, 404);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_closes_its_sockets() {
+    let server = live().start().await;
+    let mut socket = connect(&server, "/ws").await;
+    server.stop();
+    let frame = socket.next().await.unwrap().unwrap();
+    assert!(matches!(frame, Message::Close(Some(_))), "{frame:?}");
+}

@@ -1,0 +1,107 @@
+//! Announces the tasks on which something begins, for readers of many tasks.
+//!
+//! The queue holds the places of tasks, never events: a reader follows an announced task like any other reader does. The
+//! queue is bounded. A reader that falls behind is told so and lists the tasks again.
+
+use attache_domain::{Scope, Seq, TaskId, TaskKey};
+use tokio::sync::broadcast::{Receiver, Sender, channel, error::RecvError};
+
+use crate::SessionService;
+
+/// Announcements that a slow reader may leave unread.
+const MAX_UNREAD: usize = 256;
+
+#[derive(Clone)]
+struct Announcement {
+    key: TaskKey,
+    after: Seq,
+}
+
+/// The announcements of all tasks.
+pub(crate) struct Activity {
+    sender: Sender<Announcement>,
+}
+
+/// The announcements of the tasks of one caller.
+pub struct ActivityFeed {
+    receiver: Receiver<Announcement>,
+    scope: Scope,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskActivity {
+    /// Something happens to the task after this event.
+    After { task: TaskId, seq: Seq },
+    /// The reader was too slow, so tasks may be missing.
+    Missed,
+    /// The session has ended.
+    Over,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self { sender: channel(MAX_UNREAD).0 }
+    }
+}
+
+impl Activity {
+    /// Without a reader it is dropped.
+    pub(crate) fn announce(&self, key: &TaskKey, after: Seq) {
+        if self.sender.receiver_count() > 0 {
+            // Fails only if the last reader has just left.
+            let _ = self.sender.send(Announcement { key: key.clone(), after });
+        }
+    }
+}
+
+impl SessionService {
+    /// Every message and cancel of this caller's tasks from now on.
+    pub fn activity(&self, scope: &Scope) -> ActivityFeed {
+        ActivityFeed { receiver: self.activity.sender.subscribe(), scope: scope.clone() }
+    }
+}
+
+impl ActivityFeed {
+    /// Waits for the next one. Can be dropped and called again without losing any.
+    pub async fn next(&mut self) -> TaskActivity {
+        loop {
+            match self.receiver.recv().await {
+                Ok(Announcement { key, after }) if key.scope == self.scope => {
+                    return TaskActivity::After { task: key.task, seq: after };
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => return TaskActivity::Missed,
+                Err(RecvError::Closed) => return TaskActivity::Over,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(owner: &str, task: &str) -> TaskKey {
+        TaskKey { scope: Scope::new(String::new(), owner), task: TaskId::from(task) }
+    }
+
+    #[tokio::test]
+    async fn a_reader_hears_of_its_own_tasks_and_of_what_it_missed() {
+        let activity = Activity::default();
+        activity.announce(&key("ann", "before"), Seq(1));
+        let scope = Scope::new(String::new(), "ann");
+        let mut feed = ActivityFeed { receiver: activity.sender.subscribe(), scope };
+        activity.announce(&key("bob", "b"), Seq(1));
+        activity.announce(&key("ann", "a"), Seq(2));
+        assert_eq!(feed.next().await, TaskActivity::After { task: TaskId::from("a"), seq: Seq(2) });
+        for _ in 0..=MAX_UNREAD {
+            activity.announce(&key("ann", "a"), Seq(3));
+        }
+        assert_eq!(feed.next().await, TaskActivity::Missed);
+        drop(activity);
+        for _ in 0..MAX_UNREAD {
+            assert!(matches!(feed.next().await, TaskActivity::After { .. }));
+        }
+        assert_eq!(feed.next().await, TaskActivity::Over);
+    }
+}
