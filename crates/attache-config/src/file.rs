@@ -34,6 +34,7 @@ pub(crate) struct ConfigFile {
     pub(crate) duplicate_sends: Option<String>,
     pub(crate) answers: Option<String>,
     pub(crate) answers_interface: bool,
+    pub(crate) live: bool,
     pub(crate) strict_version: bool,
     pub(crate) worker_threads: Option<usize>,
     pub(crate) log: Option<String>,

@@ -33,6 +33,8 @@ pub struct Flags {
     pub answers: Option<String>,
     /// `--compat`
     pub default_dialect: Option<String>,
+    /// Switches the live endpoint on; the file may do so too.
+    pub live: bool,
     pub token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
@@ -100,6 +102,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         duplicate_sends: parse_duplicate_sends(duplicate_sends)?,
         answers: parse_answers(answers)?,
         answers_interface: file.answers_interface,
+        live: flags.live || file.live,
         strict_version: file.strict_version,
         worker_threads: file.worker_threads,
         limits: LimitSettings::of(&file.limits),

@@ -55,6 +55,8 @@ pub struct Settings {
     /// Whether there is an additional interface that puts answers into status messages.
     pub answers_interface: bool,
     pub strict_version: bool,
+    /// The live endpoint is offered beside A2A.
+    pub live: bool,
     /// Worker threads; by default one less than cores.
     pub worker_threads: Option<usize>,
     pub limits: LimitSettings,

@@ -18,7 +18,10 @@ use crate::http::Response;
 use crate::metrics::Metrics;
 use crate::open_calls::OpenCalls;
 use crate::request_body::RequestBody;
-use crate::{ServerOptions, card, framing, front_page, gemini_routes, grpc, health, jsonrpc, metrics, rest};
+use crate::{
+    ServerOptions, card, framing, front_page, gemini_routes, grpc, health, jsonrpc, live_routes, metrics,
+    rest,
+};
 
 pub(crate) struct App {
     pub(crate) session: Arc<SessionService>,
@@ -103,14 +106,19 @@ pub(crate) async fn dispatch(
         "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
             verb_not_allowed(head, "GET")
         }
-        _ => match gemini_routes::find(head) {
-            Some(route) => gemini_routes::handle(app, route, head, body, origin).await,
-            None => rest::handle(app, head, body, origin).await,
-        },
+        _ => {
+            if let Some(route) = live_routes::find(app, head) {
+                return live_routes::handle(app, route, head, body, origin).await;
+            }
+            match gemini_routes::find(head) {
+                Some(route) => gemini_routes::handle(app, route, head, body, origin).await,
+                None => rest::handle(app, head, body, origin).await,
+            }
+        }
     }
 }
 
-fn verb_not_allowed(head: &Parts, allowed: &'static str) -> Response {
+pub(crate) fn verb_not_allowed(head: &Parts, allowed: &'static str) -> Response {
     let (path, method) = (head.uri.path().to_owned(), head.method.to_string());
     framing::rest_fault(Version::V1_0, &Fault::HttpMethodNotAllowed { path, method, allowed })
 }

@@ -10,7 +10,7 @@ use attache_session::{
     AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, Reservation, SendReply,
 };
 use attache_wire::devtool::setting_names::name_setting;
-use attache_wire::devtool::{Profile, gemini_routes};
+use attache_wire::devtool::{Profile, gemini_routes, live_routes};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Encoder, Encoding, Version, json, version};
 use http::request::Parts;
@@ -94,13 +94,21 @@ pub(crate) async fn handle(
 async fn create(app: &App, scope: &Scope, bytes: &[u8], origin: RequestOrigin) -> Result<Response, Fault> {
     let body =
         if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
+    // A server with the live endpoint answers its clients with an object.
+    let names_id_only = !app.options.live || live_routes::is_gemini_create(&body);
     let (context, mut requested) = gemini_routes::read_create(body)?;
     if let Some(requested) = requested.as_mut().filter(|_| origin.is_local) {
         requested.mark_local_client();
     }
     let ending = Profile::Gemini.ending();
     let task = app.session.reserve(scope, Reservation { context, requested, ending }).await?;
-    Ok(answer(201, "application/json", gemini_routes::to_bytes(&task.as_str().into())))
+    let created = if names_id_only {
+        task.as_str().into()
+    } else {
+        let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
+        live_routes::created(&reserved.view)
+    };
+    Ok(answer(201, "application/json", gemini_routes::to_bytes(&created)))
 }
 
 async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {

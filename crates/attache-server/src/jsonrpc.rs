@@ -87,7 +87,7 @@ fn decode_options(app: &App, head: &Parts) -> DecodeOptions {
         part_kinds: if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required },
         message_task: match app.options.default_profile {
             Profile::Gemini => MessageTask::AlsoInParams,
-            Profile::Plain | Profile::Developer => MessageTask::InMessage,
+            Profile::Plain | Profile::Developer | Profile::Live => MessageTask::InMessage,
         },
     }
 }

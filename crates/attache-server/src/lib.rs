@@ -1,4 +1,4 @@
-//! Sockets: JSON-RPC, HTTP+JSON, gRPC, the agent card, health and metrics.
+//! Sockets: JSON-RPC, HTTP+JSON, gRPC, the live endpoint, the agent card, health and metrics.
 //!
 //! Maps bytes to operations and updates to bytes. `attache-session` decides what happens to a task, `attache-wire` knows
 //! the formats; this crate holds only connections.
@@ -25,6 +25,7 @@ mod keyed_counts;
 mod large_bodies;
 mod last_event_id;
 mod listen;
+mod live_routes;
 mod log_limit;
 mod metrics;
 mod open_calls;

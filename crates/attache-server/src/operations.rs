@@ -234,7 +234,7 @@ pub(crate) async fn run(
 
 /// Counts streams and waiting sends. Refuses them at the caller's limit and on reserve connections, except an answer that a
 /// task waits for.
-async fn open_call(
+pub(crate) async fn open_call(
     app: &App,
     scope: &Scope,
     origin: RequestOrigin,

@@ -39,6 +39,8 @@ pub struct ServerOptions {
     pub strict_version: bool,
     /// The dialect for 0.3 clients that show none.
     pub default_profile: Profile,
+    /// Offers the live endpoint beside A2A.
+    pub live: bool,
     pub limits: Limits,
 }
 

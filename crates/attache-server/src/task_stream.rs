@@ -219,7 +219,7 @@ impl TaskStream {
             for entry in entries.drain(..) {
                 self.write_questions(&entry, frames, out)?;
                 self.write_entry(&entry, others, frames, out)?;
-                if entry.closes() {
+                if self.is_ended_by(&entry) {
                     self.follower = None;
                     return Ok(());
                 }
@@ -268,6 +268,13 @@ impl TaskStream {
             frames.close(opened, out);
         }
         Ok(())
+    }
+
+    /// On the live endpoint a stream shows a whole prompt, whoever answers the questions meanwhile.
+    fn is_ended_by(&self, entry: &TailEntry) -> bool {
+        let goes_on =
+            self.shape.profile == Profile::Live && matches!(entry.event.fact, Fact::PersonAsked { .. });
+        entry.closes() && !goes_on
     }
 
     fn write_entry(
@@ -333,7 +340,7 @@ impl TaskStream {
 fn is_shown(profile: Profile, entry: &TailEntry) -> bool {
     match profile {
         Profile::Plain => entry.is_visible(),
-        Profile::Developer | Profile::Gemini => {
+        Profile::Developer | Profile::Gemini | Profile::Live => {
             entry.devtool_event().is_some_and(|happening| profile.shows(&happening))
         }
     }

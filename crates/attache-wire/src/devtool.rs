@@ -1,8 +1,8 @@
 //! The development-tool extension: thoughts, tool calls and approvals on the wire.
 //!
-//! An RFC defines one dialect, and Gemini CLI's server speaks another. Both are encoded from the same
-//! [`DevtoolEvent`]s, each in its own module, and a stream uses one of them throughout. [`incoming`] decodes what
-//! clients send in either; the other crates do not know that there are two.
+//! An RFC defines one dialect, Gemini CLI's server speaks another, and the live endpoint a third. All are encoded from
+//! the same [`DevtoolEvent`]s, each in its own module, and a stream uses one of them throughout. [`incoming`] decodes
+//! what clients of A2A send in any of them; the live endpoint has requests of its own in [`live_routes`].
 
 use attache_domain::{
     CallRecords, ContextId, DevtoolEvent, Part, Seq, TaskEnding, TaskId, TaskView, Timestamp, UpdateContext,
@@ -17,6 +17,8 @@ mod envelope;
 mod gemini;
 pub mod gemini_routes;
 pub(crate) mod incoming;
+pub(crate) mod live;
+pub mod live_routes;
 pub mod setting_names;
 mod thought;
 mod uri;
@@ -32,6 +34,8 @@ pub enum Profile {
     Developer,
     /// The dialect of Gemini CLI's server.
     Gemini,
+    /// The flat events of the live endpoint.
+    Live,
 }
 
 /// One event of a task with its context.
@@ -49,7 +53,7 @@ pub struct DevtoolFrame<'a> {
 }
 
 impl Profile {
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 
     /// Index in a table with one entry per dialect and profile; below `Dialect::COUNT * Profile::COUNT`.
     pub fn index(self, dialect: Dialect) -> usize {
@@ -57,6 +61,7 @@ impl Profile {
             Self::Plain => 0,
             Self::Developer => 1,
             Self::Gemini => 2,
+            Self::Live => 3,
         };
         place * Dialect::COUNT + dialect.index()
     }
@@ -66,7 +71,7 @@ impl Profile {
         match self {
             Self::Plain => TaskEnding::Completes,
             Self::Developer => TaskEnding::Reopens,
-            Self::Gemini => TaskEnding::StaysOpen,
+            Self::Gemini | Self::Live => TaskEnding::StaysOpen,
         }
     }
 
@@ -85,6 +90,7 @@ impl Profile {
             Self::Plain => false,
             Self::Developer => developer::shows(happening),
             Self::Gemini => gemini::shows(happening),
+            Self::Live => live::shows(happening),
         }
     }
 
@@ -94,13 +100,14 @@ impl Profile {
             Self::Plain => {}
             Self::Developer => developer::write(dialect, occasion, out),
             Self::Gemini => gemini::write(dialect, occasion, out),
+            Self::Live => live::write(occasion, out),
         }
     }
 
     /// The calls that wait for an answer, for the status of a task.
     pub(crate) fn pending_call_parts(self, view: &TaskView) -> Vec<Part> {
         match self {
-            Self::Plain => Vec::new(),
+            Self::Plain | Self::Live => Vec::new(),
             Self::Developer => developer::pending_call_parts(view),
             Self::Gemini => gemini::pending_call_parts(view),
         }

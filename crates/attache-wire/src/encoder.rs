@@ -10,7 +10,7 @@ use attache_domain::{
 };
 
 use crate::devtool::commands::{self, ExecutionStatus};
-use crate::devtool::{DevtoolFrame, Profile};
+use crate::devtool::{DevtoolFrame, Profile, live};
 use crate::encode::{self, TaskPage, TaskShape};
 use crate::replay::{self, ReplayMark};
 use crate::{Dialect, Version, proto};
@@ -62,7 +62,8 @@ impl Encoder {
         }
     }
 
-    /// A task as the answer to send, or as the first item of a stream. `gap` is what the client has missed for good.
+    /// A task as the answer to send, or as the first item of a stream. `gap` is what the client has missed for good. The live
+    /// endpoint has no tasks, so its clients get the state.
     pub fn write_task_item(
         &self,
         view: &TaskView,
@@ -70,6 +71,9 @@ impl Encoder {
         gap: Option<&ReplayGap>,
         out: &mut Vec<u8>,
     ) {
+        if shape.profile == Profile::Live {
+            return live::write_state(view, out);
+        }
         let start = out.len();
         match self.encoding {
             Encoding::Json(dialect) => encode::write_task_item(dialect, view, shape, out),

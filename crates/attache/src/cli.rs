@@ -73,6 +73,9 @@ pub(crate) struct ServeArguments {
     /// [default: plain]
     #[arg(long, value_name = "DIALECT")]
     compat: Option<String>,
+    /// Offer the live endpoint too: flat events over WebSocket and SSE; see docs/live.md
+    #[arg(long)]
+    live: bool,
     #[command(flatten)]
     pub(crate) agent: AgentArguments,
     /// Settings file; see docs/settings.md
@@ -138,6 +141,7 @@ impl From<ServeArguments> for Flags {
             approval_mode: arguments.approval_mode,
             answers: arguments.answers,
             default_dialect: arguments.compat,
+            live: arguments.live,
             token_file: arguments.token_file,
             log: arguments.log,
             log_format: arguments.log_format,

@@ -8,6 +8,7 @@ mod front_page;
 mod grpc;
 mod idempotent;
 mod list;
+mod live;
 mod pairs;
 mod refused_streams;
 mod replay;

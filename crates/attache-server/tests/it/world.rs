@@ -183,6 +183,7 @@ fn server_options(url: &str) -> ServerOptions {
         allowed_origins: Vec::new(),
         strict_version: false,
         default_profile: Profile::Plain,
+        live: false,
         limits: Limits::default(),
     }
 }

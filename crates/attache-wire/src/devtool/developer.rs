@@ -2,7 +2,8 @@
 
 mod tool_call;
 
-use attache_domain::{CallChange, DevtoolEvent, Part, StateReason, TaskState, TaskView};
+use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, StateReason, TaskState, TaskView};
+use serde_json::Value;
 
 use super::envelope::{
     StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text, text_message_id,
@@ -93,6 +94,11 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         }
         DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
     }
+}
+
+/// One call with everything that is known about it.
+pub(super) fn encode_call(record: &CallRecord) -> Value {
+    tool_call::encode(record)
 }
 
 pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {

@@ -5,6 +5,7 @@ mod described;
 mod documented;
 mod events;
 mod hidden;
+mod live;
 mod options;
 mod stories;
 pub(crate) mod world;

@@ -138,6 +138,7 @@ fn options(local_user: u32) -> ServerOptions {
         allowed_origins: Vec::new(),
         strict_version: false,
         default_profile: attache_wire::devtool::Profile::Plain,
+        live: false,
         limits: Limits::default(),
     }
 }

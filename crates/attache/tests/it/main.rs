@@ -26,6 +26,7 @@ mod gemini_peer;
 mod grpc;
 mod headless;
 mod hostile;
+mod live;
 mod local_users;
 mod mcp;
 mod mcp_command;

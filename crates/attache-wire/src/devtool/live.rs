@@ -1,0 +1,97 @@
+//! The dialect of the live endpoint: flat events with `kind` and `taskId`, without A2A around them.
+//!
+//! A call has the RFC's members; what a confirmation is about stands in `details`. The other kinds say less than the
+//! RFC's dialect does: there are no artifacts, and text that was withdrawn is reported as a log line.
+
+use attache_domain::{
+    CallChange, CallRecord, DevtoolEvent, Message, StateReason, TaskId, TaskState, TaskView, TurnPhase,
+};
+use serde_json::{Map, Value, json};
+
+use super::envelope::WITHDRAWN_TEXT;
+use super::{DevtoolFrame, developer, thought};
+use crate::encode::text::write_value;
+use crate::{Dialect, enum_names};
+
+pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
+    !matches!(happening, DevtoolEvent::Artifact { .. })
+}
+
+pub(super) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
+    let event = match &occasion.happening {
+        DevtoolEvent::State { why: StateReason::Noticed, message, .. } => {
+            log_line("info", &message.map(Message::text).unwrap_or_default())
+        }
+        DevtoolEvent::State { state, message, why, .. } => {
+            // The calls hold the question.
+            let message = message.filter(|_| *why != StateReason::ApprovalAsked);
+            state_change(*state, *why == StateReason::TurnEnded, message)
+        }
+        DevtoolEvent::Thought(text) => {
+            let (subject, description) = thought::split(text);
+            json!({ "kind": "THOUGHT", "content": { "subject": subject, "description": description } })
+        }
+        DevtoolEvent::Text(text) => text_content(text),
+        DevtoolEvent::TextWithdrawn => log_line("warn", WITHDRAWN_TEXT),
+        DevtoolEvent::Call { call, moved } => tool_call(call, *moved),
+        DevtoolEvent::CallOutput { call, .. } => tool_call(call, CallChange::Started),
+        DevtoolEvent::Replied(message) => text_content(&message.text()),
+        DevtoolEvent::Artifact { .. } => return,
+    };
+    write_event(event, occasion.task, out);
+}
+
+/// The state of the task now, for a client that has seen nothing of it.
+pub(crate) fn write_state(view: &TaskView, out: &mut Vec<u8>) {
+    let is_over = view.progress.turn.phase == TurnPhase::Over;
+    let message = view.status.message.as_deref().filter(|_| is_over);
+    write_event(state_change(view.status.state, is_over, message), &view.task, out);
+}
+
+/// `is_over`: the prompt is settled. A task that takes another prompt is then idle.
+fn state_change(state: TaskState, is_over: bool, message: Option<&Message>) -> Value {
+    let state = match state {
+        TaskState::InputRequired if is_over => "idle",
+        state => enum_names::state_name(Dialect::V0_3Rpc, state),
+    };
+    let mut event = json!({ "kind": "STATE_CHANGE", "state": state, "final": is_over });
+    if let Some(text) = message.map(Message::text).filter(|text| !text.is_empty()) {
+        event["content"] = json!({ "text": text });
+    }
+    event
+}
+
+fn text_content(text: &str) -> Value {
+    json!({ "kind": "TEXT_CONTENT", "content": { "text": text } })
+}
+
+fn log_line(level: &str, text: &str) -> Value {
+    json!({ "kind": "CONSOLE_LOG", "content": { "level": level, "text": text } })
+}
+
+fn tool_call(record: &CallRecord, moved: CallChange) -> Value {
+    let mut call = developer::encode_call(record);
+    if let Some(Value::Object(request)) = call.get_mut("confirmation_request") {
+        nest_details(request);
+    }
+    if moved == CallChange::Answered
+        && let Some(answer) = &record.answer
+    {
+        call["confirmation_answer"] = json!({ "selected_option_id": answer.choice, "by": answer.by });
+    }
+    call["kind"] = "TOOL_CALL_UPDATE".into();
+    call
+}
+
+/// Moves everything but the options below `details`.
+fn nest_details(request: &mut Map<String, Value>) {
+    let options = request.remove("options").unwrap_or_default();
+    let details = std::mem::take(request);
+    request.insert("options".to_owned(), options);
+    request.insert("details".to_owned(), Value::Object(details));
+}
+
+fn write_event(mut event: Value, task: &TaskId, out: &mut Vec<u8>) {
+    event["taskId"] = task.as_str().into();
+    write_value(&event, out);
+}

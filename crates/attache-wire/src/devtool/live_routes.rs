@@ -1,0 +1,151 @@
+//! The requests of the live endpoint: what clients send, and the response to a new task.
+
+use attache_domain::{
+    Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
+    TaskView, Violation,
+};
+use serde_json::{Map, Value, json};
+
+use crate::approval_answers::decode_answers;
+use crate::decode::decoder::{Decoder, FieldPath, Members};
+use crate::{Dialect, enum_names};
+
+/// The method with which clients send prompts and answers.
+pub const METHOD: &str = "message/stream";
+
+/// The kind of data that answers a confirmation.
+const CONFIRMATION: &str = "TOOL_CALL_CONFIRMATION";
+
+/// The response to `POST /tasks`. A session of the live endpoint is one task.
+pub fn created(view: &TaskView) -> Value {
+    let task = view.task.as_str();
+    json!({
+        "taskId": task,
+        "sessionId": task,
+        "id": task,
+        "contextId": view.context.as_str(),
+        "state": enum_names::state_name(Dialect::V0_3Rpc, view.status.state),
+    })
+}
+
+/// Whether the body of `POST /tasks` is that of a client of Gemini CLI's server, which expects the id alone.
+pub fn is_gemini_create(body: &Value) -> bool {
+    let settings = &body["agentSettings"];
+    !settings["kind"].is_null() || !settings["workspacePath"].is_null()
+}
+
+/// Reads the parameters of [`METHOD`]: `message.content.text` is a prompt, `message.content.data` the answer to a
+/// confirmation. `message.parts` and a bare `text` mean the same. The message has an empty id unless the client gave one.
+///
+/// ```
+/// use attache_wire::devtool::live_routes;
+///
+/// let params = serde_json::json!({ "message": { "content": { "text": "List the files" } } });
+/// let send = live_routes::read_message(params).unwrap();
+/// assert_eq!(send.message.text(), "List the files");
+/// ```
+pub fn read_message(params: Value) -> Result<SendMessage, Fault> {
+    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let read = read_params(&mut decoder, params);
+    decoder.finish(read)
+}
+
+/// Addresses the message to `task`. Refuses one that names another task.
+pub fn address(send: &mut SendMessage, task: &TaskId) -> Result<(), Fault> {
+    let named = send.message.task.replace(task.clone());
+    match named.filter(|named| named != task) {
+        None => Ok(()),
+        Some(named) => {
+            let description = format!("is {named}, but this request is for the task {task}");
+            Err(Fault::InvalidParams { violations: vec![Violation { field: "taskId".into(), description }] })
+        }
+    }
+}
+
+fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
+    let mut params = decoder.members(params, FieldPath::Root)?;
+    let task = params.id(decoder, "taskId");
+    let place = FieldPath::Root.member("message");
+    let mut message = match params.take("message") {
+        Some(message) => decoder.members(message, place)?,
+        // The bare form.
+        None => match params.take("text") {
+            Some(text) => Members::new(Map::from_iter([("text".to_owned(), text)]), FieldPath::Root),
+            None => return decoder.refuse(place, "is required"),
+        },
+    };
+    let named = message.id(decoder, "taskId");
+    if let (Some(task), Some(named)) = (&task, &named)
+        && task != named
+    {
+        return decoder.refuse(place.member("taskId"), format!("is not the task {task:?} of the parameters"));
+    }
+    let id = message.id(decoder, "messageId").unwrap_or_default();
+    let parts = read_parts(decoder, &mut message)?;
+    let message = Message {
+        id: MessageId::from(id),
+        role: Role::User,
+        parts,
+        context: None,
+        task: task.or(named).map(TaskId::from),
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+        requested: None,
+        command: None,
+    };
+    let (answers, _) = decode_answers(decoder, &message, place);
+    let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
+    Some(SendMessage { message, answers, configuration, metadata: None, options })
+}
+
+fn read_parts(decoder: &mut Decoder, message: &mut Members<'_>) -> Option<Vec<Part>> {
+    let here = message.place();
+    if let Some(content) = message.take("content") {
+        let part = read_part(decoder, content, here.member("content"))?;
+        return Some(vec![part]);
+    }
+    if let Some(parts) = message.take("parts") {
+        let place = here.member("parts");
+        let items = decoder.array(parts, place)?;
+        if items.is_empty() {
+            return decoder.refuse(place, "must not be empty");
+        }
+        let items = items.into_iter().enumerate();
+        return items.map(|(index, item)| read_part(decoder, item, place.item(index))).collect();
+    }
+    match message.take("text") {
+        Some(text) => Some(vec![text_part(decoder, text, here.member("text"))?]),
+        None => decoder.refuse(here.member("content"), "is required: its text, or its data"),
+    }
+}
+
+/// An object with either `text` or `data`.
+fn read_part(decoder: &mut Decoder, part: Value, place: FieldPath<'_>) -> Option<Part> {
+    let mut members = decoder.members(part, place)?;
+    match (members.take("text"), members.take("data")) {
+        (Some(text), None) => text_part(decoder, text, place.member("text")),
+        (None, Some(data)) => {
+            let place = place.member("data");
+            let data = decoder.object(data, place)?;
+            match data.get("kind") {
+                None => {}
+                Some(Value::String(kind)) if kind == CONFIRMATION => {}
+                Some(_) => {
+                    return decoder.refuse(place.member("kind"), format!("must be {CONFIRMATION:?}"));
+                }
+            }
+            Some(Part::new(PartContent::Data(data.into())))
+        }
+        (Some(_), Some(_)) => decoder.refuse(place, "must have either text or data, not both"),
+        (None, None) => decoder.refuse(place, "must have text or data"),
+    }
+}
+
+fn text_part(decoder: &mut Decoder, text: Value, place: FieldPath<'_>) -> Option<Part> {
+    let text = decoder.text(text, place)?;
+    if text.trim().is_empty() {
+        return decoder.refuse(place, "must not be empty");
+    }
+    Some(Part::text(text))
+}

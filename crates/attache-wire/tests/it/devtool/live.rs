@@ -1,0 +1,224 @@
+//! The flat events and the requests of the live endpoint.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    CallOutcome, ContextId, Fact, Fault, Message, MessageId, TaskId, TurnOutcome, Verdict, devtool_event_of,
+};
+use attache_wire::Dialect;
+use attache_wire::devtool::{DevtoolFrame, Profile, live_routes};
+use serde_json::{Value, json};
+
+use super::stories::{self, ONCE, edit, exec};
+use super::world::{answered, failed, finished, proposed, showed, started, tell, wants};
+
+fn events(facts: Vec<Fact>) -> Vec<Value> {
+    let mut events = Vec::new();
+    for told in tell(facts) {
+        let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
+            continue;
+        };
+        if !Profile::Live.shows(&happening) {
+            continue;
+        }
+        let frame = DevtoolFrame {
+            task: &TaskId::from("t-1"),
+            context: &ContextId::from("c-1"),
+            seq: told.event.seq,
+            at: told.event.at,
+            stage: &told.stage,
+            call_records: &told.call_records,
+            happening,
+        };
+        let mut out = Vec::new();
+        Profile::Live.write(Dialect::V0_3Rpc, &frame, &mut out);
+        assert!(!out.contains(&b'\n'), "an event is one line");
+        events.push(serde_json::from_slice(&out).unwrap());
+    }
+    events
+}
+
+fn state(state: &str, is_final: bool) -> Value {
+    json!({ "kind": "STATE_CHANGE", "state": state, "final": is_final, "taskId": "t-1" })
+}
+
+fn said(text: &str) -> Arc<Message> {
+    Arc::new(Message::from_agent(MessageId::from("n"), "c-1".into(), Some("t-1".into()), text))
+}
+
+#[test]
+fn thoughts_text_notices_and_states_have_the_documented_shapes() {
+    let shown = events(vec![
+        Fact::TurnStarted { turn: 1, model: None },
+        Fact::ThoughtShared { text: "**Looking** I look.".into() },
+        Fact::TextSaid { text: "I will list the files for you.".into(), last: false },
+        Fact::Noticed { message: said("I wait.") },
+        Fact::TextWithdrawn,
+        Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message: None, usage: None },
+    ]);
+    let withdrawn = shown[4]["content"]["text"].clone();
+    let expected = [
+        state("working", false),
+        json!({ "kind": "THOUGHT", "content": { "subject": "Looking", "description": "I look." }, "taskId": "t-1" }),
+        json!({ "kind": "TEXT_CONTENT", "content": { "text": "I will list the files for you." }, "taskId": "t-1" }),
+        json!({ "kind": "CONSOLE_LOG", "content": { "level": "info", "text": "I wait." }, "taskId": "t-1" }),
+        json!({ "kind": "CONSOLE_LOG", "content": { "level": "warn", "text": withdrawn }, "taskId": "t-1" }),
+        state("idle", true),
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_call_is_shown_from_its_question_to_its_end() {
+    let agree = answered("proceed_once", Verdict::Proceed);
+    let done = finished(CallOutcome::Succeeded, "x", "exited with code 0");
+    let facts = vec![
+        proposed(exec(), ONCE),
+        Fact::PersonAsked { message: said("May I?") },
+        agree,
+        Fact::WorkResumed,
+        started(),
+        showed("a\n"),
+        done,
+    ];
+    let shown = events([wants("run_shell_command", json!({})), facts].concat());
+    let asked = &shown[1];
+    for (member, value) in [
+        ("kind", json!("TOOL_CALL_UPDATE")),
+        ("tool_call_id", json!("k1")),
+        ("status", json!("PENDING")),
+        ("tool_name", json!("run_shell_command")),
+        ("taskId", json!("t-1")),
+    ] {
+        assert_eq!(asked[member], value, "{asked:#}");
+    }
+    let request = asked["confirmation_request"].as_object().unwrap();
+    assert_eq!(request.keys().collect::<Vec<_>>(), ["details", "options"]);
+    assert_eq!(request["details"]["execute_details"]["command"], "git status && ls");
+    let options: Vec<_> = request["options"].as_array().unwrap().iter().map(|option| &option["id"]).collect();
+    assert_eq!(options, ["proceed_once", "cancel"]);
+    assert_eq!(shown[2], state("input-required", false));
+    let answered = &shown[3];
+    assert!(answered.get("confirmation_request").is_none(), "{answered:#}");
+    assert_eq!(answered["confirmation_answer"], json!({ "selected_option_id": "proceed_once", "by": "ann" }));
+    assert_eq!(shown[4], state("working", false));
+    let statuses: Vec<_> = shown[5..].iter().map(|event| &event["status"]).collect();
+    assert_eq!(statuses, ["EXECUTING", "EXECUTING", "SUCCEEDED"]);
+    assert_eq!(shown[6]["live_content"], "a\n");
+}
+
+#[test]
+fn an_edit_has_its_details_below_details() {
+    let shown = events([wants("write_file", json!({})), vec![proposed(edit(), ONCE)]].concat());
+    let request = &shown[1]["confirmation_request"];
+    assert!(request["details"]["file_edit_details"].is_object(), "{request:#}");
+    assert!(request.get("file_edit_details").is_none(), "{request:#}");
+}
+
+#[track_caller]
+fn check_status(end: Fact, expected: &str) {
+    let shown = events([wants("ls", json!({})), vec![proposed(exec(), &[]), started(), end]].concat());
+    assert_eq!(shown.last().unwrap()["status"], expected);
+}
+
+#[test]
+fn the_end_of_a_call_has_one_of_three_statuses() {
+    check_status(finished(CallOutcome::Succeeded, "", ""), "SUCCEEDED");
+    check_status(finished(failed("f"), "no", "no"), "FAILED");
+    check_status(finished(CallOutcome::Canceled, "", ""), "CANCELLED");
+}
+
+#[track_caller]
+fn check_end(fact: Fact, expected: &str) {
+    assert_eq!(events(vec![fact]), [state(expected, true)]);
+}
+
+#[test]
+fn the_end_of_a_prompt_is_final() {
+    let ended = |outcome| Fact::TurnEnded { outcome, message: None, usage: None };
+    check_end(ended(TurnOutcome::Completed), "completed");
+    check_end(ended(TurnOutcome::InputRequired), "idle");
+    check_end(ended(TurnOutcome::Failed), "failed");
+    check_end(Fact::TaskCanceled, "canceled");
+}
+
+#[test]
+fn every_event_has_a_documented_kind_and_its_task() {
+    let kinds = ["STATE_CHANGE", "TOOL_CALL_UPDATE", "TEXT_CONTENT", "THOUGHT", "CONSOLE_LOG"];
+    let shown: Vec<_> = stories::all().into_iter().flat_map(events).collect();
+    for event in &shown {
+        assert!(kinds.iter().any(|kind| event["kind"] == *kind), "{event:#}");
+        assert_eq!(event["taskId"], "t-1", "{event:#}");
+    }
+    assert!(kinds.iter().all(|kind| shown.iter().any(|event| event["kind"] == *kind)));
+}
+
+#[track_caller]
+fn check_prompt(params: Value) {
+    let send = live_routes::read_message(params.clone()).unwrap_or_else(|fault| panic!("{params}: {fault}"));
+    assert_eq!(send.message.text(), "List", "{params}");
+}
+
+#[test]
+fn a_prompt_can_be_written_in_four_ways() {
+    check_prompt(json!({ "message": { "content": { "text": "List" } } }));
+    check_prompt(json!({ "message": { "parts": [{ "kind": "text", "text": "List" }] } }));
+    check_prompt(json!({ "message": { "text": "List" } }));
+    check_prompt(json!({ "text": "List" }));
+}
+
+#[test]
+fn the_ids_of_a_message_are_read() {
+    let params = json!({ "taskId": "t", "message": { "messageId": "m", "content": { "text": "List" } } });
+    let message = live_routes::read_message(params).unwrap().message;
+    assert_eq!((message.task, message.id.as_str()), (Some(TaskId::from("t")), "m"));
+    let message = live_routes::read_message(json!({ "text": "List" })).unwrap().message;
+    assert_eq!((message.task, message.id.as_str()), (None, ""));
+}
+
+#[test]
+fn an_answer_to_a_confirmation_is_read() {
+    let data = json!({
+        "kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": "k1", "selected_option_id": "proceed_once",
+    });
+    let send = live_routes::read_message(json!({ "message": { "content": { "data": data } } })).unwrap();
+    let attache_domain::PartAnswers::Data(answers) = &send.answers.parts[0] else { panic!("no data") };
+    assert_eq!(answers[0].call.as_ref().unwrap().0, "k1");
+    assert_eq!(answers[0].choice.as_ref().unwrap().given, "proceed_once");
+}
+
+#[track_caller]
+fn check_refused(params: Value, field: &str) {
+    match live_routes::read_message(params.clone()) {
+        Err(Fault::InvalidParams { violations }) => assert_eq!(violations[0].field, field, "{params}"),
+        other => panic!("{params}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_no_message_is_refused_with_the_place() {
+    check_refused(json!([]), "");
+    check_refused(json!({}), "message");
+    check_refused(json!({ "message": {} }), "message.content");
+    check_refused(json!({ "message": { "content": "List" } }), "message.content");
+    check_refused(json!({ "message": { "content": {} } }), "message.content");
+    check_refused(json!({ "message": { "content": { "text": " " } } }), "message.content.text");
+    check_refused(json!({ "message": { "content": { "text": 1 } } }), "message.content.text");
+    check_refused(json!({ "message": { "content": { "data": 1 } } }), "message.content.data");
+    check_refused(
+        json!({ "message": { "content": { "data": { "kind": "OTHER" } } } }),
+        "message.content.data.kind",
+    );
+    check_refused(json!({ "message": { "parts": [] } }), "message.parts");
+    check_refused(json!({ "taskId": "a", "message": { "taskId": "b", "text": "List" } }), "message.taskId");
+}
+
+#[test]
+fn only_settings_of_gemini_clients_ask_for_the_bare_id() {
+    let settings = |settings: Value| live_routes::is_gemini_create(&json!({ "agentSettings": settings }));
+    assert!(settings(json!({ "kind": "agent-settings" })));
+    assert!(settings(json!({ "workspacePath": "/w" })));
+    assert!(!settings(json!({ "model": "m" })));
+    assert!(!live_routes::is_gemini_create(&Value::Null));
+    assert!(!live_routes::is_gemini_create(&json!({ "contextId": "c" })));
+}

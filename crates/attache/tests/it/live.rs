@@ -1,0 +1,66 @@
+//! The live endpoint of the real binary, as its clients use it.
+
+use attache_testkit::model_server::ModelServer;
+use attache_testkit::{SseFrame, TestClient};
+use serde_json::{Value, json};
+
+use crate::agent_world::{calls, launch_with, says, work};
+
+const TOUCH: &str = "touch made";
+
+fn message(content: Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": "message/stream", "params": {"message": {"content": content}}})
+}
+
+fn approval(call: &Value) -> Value {
+    message(json!({"data": {
+        "kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": call, "selected_option_id": "proceed_once",
+    }}))
+}
+
+fn model() -> ModelServer {
+    ModelServer::with_responses([calls("run_shell_command", json!({"command": TOUCH})), says("Made.")])
+}
+
+async fn session(client: &TestClient) -> String {
+    client.post("/tasks", &json!({})).await.json()["sessionId"].as_str().unwrap().to_owned()
+}
+
+fn is_question(event: &Value) -> bool {
+    event["kind"] == "TOOL_CALL_UPDATE" && event.get("confirmation_request").is_some()
+}
+
+fn statuses(frames: &[SseFrame]) -> Vec<String> {
+    let calls = frames.iter().map(SseFrame::payload).filter(|event| event["kind"] == "TOOL_CALL_UPDATE");
+    let mut statuses: Vec<_> = calls.map(|event| event["status"].as_str().unwrap().to_owned()).collect();
+    statuses.dedup();
+    statuses
+}
+
+#[tokio::test]
+async fn a_command_is_approved_over_http_and_both_streams_see_the_end() {
+    let model = model();
+    let launch = launch_with(&model).argument("--live");
+    let server = launch.start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let path = format!("/tasks/{task}/messages/stream");
+    let mut prompting = client.post_stream(&path, &message(json!({"text": "Make it"}))).await;
+    let before = prompting.until(|frame| frame.payload()["state"] == "input-required").await;
+    let question = before.iter().map(SseFrame::payload).find(|event| is_question(event)).unwrap();
+    assert_eq!(question["status"], "PENDING");
+    assert_eq!(question["tool_name"], "run_shell_command");
+    assert_eq!(question["taskId"], *task);
+    assert_eq!(question["confirmation_request"]["details"]["execute_details"]["command"], TOUCH);
+    let answer = approval(&question["tool_call_id"]);
+    let mut answering = client.post_stream(&path, &answer).await;
+    let (answered, after) = tokio::join!(answering.rest(), prompting.rest());
+    for frames in [&answered, &after] {
+        assert_eq!(statuses(frames).last().map(String::as_str), Some("SUCCEEDED"), "{frames:#?}");
+        let last = frames.last().unwrap().payload();
+        assert_eq!((&last["state"], &last["final"]), (&json!("idle"), &json!(true)), "{frames:#?}");
+    }
+    assert!(work(&launch).join("made").exists());
+    let late = client.post(&path, &answer).await;
+    assert!(late.json()["error"]["message"].is_string(), "{}", late.text());
+}
