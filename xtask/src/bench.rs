@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: measures attache against bare axum on this machine and prints a table.
 //!
-//! Promises: release builds, servers and load generator as separate processes, comparisons that
+//! Promises: builds with the profile `dist`, servers and load generator as separate processes, comparisons that
 //! alternate within one run and are judged by the median of their ratios. It makes no promise about
 //! absolute numbers on another machine. The servers' own work is not here (`attache-bench`), nor is
 //! the reading of the figures (`docs/benchmarks.md`).

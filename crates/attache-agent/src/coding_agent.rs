@@ -44,7 +44,7 @@ impl Agent for CodingAgent {
     }
 
     fn check(&self, message: &Message) -> Result<(), Fault> {
-        match &message.wishes {
+        match &message.requested {
             Some(settings) => self.conversations.check(settings).map_err(|refusal| fault(settings, refusal)),
             None => Ok(()),
         }
@@ -102,7 +102,7 @@ impl Agent for CodingAgent {
         if message.command.is_some() {
             return ReplyShape::Task;
         }
-        let settings = message.wishes.as_deref().cloned().unwrap_or_default();
+        let settings = message.requested.as_deref().cloned().unwrap_or_default();
         match self.conversations.model(&settings) {
             Ok(AgentModel::BuiltIn(model)) => model.reply_shape(message),
             Ok(AgentModel::Language(_)) | Err(_) => ReplyShape::Task,

@@ -63,8 +63,8 @@ impl CommandContext for TurnCommandContext<'_, '_> {
 
     fn model(&self) -> String {
         let view = self.0.task.view();
-        let wished = RequestedSettings::of([view.as_ref()]).model;
-        wished.unwrap_or_else(|| self.0.setup.model.name().to_owned())
+        let requested = RequestedSettings::of([view.as_ref()]).model;
+        requested.unwrap_or_else(|| self.0.setup.model.name().to_owned())
     }
 
     fn models(&self) -> Vec<String> {

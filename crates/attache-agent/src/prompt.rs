@@ -55,7 +55,9 @@ impl PromptBuilder {
         view: &TaskView,
     ) -> (PromptKey, Arc<Vec<Arc<Exchange>>>) {
         let grows = |latest: &LatestPrompt| {
-            latest.compacted == view.compacted
+            // How a prompt begins depends on the first exchange of the conversation.
+            latest.prompt.len() > 1
+                && latest.compacted == view.compacted
                 && latest.messages == view.history.len()
                 && latest.exchanges <= view.exchanges.len()
                 // New items are not masked.

@@ -212,6 +212,16 @@ fn spelled(exchanges: &[Arc<Exchange>]) -> Vec<String> {
 }
 
 #[test]
+fn a_prompt_of_a_summary_alone_does_not_grow() {
+    let (mut builder, mut story) = (PromptBuilder::default(), Story::begin());
+    story.go_on(&Happening::Reduced { dropped: 1, masked: 0, summarised: true });
+    builder.next(&[], &story.view);
+    story.go_on(&Happening::Given);
+    story.go_on(&Happening::Answered);
+    assert_eq!(*builder.next(&[], &story.view).1, builder.exchanges(&[], &story.view));
+}
+
+#[test]
 fn what_was_said_without_a_language_model_is_told() {
     let mut story = Story::begin();
     for happening in

@@ -27,7 +27,7 @@ impl TurnOutput {
             parts,
             context: Some(self.context.clone()),
             task: Some(self.task.clone()),
-            wishes: None,
+            requested: None,
             command: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),

@@ -28,7 +28,7 @@ impl OutgoingMessage {
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,
-            wishes: None,
+            requested: None,
             command: None,
         };
         Self {

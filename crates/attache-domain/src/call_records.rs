@@ -21,8 +21,8 @@ pub struct CallRecords {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Arc<str>>,
     /// Counts the texts that belong together: one for each answer of the model, and one for each text after a withdrawal.
-    #[serde(default)]
-    pub breath: u32,
+    #[serde(default, rename = "breath")]
+    pub text_number: u32,
     /// The calls of the latest answer, in its order.
     pub calls: Vec<Arc<CallRecord>>,
 }
@@ -116,7 +116,7 @@ impl CallRecords {
     pub(crate) fn apply(&mut self, fact: &Fact) {
         match fact {
             Fact::TurnStarted { model, .. } => {
-                self.breath += 1;
+                self.text_number += 1;
                 self.response = None;
                 if let Some(model) = model {
                     self.model = Some(Arc::from(model.as_str()));
@@ -125,7 +125,7 @@ impl CallRecords {
             Fact::ModelChosen { model } => self.model = Some(Arc::from(model.as_str())),
             Fact::ModelResponded { id } => self.response = Some(Arc::from(id.as_str())),
             Fact::TextWithdrawn | Fact::TextReplaced { .. } => {
-                self.breath += 1;
+                self.text_number += 1;
                 self.response = None;
             }
             Fact::ModelAnswered(answer) => self.take_model_answer(answer),
@@ -159,7 +159,7 @@ impl CallRecords {
     }
 
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
-        self.breath += 1;
+        self.text_number += 1;
         let is_model = ![COMMAND_MODEL, AGENT_MODEL].contains(&answer.model.as_str());
         if is_model && self.model.as_deref() != Some(answer.model.as_str()) {
             self.model = Some(Arc::from(answer.model.as_str()));

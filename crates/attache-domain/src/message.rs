@@ -31,8 +31,8 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
     /// The settings that it asks for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wishes: Option<Box<RequestedSettings>>,
+    #[serde(default, rename = "wishes", skip_serializing_if = "Option::is_none")]
+    pub requested: Option<Box<RequestedSettings>>,
     /// The command to run; the parts only repeat it as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Box<CommandCall>>,
@@ -52,7 +52,7 @@ impl Message {
             parts: vec![Part::text(text)],
             context: Some(context),
             task,
-            wishes: None,
+            requested: None,
             command: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),

@@ -33,7 +33,9 @@ impl Operation {
     /// The settings that the client asks for, if any.
     pub fn requested_settings_mut(&mut self) -> Option<&mut RequestedSettings> {
         match self {
-            Self::Send(send) | Self::Stream(send) | Self::Execute(send) => send.message.wishes.as_deref_mut(),
+            Self::Send(send) | Self::Stream(send) | Self::Execute(send) => {
+                send.message.requested.as_deref_mut()
+            }
             Self::Commands(list) => list.settings.as_deref_mut(),
             Self::Get(_)
             | Self::List(_)

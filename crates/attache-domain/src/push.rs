@@ -83,7 +83,7 @@ pub enum PushState {
 pub enum PushConfigOperation {
     Create {
         task: TaskId,
-        wish: NewPushConfig,
+        request: NewPushConfig,
     },
     /// 0.3 may leave out the id when there is only one.
     Get {

@@ -44,17 +44,17 @@ impl RequestedSettings {
 
     /// The settings requested in these tasks; later requests win.
     pub fn of<'a>(views: impl IntoIterator<Item = &'a TaskView>) -> Self {
-        let mut wishes = Self::default();
+        let mut requested = Self::default();
         for view in views {
             let said = view.history.iter().filter(|message| message.role == Role::User);
-            for latest in said.filter_map(|message| message.wishes.as_deref()) {
-                wishes.merge(latest.clone());
+            for latest in said.filter_map(|message| message.requested.as_deref()) {
+                requested.merge(latest.clone());
             }
             if let Some(model) = &view.chosen_model {
-                wishes.model = Some(model.clone());
+                requested.model = Some(model.clone());
             }
         }
-        wishes
+        requested
     }
 
     /// Marks the client of these settings as on the server's machine.
@@ -91,25 +91,25 @@ mod tests {
 
     #[test]
     fn the_latest_word_counts_and_the_rest_stays() {
-        let mut wishes = RequestedSettings {
+        let mut requested = RequestedSettings {
             model: Some("pro".into()),
             workspace: Some("/w".into()),
             ..RequestedSettings::default()
         };
-        wishes.merge(RequestedSettings { model: Some("flash".into()), ..RequestedSettings::default() });
-        assert_eq!(wishes.model.as_deref(), Some("flash"));
-        assert_eq!(wishes.workspace, Some("/w".into()));
+        requested.merge(RequestedSettings { model: Some("flash".into()), ..RequestedSettings::default() });
+        assert_eq!(requested.model.as_deref(), Some("flash"));
+        assert_eq!(requested.workspace, Some("/w".into()));
     }
 
     #[test]
     fn a_server_is_local_when_the_latest_client_that_named_it_is() {
         let named = |local: bool| {
-            let mut wishes = RequestedSettings::default();
-            wishes.mcp_servers.insert("editor".into(), Value::Null);
+            let mut requested = RequestedSettings::default();
+            requested.mcp_servers.insert("editor".into(), Value::Null);
             if local {
-                wishes.mark_local_client();
+                requested.mark_local_client();
             }
-            wishes
+            requested
         };
         for (first, second, expected) in [
             (true, true, &["editor"][..]),
@@ -117,10 +117,10 @@ mod tests {
             (true, false, &[]),
             (false, false, &[]),
         ] {
-            let wishes = named(second).over(named(first));
-            assert_eq!(wishes.local_servers, expected, "{first} {second}");
+            let requested = named(second).over(named(first));
+            assert_eq!(requested.local_servers, expected, "{first} {second}");
             assert_eq!(
-                RequestedSettings::default().over(wishes).local_servers,
+                RequestedSettings::default().over(requested).local_servers,
                 expected,
                 "silence changes nothing"
             );

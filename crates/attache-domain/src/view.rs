@@ -267,7 +267,7 @@ impl TaskView {
 
     fn add_message(&mut self, message: Arc<Message>) {
         // The latest choice of a model counts, by command or by message.
-        if message.wishes.as_ref().is_some_and(|wishes| wishes.model.is_some()) {
+        if message.requested.as_ref().is_some_and(|requested| requested.model.is_some()) {
             self.chosen_model = None;
         }
         self.history.push(message);
@@ -372,7 +372,7 @@ impl TaskView {
             parts: vec![Part::text(text)],
             context: Some(self.context.clone()),
             task: Some(self.task.clone()),
-            wishes: None,
+            requested: None,
             command: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),

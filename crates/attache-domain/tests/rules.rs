@@ -15,7 +15,7 @@ fn message(id: &str, text: &str) -> Message {
         parts: vec![Part::text(text)],
         context: None,
         task: None,
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: vec![],
         extensions: vec![],
@@ -265,7 +265,7 @@ fn a_hidden_task_shows_its_reply_and_nothing_else() {
     assert!(matches!(&shown[..], [Update::Replied(reply)] if reply.text() == "r"), "{shown:?}");
 }
 
-/// Anything anybody might wish for, sensible or not.
+/// Anything that a client might request, sensible or not.
 fn any_intent() -> impl Strategy<Value = Intent> {
     let text = "[a-c]{0,3}";
     let artifact = |append: bool| {

@@ -259,7 +259,7 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
         parts: vec![Part::text(prompt)],
         context: Some(ContextId::from(session_id)),
         task: None,
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),

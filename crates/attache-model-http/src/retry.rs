@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_is_a_minimum_and_too_long_a_wish_is_the_end() {
+    fn a_requested_pause_is_a_minimum_and_too_long_a_pause_is_the_end() {
         let wanted = Some(Duration::from_secs(100));
         check(RetryReason::NotAnswered { wanted }, &[110.0; 9]);
         assert_eq!(pauses(Jitter::new(|| 0.0), RetryReason::NotAnswered { wanted }), [100.0; 9]);

@@ -96,12 +96,12 @@ async fn create(app: &App, scope: &Scope, bytes: &[u8], origin: RequestOrigin) -
         if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
     // A server with the live endpoint answers its clients with an object.
     let names_id_only = !app.options.live || live_routes::is_gemini_create(&body);
-    let (context, mut wishes) = gemini_routes::read_create(body)?;
-    if let Some(wishes) = wishes.as_mut().filter(|_| origin.is_local) {
-        wishes.mark_local_client();
+    let (context, mut requested) = gemini_routes::read_create(body)?;
+    if let Some(requested) = requested.as_mut().filter(|_| origin.is_local) {
+        requested.mark_local_client();
     }
     let ending = Profile::Gemini.ending();
-    let task = app.session.reserve(scope, Reservation { context, wishes, ending }).await?;
+    let task = app.session.reserve(scope, Reservation { context, requested, ending }).await?;
     let created = if names_id_only {
         task.as_str().into()
     } else {
@@ -154,7 +154,7 @@ async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
 /// Is the command one whose task its caller follows? Other commands are over at once.
 async fn is_followed(app: &App, scope: &Scope, send: &SendMessage) -> Result<bool, Fault> {
     let Some(call) = &send.message.command else { return Ok(false) };
-    let list = ListCommands { settings: send.message.wishes.clone(), ..ListCommands::default() };
+    let list = ListCommands { settings: send.message.requested.clone(), ..ListCommands::default() };
     let specs = app.session.commands(scope, list).await?;
     Ok(CommandSpec::find(&specs, &call.path).is_some_and(|spec| spec.is_followed))
 }

@@ -213,8 +213,8 @@ pub(crate) async fn run(
             OperationOutcome::Executed { command, profile: extensions.profile() }
         }
         Operation::PushConfig(call) => match call {
-            PushConfigOperation::Create { task, wish } => {
-                OperationOutcome::PushConfig(session.create_push_config(scope, &task, wish).await?)
+            PushConfigOperation::Create { task, request } => {
+                OperationOutcome::PushConfig(session.create_push_config(scope, &task, request).await?)
             }
             PushConfigOperation::Get { task, config } => {
                 OperationOutcome::PushConfig(session.push_config(scope, &task, config.as_ref()).await?)

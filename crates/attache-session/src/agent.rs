@@ -115,13 +115,13 @@ pub trait Agent: Send + Sync + 'static {
     async fn available_tools(
         &self,
         _view: &TaskView,
-        _wishes: &RequestedSettings,
+        _requested: &RequestedSettings,
     ) -> Result<AvailableTools, Fault> {
         Ok(AvailableTools::default())
     }
 
     /// The commands of a conversation with these settings.
-    async fn commands(&self, _wishes: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
+    async fn commands(&self, _requested: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
         Ok(Vec::new())
     }
 
@@ -129,7 +129,7 @@ pub trait Agent: Send + Sync + 'static {
     async fn check_command(
         &self,
         call: &CommandCall,
-        _wishes: &RequestedSettings,
+        _requested: &RequestedSettings,
     ) -> Result<CommandCall, CommandRefusal> {
         Err(CommandRefusal::Unknown(format!("there is no command {}", call.line())))
     }

@@ -44,7 +44,7 @@ fn answer(text: &str, progress: &Progress) -> Message {
         parts: vec![Part::text(text)],
         context: Some(progress.context.clone()),
         task: Some(progress.task.clone()),
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),

@@ -47,7 +47,8 @@ impl SessionService {
         if view.history.is_empty()
             && let Some(reserved) = self.reserved(&view.key()).await?
         {
-            place = ListCommands { context: Some(reserved.context), task: None, settings: reserved.wishes };
+            place =
+                ListCommands { context: Some(reserved.context), task: None, settings: reserved.requested };
         }
         let settings = self.requested_settings(scope, &place).await?;
         self.agent.available_tools(view, &settings).await
@@ -60,7 +61,7 @@ impl SessionService {
         let place = ListCommands {
             context: message.context.clone(),
             task: message.task.clone(),
-            settings: message.wishes.clone(),
+            settings: message.requested.clone(),
         };
         let settings = self.requested_settings(scope, &place).await?;
         match self.agent.check_command(&command, &settings).await {

@@ -60,17 +60,6 @@ impl Identity {
         TaskId::from(self.name(&numbered(kind, number), scope, message, content))
     }
 
-    /// For a message that brings no context of its own.
-    pub(crate) fn context(
-        &self,
-        scope: &Scope,
-        message: &Message,
-        digest: &Digest,
-        number: u32,
-    ) -> ContextId {
-        ContextId::from(self.name(&numbered("context", number), scope, message, &digest.0))
-    }
-
     fn name(&self, kind: &str, scope: &Scope, message: &Message, content: &str) -> String {
         let mut keyed = self.keyed.clone();
         for text in [kind, &scope.tenant, &scope.owner, message.id.as_str(), content] {
@@ -82,6 +71,11 @@ impl Identity {
         bytes.copy_from_slice(&hash[..16]);
         uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
     }
+}
+
+/// A context for a message that brings none. Its index in a store grows at the end, because these ids begin with the time.
+pub(crate) fn new_context() -> ContextId {
+    ContextId::from(uuid::Uuid::now_v7().to_string())
 }
 
 /// The first task of a message has no number in its name.

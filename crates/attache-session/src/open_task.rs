@@ -13,7 +13,7 @@ use attache_domain::{
 use attache_store::{Append, StoreError};
 
 use crate::SessionService;
-use crate::identity::digest;
+use crate::identity::{digest, new_context};
 use crate::live_task::now;
 use crate::media;
 use crate::outbox::OutboxGuard;
@@ -22,8 +22,6 @@ use crate::service::{StartedTask, internal, refuse_another};
 /// A task that is to be opened.
 pub(crate) struct NewTask {
     pub(crate) key: TaskKey,
-    /// How many tasks its message has opened before this one.
-    pub(crate) number: u32,
     pub(crate) duplicates: DuplicateWindow,
 }
 
@@ -37,7 +35,7 @@ impl SessionService {
         let duplicates = self.duplicates(&send);
         let place = |number| {
             let task = self.identity.task(scope, &send.message, &digest, send.options.duplicate_rule, number);
-            NewTask { key: TaskKey { scope: scope.clone(), task }, number, duplicates }
+            NewTask { key: TaskKey { scope: scope.clone(), task }, duplicates }
         };
         let mut number = 0;
         // Most messages are new. It is looked up first where a wrong guess would have to be taken back.
@@ -63,10 +61,10 @@ impl SessionService {
         mut send: SendMessage,
         digest: Digest,
     ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
-        let wish = send.configuration.push.take();
+        let request = send.configuration.push.take();
         let reply = self.agent.reply_shape(&send.message);
-        let wish = wish.filter(|_| reply == ReplyShape::Task);
-        let enlisted = self.register_push(&place.key, wish, Seq::START.next()).await?;
+        let request = request.filter(|_| reply == ReplyShape::Task);
+        let enlisted = self.register_push(&place.key, request, Seq::START.next()).await?;
         match self.append_opening(place, send, digest, reply).await {
             Ok(Some(started)) => Ok(Some((started, enlisted.map(|enlisted| enlisted.hold)))),
             refused => {
@@ -83,13 +81,10 @@ impl SessionService {
         digest: Digest,
         reply: ReplyShape,
     ) -> Result<Option<StartedTask>, Fault> {
-        let NewTask { key, number, .. } = &place;
+        let NewTask { key, .. } = &place;
         let scope = &key.scope;
         let (message, sameness) = (send.message.id.clone(), send.options.duplicate_rule);
-        let context = match &send.message.context {
-            Some(context) => context.clone(),
-            None => self.identity.context(scope, &send.message, &digest, *number),
-        };
+        let context = send.message.context.clone().unwrap_or_else(new_context);
         let opening = OpenTask {
             task: key.task.clone(),
             scope: scope.clone(),

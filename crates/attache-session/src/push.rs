@@ -25,16 +25,16 @@ impl SessionService {
         &self,
         scope: &Scope,
         task: &TaskId,
-        mut wish: NewPushConfig,
+        mut request: NewPushConfig,
     ) -> Result<StoredPushConfig, Fault> {
         let outbox = self.outbox()?;
         let live = self.visible(scope, task).await?;
-        outbox.check(&wish).await?;
-        if wish.config.id.as_str().is_empty() && wish.shape == PushShape::EachUpdate {
-            wish.config.id = uuid::Uuid::new_v4().to_string().into();
+        outbox.check(&request).await?;
+        if request.config.id.as_str().is_empty() && request.shape == PushShape::EachUpdate {
+            request.config.id = uuid::Uuid::new_v4().to_string().into();
         }
         let start = first_visible(&live).await.map_err(internal)?;
-        Ok(outbox.register(&live.key, wish, start).await?.kept)
+        Ok(outbox.register(&live.key, request, start).await?.kept)
     }
 
     /// The configuration of that name; without a name, the one that must be meant.
@@ -97,11 +97,11 @@ impl SessionService {
     pub(crate) async fn register_push(
         &self,
         key: &TaskKey,
-        wish: Option<Box<NewPushConfig>>,
+        request: Option<Box<NewPushConfig>>,
         start: Seq,
     ) -> Result<Option<RegisteredConfig>, Fault> {
-        match wish {
-            Some(wish) => Ok(Some(self.outbox()?.register(key, *wish, start).await?)),
+        match request {
+            Some(request) => Ok(Some(self.outbox()?.register(key, *request, start).await?)),
             None => Ok(None),
         }
     }

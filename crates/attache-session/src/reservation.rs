@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::identity::digest;
+use crate::identity::{digest, new_context};
 use crate::live_task::now;
 use crate::open_task::NewTask;
 use crate::outbox::OutboxGuard;
@@ -38,7 +38,7 @@ const MAX_CLEARED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reservation {
     pub context: Option<ContextId>,
-    pub wishes: Option<Box<RequestedSettings>>,
+    pub requested: Option<Box<RequestedSettings>>,
     pub ending: TaskEnding,
 }
 
@@ -46,7 +46,8 @@ pub struct Reservation {
 pub(crate) struct StoredReservation {
     at: Timestamp,
     pub(crate) context: ContextId,
-    pub(crate) wishes: Option<Box<RequestedSettings>>,
+    #[serde(rename = "wishes")]
+    pub(crate) requested: Option<Box<RequestedSettings>>,
     ending: TaskEnding,
 }
 
@@ -56,13 +57,13 @@ impl SessionService {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
-        let Reservation { context, wishes, ending } = wanted;
-        self.agent.check(&nothing_said(wishes.clone()))?;
-        let context = context.unwrap_or_else(|| ContextId::from(Uuid::new_v4().to_string()));
+        let Reservation { context, requested, ending } = wanted;
+        self.agent.check(&nothing_said(requested.clone()))?;
+        let context = context.unwrap_or_else(new_context);
         // In the order of time, so that the oldest come first among the records.
         let task = TaskId::from(Uuid::now_v7().to_string());
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
-        let reserved = StoredReservation { at: now(), context, wishes, ending };
+        let reserved = StoredReservation { at: now(), context, requested, ending };
         let value = serde_json::to_vec(&reserved).map_err(|_| Fault::Internal)?;
         let put = RecordChange::Put { space: SPACE, record: Record { key: name(&key), value } };
         let mut changes = self.expired_reservations().await?;
@@ -148,13 +149,13 @@ impl SessionService {
         if context.is_some_and(|context| context != reserved.context) {
             return Err(Fault::ContextMismatch { task: key.task.clone(), context: reserved.context });
         }
-        send.message.wishes = match (send.message.wishes.take(), reserved.wishes) {
+        send.message.requested = match (send.message.requested.take(), reserved.requested) {
             (Some(said), Some(before)) => Some(Box::new(said.over(*before))),
             (said, before) => said.or(before),
         };
         send.options.ending = Some(reserved.ending);
         let message = send.message.id.clone();
-        let place = NewTask { key: key.clone(), number: 0, duplicates: DuplicateWindow::Always };
+        let place = NewTask { key: key.clone(), duplicates: DuplicateWindow::Always };
         let opened = self.open_as(place, send, digest.clone()).await?;
         self.promises.notify_waiters();
         self.delete_reserved(key).await;
@@ -185,7 +186,7 @@ impl StoredReservation {
             task: key.task.clone(),
             scope: key.scope.clone(),
             context: self.context,
-            message: nothing_said(self.wishes),
+            message: nothing_said(self.requested),
             digest: Digest("".into()),
             reply: ReplyShape::Task,
             metadata: None,
@@ -209,7 +210,7 @@ fn name(TaskKey { scope, task }: &TaskKey) -> String {
     format!("{task} {}:{}{}", scope.tenant.len(), scope.tenant, scope.owner)
 }
 
-fn nothing_said(wishes: Option<Box<RequestedSettings>>) -> Message {
+fn nothing_said(requested: Option<Box<RequestedSettings>>) -> Message {
     Message {
         id: MessageId::from(""),
         role: Role::User,
@@ -219,7 +220,7 @@ fn nothing_said(wishes: Option<Box<RequestedSettings>>) -> Message {
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
-        wishes,
+        requested,
         command: None,
     }
 }

@@ -218,8 +218,8 @@ impl SessionService {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
-        if let Some(wish) = &send.configuration.push {
-            self.outbox()?.check(wish).await?;
+        if let Some(request) = &send.configuration.push {
+            self.outbox()?.check(request).await?;
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;

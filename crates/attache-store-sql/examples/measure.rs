@@ -177,7 +177,7 @@ fn message(text: &str, context: Option<ContextId>) -> Message {
         parts: vec![Part::text(text)],
         context,
         task: None,
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),

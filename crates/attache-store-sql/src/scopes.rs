@@ -1,29 +1,28 @@
-//! The numbers of callers, remembered so that no request looks them up twice.
+//! The numbers of callers, cached so that no request looks them up twice.
 
-use std::collections::HashMap;
-use std::sync::RwLock;
+use std::sync::Mutex;
 
-use attache_domain::{IgnorePoison, Scope};
+use attache_domain::{BoundedCache, IgnorePoison, Scope};
 
-/// Beyond this many the memory starts afresh; the database still knows them all.
-const MAX_REMEMBERED: usize = 10_000;
+const MAX_SCOPES: usize = 10_000;
 
 /// Holds committed numbers only: they never change, so an entry is never wrong.
-#[derive(Default)]
 pub(crate) struct Scopes {
-    numbers: RwLock<HashMap<Scope, i64>>,
+    numbers: Mutex<BoundedCache<Scope, i64>>,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        Self { numbers: Mutex::new(BoundedCache::new(MAX_SCOPES, MAX_SCOPES)) }
+    }
 }
 
 impl Scopes {
     pub(crate) fn number(&self, scope: &Scope) -> Option<i64> {
-        self.numbers.read().ignore_poison().get(scope).copied()
+        self.numbers.lock().ignore_poison().get(scope).copied()
     }
 
     pub(crate) fn remember(&self, scope: Scope, number: i64) {
-        let mut numbers = self.numbers.write().ignore_poison();
-        if numbers.len() >= MAX_REMEMBERED {
-            numbers.clear();
-        }
-        numbers.insert(scope, number);
+        self.numbers.lock().ignore_poison().insert(scope, number, 1);
     }
 }

@@ -166,3 +166,50 @@ fn command(launch: &Launch, start: &ReadyStart<'_>) -> io::Result<ReadyCommand> 
         terminal: start.terminal,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// The copies end at once, which only a command would notice.
+    fn copies(reads: Vec<PathBuf>) -> Arc<ReadyCopies> {
+        let copies = Arc::new(ReadyCopies::new("/bin/true".into(), reads));
+        copies.refill();
+        copies
+    }
+
+    #[tokio::test]
+    async fn a_copy_is_not_used_after_a_shared_file_has_changed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_owned();
+        assert!(copies(vec![path.clone()]).take().is_some());
+
+        let changed = copies(vec![path.clone()]);
+        fs::write(&path, "more").unwrap();
+        assert!(changed.take().is_none());
+
+        let removed = copies(vec![path.clone()]);
+        fs::remove_file(&path).unwrap();
+        assert!(removed.take().is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_copy_without_a_command_ends_after_a_minute() {
+        let (early, late) = (copies(Vec::new()), copies(Vec::new()));
+        // Lets the timers start.
+        tokio::task::yield_now().await;
+        tokio::time::sleep(IDLE_TIMEOUT - Duration::from_secs(1)).await;
+        assert!(early.take().is_some());
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        assert!(late.take().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_copy_is_used_once() {
+        let copies = copies(Vec::new());
+        assert!(copies.take().is_some());
+        assert!(copies.take().is_none());
+    }
+}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use attache_domain::IgnorePoison;
+use attache_domain::{BoundedCache, IgnorePoison};
 use attache_tool::is_protected;
 
 /// Below the top of the workspace.
@@ -21,6 +21,7 @@ const MAX_ENTRIES: usize = 50_000;
 const MAX_FOUND: usize = 128;
 /// Workspaces whose scans are kept.
 const MAX_ROOTS: usize = 64;
+const MAX_CACHED_FOLDERS: usize = MAX_ROOTS * MAX_FOLDERS;
 /// Large folders that tools generate.
 const SKIPPED_FOLDERS: &[&str] =
     &[".cache", ".git", ".gradle", ".next", ".tox", ".venv", "__pycache__", "node_modules", "target", "venv"];
@@ -37,8 +38,14 @@ pub(crate) struct NestedPaths {
 }
 
 /// The latest scan of each workspace.
-#[derive(Debug, Default)]
-pub(crate) struct WorkspaceScans(Mutex<HashMap<PathBuf, WorkspaceScan>>);
+#[derive(Debug)]
+pub(crate) struct WorkspaceScans(Mutex<BoundedCache<PathBuf, WorkspaceScan>>);
+
+impl Default for WorkspaceScans {
+    fn default() -> Self {
+        Self(Mutex::new(BoundedCache::new(MAX_ROOTS, MAX_CACHED_FOLDERS)))
+    }
+}
 
 type WorkspaceScan = HashMap<PathBuf, ScannedFolder>;
 
@@ -56,12 +63,10 @@ impl WorkspaceScans {
     /// What the workspace contains now, within the bounds.
     pub(crate) fn nested(&self, root: &Path) -> NestedPaths {
         let mut known = self.0.lock().ignore_poison();
-        if known.len() > MAX_ROOTS {
-            known.clear();
-        }
         let before = known.remove(root).unwrap_or_default();
         let (survey, nested) = scan(root, before);
-        known.insert(root.to_owned(), survey);
+        let folders = survey.len();
+        known.insert(root.to_owned(), survey, folders);
         nested
     }
 }

@@ -5,11 +5,12 @@
 //! overrides a higher one. If the root lies inside a repository, the rules of the folders above it apply too, unless
 //! they ignore the root itself. The walk itself is in `walk`.
 
-mod cache;
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
@@ -20,7 +21,8 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use cache::rules;
+/// Only the beginning of a larger rule file is read.
+const MAX_RULES_BYTES: u64 = 1024 * 1024;
 
 /// Which rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,17 +70,17 @@ impl FileFiltering {
 pub(crate) struct IgnoreRules {
     root: PathBuf,
     /// Rules with the highest priority first.
-    own: Vec<Arc<Gitignore>>,
+    own: Vec<Gitignore>,
     /// The top of the repository, or the root. None if git's rules do not apply.
     top: Option<PathBuf>,
-    exclude: Option<Arc<Gitignore>>,
+    exclude: Option<Gitignore>,
     folders: RwLock<HashMap<PathBuf, Option<Arc<FolderRules>>>>,
 }
 
 /// The rules of a folder's `.gitignore` and of the nearest folder above with rules.
 #[derive(Debug)]
 struct FolderRules {
-    rules: Arc<Gitignore>,
+    rules: Gitignore,
     above: Option<Arc<FolderRules>>,
 }
 
@@ -174,6 +176,15 @@ impl IgnoreRules {
     }
 }
 
+/// The rules in `file` for the content of `folder`; none if there are none. As in git, invalid lines are skipped, and a
+/// link is not followed.
+fn rules(folder: &Path, file: &Path) -> Option<Gitignore> {
+    fs::symlink_metadata(file).ok().filter(|metadata| metadata.is_file())?;
+    let mut bytes = Vec::new();
+    File::open(file).ok()?.take(MAX_RULES_BYTES).read_to_end(&mut bytes).ok()?;
+    parse_rules(folder, &bytes)
+}
+
 fn parse_rules(folder: &Path, bytes: &[u8]) -> Option<Gitignore> {
     let text = String::from_utf8_lossy(bytes);
     let mut builder = GitignoreBuilder::new(folder);
@@ -185,8 +196,6 @@ fn parse_rules(folder: &Path, bytes: &[u8]) -> Option<Gitignore> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     struct Project(tempfile::TempDir);

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::time::Duration;
+use std::ops::Range;
+use std::time::{Duration, Instant};
 
-use similar::{ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
 /// Lines shown around each change.
 const CONTEXT: usize = 3;
@@ -25,10 +26,11 @@ pub fn compare(name: &str, old: Option<&str>, new: &str) -> Diff {
     // diffs does.
     let old_lines: Vec<&str> = old.unwrap_or_default().split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let lines = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_slices(&old_lines, &new_lines);
+    let deadline = Instant::now() + DIFF_TIMEOUT;
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &old_lines, &new_lines, Some(deadline));
 
     let mut diff = Diff::default();
-    for hunk in lines.unified_diff().context_radius(CONTEXT).iter_hunks() {
+    for hunk in group_diff_ops(ops, CONTEXT) {
         if diff.text.is_empty() {
             let name = one_line(name);
             diff.text = match old {
@@ -36,13 +38,27 @@ pub fn compare(name: &str, old: Option<&str>, new: &str) -> Diff {
                 None => format!("--- /dev/null\n+++ b/{name}\n"),
             };
         }
+        let [old_range, new_range] =
+            [DiffOp::old_range, DiffOp::new_range].map(|range| spanned(&hunk, range));
         // Writing to a string does not fail.
-        let _ = writeln!(diff.text, "{}", hunk.header());
-        for change in hunk.iter_changes() {
+        let _ = writeln!(diff.text, "@@ -{old_range} +{new_range} @@");
+        for change in hunk.iter().flat_map(|op| op.iter_changes(&old_lines, &new_lines)) {
             diff.push(change.tag(), change.value());
         }
     }
     diff
+}
+
+/// The lines of one side that a hunk spans, as its header writes them.
+fn spanned(hunk: &[DiffOp], range: fn(&DiffOp) -> Range<usize>) -> String {
+    let start = hunk.first().map_or(0, |op| range(op).start);
+    let end = hunk.last().map_or(0, |op| range(op).end);
+    match end.saturating_sub(start) {
+        // Named by the line before it.
+        0 => format!("{start},0"),
+        1 => format!("{}", start + 1),
+        count => format!("{},{count}", start + 1),
+    }
 }
 
 /// A line break in a name could look like lines of the diff.

@@ -7,12 +7,12 @@ use crate::{McpServerSettings, McpTransport, ModelChoice, ModelCredentials};
 
 #[test]
 fn a_client_may_always_wish_for_more_care_and_for_less_only_if_the_operator_lets_it() {
-    let check = |world: World, wished: &str, granted: bool| {
+    let check = |world: World, requested: &str, granted: bool| {
         let (settings, operator) = (world.load().unwrap(), world.operator_settings().unwrap());
-        let found = settings.allowed_mode(wished, &operator);
-        assert_eq!(found.is_ok(), granted, "{wished}: {found:?}");
+        let found = settings.allowed_mode(requested, &operator);
+        assert_eq!(found.is_ok(), granted, "{requested}: {found:?}");
         if let Ok(mode) = found {
-            assert_eq!(mode.name(), wished);
+            assert_eq!(mode.name(), requested);
         }
     };
     let lets = || World::new().operator("client_auto_execute = true\n");

@@ -1,20 +1,19 @@
 //! Opens conversations. Each gets its own workspace, model, tools and rules, and keeps them until its request changes.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal};
 use attache_command::CommandRegistry;
-use attache_domain::{ContextId, IgnorePoison, RequestedSettings, Scope};
+use attache_domain::{BoundedCache, ContextId, IgnorePoison, RequestedSettings, Scope};
 
 use crate::command_context::WorkspaceCommandContext;
 use crate::conversation_tools::ConversationTools;
 use crate::implementations::{ServerGroup, ServerState, ToolServers};
 use crate::setup_builder::{PreparedSetup, SetupBuilder, WorkspaceSnapshot};
 
-/// With more, the oldest conversation is closed, and its background processes end.
+/// With more, the conversation that was used least recently is closed, and its background processes end.
 const MAX_CONVERSATIONS: usize = 256;
 
 /// How long a new conversation waits for its MCP servers. Then it begins without those that do not answer. An unattended run
@@ -30,15 +29,12 @@ pub struct WorkspaceConversations {
 
 type Conversation = (Scope, ContextId);
 
-#[derive(Default)]
-struct OpenConversations {
-    setups: HashMap<Conversation, (RequestedSettings, Arc<ConversationSetup>)>,
-    order: VecDeque<Conversation>,
-}
+type OpenConversations = BoundedCache<Conversation, (RequestedSettings, Arc<ConversationSetup>)>;
 
 impl WorkspaceConversations {
     pub fn new(builder: SetupBuilder) -> Self {
-        Self { builder: Arc::new(builder), open: Mutex::default() }
+        let open = BoundedCache::new(MAX_CONVERSATIONS, MAX_CONVERSATIONS);
+        Self { builder: Arc::new(builder), open: Mutex::new(open) }
     }
 
     fn lock_open(&self) -> MutexGuard<'_, OpenConversations> {
@@ -112,7 +108,7 @@ impl Conversations for WorkspaceConversations {
         requested: &RequestedSettings,
     ) -> Result<Arc<ConversationSetup>, SettingsRefusal> {
         let conversation = (scope.clone(), context.clone());
-        let known = self.lock_open().setups.get(&conversation).cloned();
+        let known = self.lock_open().get(&conversation).cloned();
         let setup = match known {
             Some((granted, setup)) if granted == *requested => return Ok(setup),
             // Another model keeps the rest: files that were read, programs that run, approvals.
@@ -122,7 +118,7 @@ impl Conversations for WorkspaceConversations {
             _ => self.build_setup(&conversation, requested).await?,
         };
         let setup = Arc::new(setup);
-        self.lock_open().keep(conversation, (requested.clone(), setup.clone()));
+        self.lock_open().insert(conversation, (requested.clone(), setup.clone()), 1);
         Ok(setup)
     }
 
@@ -134,7 +130,7 @@ impl Conversations for WorkspaceConversations {
 
     async fn refresh(&self, scope: &Scope, context: &ContextId) {
         let conversation = (scope.clone(), context.clone());
-        let Some((requested, setup)) = self.lock_open().setups.get(&conversation).cloned() else { return };
+        let Some((requested, setup)) = self.lock_open().get(&conversation).cloned() else { return };
         let Ok(snapshot) = self.snapshot(&requested).await else { return };
         if let Ok(PreparedSetup { setup: fresh, .. }) =
             self.builder.build(&snapshot, &conversation, &requested)
@@ -142,19 +138,7 @@ impl Conversations for WorkspaceConversations {
             // The rest stays: files that were read, programs that run, approvals.
             let ConversationSetup { instructions, opening, context_files, .. } = fresh;
             let setup = ConversationSetup { instructions, opening, context_files, ..setup.as_ref().clone() };
-            self.lock_open().keep(conversation, (requested, Arc::new(setup)));
-        }
-    }
-}
-
-impl OpenConversations {
-    fn keep(&mut self, conversation: Conversation, setup: (RequestedSettings, Arc<ConversationSetup>)) {
-        if self.setups.insert(conversation.clone(), setup).is_none() {
-            self.order.push_back(conversation);
-        }
-        while self.order.len() > MAX_CONVERSATIONS {
-            let Some(oldest) = self.order.pop_front() else { break };
-            self.setups.remove(&oldest);
+            self.lock_open().insert(conversation, (requested, Arc::new(setup)), 1);
         }
     }
 }

@@ -44,7 +44,7 @@ fn a_client_may_work_only_below_allowed_roots() {
     let roots = format!("{}:{}", at("own").display(), at("roots").display());
     let variables = [("ATTACHE_WORKSPACE", workspace.as_str()), ("CODER_AGENT_ALLOWED_ROOT", &roots)];
     let settings = loaded(Flags::default(), &variables).unwrap();
-    for (wished, expected) in [
+    for (requested, expected) in [
         (at("roots/a"), Some(at("roots/a"))),
         (at("roots"), Some(at("roots"))),
         (at("elsewhere/back"), Some(at("roots/a"))),
@@ -56,11 +56,11 @@ fn a_client_may_work_only_below_allowed_roots() {
         (PathBuf::from(".."), None),
         (PathBuf::from("/"), None),
     ] {
-        let found = allowed_workspace(&settings, &wished);
+        let found = allowed_workspace(&settings, &requested);
         if let Err(error) = &found {
             assert!(error.to_string().contains(&at("roots").display().to_string()), "{error}");
         }
-        assert_eq!(found.ok(), expected, "{}", wished.display());
+        assert_eq!(found.ok(), expected, "{}", requested.display());
     }
     let error = loaded(Flags::default(), &[("CODER_AGENT_ALLOWED_ROOT", "/missing/root")]).unwrap_err();
     assert!(error.to_string().contains("allowed root"), "{error}");

@@ -57,7 +57,7 @@ impl FolderTrust {
 }
 
 /// Who chose the folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChosenBy {
     /// They started there, or named it.
     Operator,

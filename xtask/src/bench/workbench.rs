@@ -187,9 +187,9 @@ impl Drop for Workbench {
 
 /// What cargo says it built, one JSON object per line.
 fn build(root: &Path) -> Result<String, String> {
-    eprintln!("bench: building the release binaries");
+    eprintln!("bench: building the binaries with the profile `dist`");
     let mut command = process::cargo(root);
-    command.args(["build", "--release", "--package", "attache", "--package", "attache-bench"]);
+    command.args(["build", "--profile", "dist", "--package", "attache", "--package", "attache-bench"]);
     command.args(["--message-format", "json"]);
     process::stdout_of(&mut command)
 }

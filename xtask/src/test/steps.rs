@@ -1,6 +1,7 @@
 //! The steps that are one cargo command each.
 
 use std::process::Command;
+use std::thread;
 
 use crate::process;
 use crate::setup::{Runner, Tools};
@@ -40,6 +41,7 @@ pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> R
             let mut command = Command::new(program);
             let arguments = ["nextest", "run", "--workspace", "--color", "never", "--status-level", "fail"];
             command.current_dir(&workspace.root).args(arguments).args(names);
+            command.args(["--test-threads", &test_threads().to_string()]);
             set_tool_variables(&mut command, tools);
             counted(&mut command, Counts::of_nextest)?
         }
@@ -55,6 +57,11 @@ pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> R
         counts.skipped = 0;
     }
     Ok(counts)
+}
+
+/// Two for each core: many tests wait for a server or for a timer.
+fn test_threads() -> usize {
+    thread::available_parallelism().map_or(2, |cores| 2 * cores.get())
 }
 
 /// Tells tests where third-party programs are installed. Without them, those tests skip themselves.

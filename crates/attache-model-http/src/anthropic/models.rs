@@ -61,15 +61,15 @@ impl Model {
     }
 
     /// `None` leaves it to the provider. An answer has at most `room` tokens.
-    pub(super) fn thoughts(&self, wish: Option<Thinking>, room: u64) -> Option<ThinkingParameters> {
+    pub(super) fn thoughts(&self, requested: Option<Thinking>, room: u64) -> Option<ThinkingParameters> {
         let off = json!({"type": "disabled"});
-        match (self.generation, wish) {
+        match (self.generation, requested) {
             (Generation::Early, _) | (Generation::Budget | Generation::Unknown, None) => None,
             (Generation::Budget | Generation::Unknown, Some(Thinking::Off)) => {
                 Some(ThinkingParameters { thinking: off, effort: None, on: false })
             }
-            (Generation::Budget, Some(wish)) => {
-                let tokens: u64 = match wish {
+            (Generation::Budget, Some(requested)) => {
+                let tokens: u64 = match requested {
                     Thinking::Off | Thinking::Low => 2_048,
                     Thinking::Medium => 8_192,
                     Thinking::High => 24_576,
@@ -79,14 +79,14 @@ impl Model {
                 let thinking = json!({"type": "enabled", "budget_tokens": tokens});
                 (tokens >= MIN_BUDGET).then_some(ThinkingParameters { thinking, effort: None, on: true })
             }
-            (Generation::Adaptive | Generation::Unknown, wish) => {
-                let effort = wish.map(|wish| match wish {
+            (Generation::Adaptive | Generation::Unknown, requested) => {
+                let effort = requested.map(|requested| match requested {
                     Thinking::Off | Thinking::Low => "low",
                     Thinking::Medium => "medium",
                     Thinking::High => "high",
                 });
                 // Not all of them can do without thoughts, so those are kept small and to themselves instead.
-                let display = if wish == Some(Thinking::Off) { "omitted" } else { "summarized" };
+                let display = if requested == Some(Thinking::Off) { "omitted" } else { "summarized" };
                 let thinking = json!({"type": "adaptive", "display": display});
                 Some(ThinkingParameters { thinking, effort, on: true })
             }
@@ -141,10 +141,15 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_thoughts(id: &str, wish: Option<Thinking>, room: u64, expected: Option<(Value, Option<&str>)>) {
-        let found = Model::named(id).thoughts(wish, room);
+    fn check_thoughts(
+        id: &str,
+        requested: Option<Thinking>,
+        room: u64,
+        expected: Option<(Value, Option<&str>)>,
+    ) {
+        let found = Model::named(id).thoughts(requested, room);
         let found = found.map(|thoughts| (thoughts.thinking, thoughts.effort));
-        assert_eq!(found, expected, "{id} {wish:?}");
+        assert_eq!(found, expected, "{id} {requested:?}");
     }
 
     #[test]

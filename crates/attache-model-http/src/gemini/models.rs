@@ -70,22 +70,22 @@ impl Model {
     }
 
     /// `None` leaves it to the provider.
-    pub(super) fn thinking(&self, wish: Option<Thinking>) -> Option<Value> {
-        let shown = wish != Some(Thinking::Off);
+    pub(super) fn thinking(&self, requested: Option<Thinking>) -> Option<Value> {
+        let shown = requested != Some(Thinking::Off);
         match self.generation {
             Generation::Early => None,
-            Generation::Unknown if wish.is_none() => None,
+            Generation::Unknown if requested.is_none() => None,
             Generation::Budget => {
-                Some(json!({"includeThoughts": shown, "thinkingBudget": self.budget(wish)}))
+                Some(json!({"includeThoughts": shown, "thinkingBudget": self.budget(requested)}))
             }
             Generation::Level | Generation::Unknown => {
-                Some(json!({"includeThoughts": shown, "thinkingLevel": self.level(wish)}))
+                Some(json!({"includeThoughts": shown, "thinkingLevel": self.level(requested)}))
             }
         }
     }
 
-    fn budget(&self, wish: Option<Thinking>) -> u32 {
-        match wish {
+    fn budget(&self, requested: Option<Thinking>) -> u32 {
+        match requested {
             // The large one cannot do without.
             Some(Thinking::Off) if self.family().contains("pro") => 128,
             Some(Thinking::Off) => 0,
@@ -95,9 +95,9 @@ impl Model {
         }
     }
 
-    fn level(&self, wish: Option<Thinking>) -> &'static str {
+    fn level(&self, requested: Option<Thinking>) -> &'static str {
         let pro = self.family().contains("pro");
-        match wish {
+        match requested {
             Some(Thinking::Off) if pro => "LOW",
             Some(Thinking::Off) => "MINIMAL",
             Some(Thinking::Low) => "LOW",
@@ -160,8 +160,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_thinking(name: &str, wish: Option<Thinking>, expected: Option<Value>) {
-        assert_eq!(Model::named(name).thinking(wish), expected, "{name} {wish:?}");
+    fn check_thinking(name: &str, requested: Option<Thinking>, expected: Option<Value>) {
+        assert_eq!(Model::named(name).thinking(requested), expected, "{name} {requested:?}");
     }
 
     #[test]

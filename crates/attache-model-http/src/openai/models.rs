@@ -60,8 +60,8 @@ impl Model {
     }
 
     /// `None` leaves it to the server.
-    pub(super) fn effort(&self, wish: Option<Thinking>) -> Option<&'static str> {
-        match (wish?, self.kind) {
+    pub(super) fn effort(&self, requested: Option<Thinking>) -> Option<&'static str> {
+        match (requested?, self.kind) {
             (_, Kind::Plain) => None,
             (Thinking::Off, Kind::Series) => Some("low"),
             (Thinking::Off, Kind::Minimal) => Some("minimal"),

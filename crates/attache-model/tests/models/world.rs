@@ -25,7 +25,7 @@ pub(crate) fn message(id: &str, role: Role, parts: Vec<Part>) -> Arc<Message> {
         parts,
         context: Some("context".into()),
         task: Some("task".into()),
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),

@@ -28,9 +28,9 @@ pub(super) const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 impl Outbox {
     /// Whether the configuration is acceptable.
-    pub(crate) async fn check(&self, wish: &NewPushConfig) -> Result<(), Fault> {
-        config_limits::check(&wish.config)?;
-        self.courier.check(&wish.config).await.map_err(|unfit| Fault::invalid(unfit.field, unfit.why))
+    pub(crate) async fn check(&self, request: &NewPushConfig) -> Result<(), Fault> {
+        config_limits::check(&request.config)?;
+        self.courier.check(&request.config).await.map_err(|unfit| Fault::invalid(unfit.field, unfit.why))
     }
 
     /// Stores a configuration that was checked. It replaces one with the same id and continues at its cursor. A new
@@ -38,10 +38,10 @@ impl Outbox {
     pub(crate) async fn register(
         self: &Arc<Self>,
         task: &TaskKey,
-        wish: NewPushConfig,
+        request: NewPushConfig,
         start: Seq,
     ) -> Result<RegisteredConfig, Fault> {
-        let NewPushConfig { mut config, shape } = wish;
+        let NewPushConfig { mut config, shape } = request;
         if config.id.as_str().is_empty() {
             config.id = name(task, &config, shape);
         }

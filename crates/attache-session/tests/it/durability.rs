@@ -85,7 +85,7 @@ async fn a_cancel_that_was_recorded_counts_after_a_restart() {
     let first = session(&stores, &actor).await;
     let opened = task(first.send(&scope(), at_once("m1")).await.unwrap());
     first.shutdown().await;
-    // As a process does that dies right after it wrote the wish down.
+    // As a process does that dies right after it recorded the request.
     let key = opened.key();
     let events = stores.log.read(&key, Seq::START, 100).await.unwrap();
     let mut view = TaskView::fold(events.iter().map(|event| &**event)).unwrap();

@@ -16,7 +16,7 @@ fn stores() -> Stores {
 }
 
 fn wanted() -> Reservation {
-    Reservation { context: Some("c".into()), wishes: None, ending: TaskEnding::StaysOpen }
+    Reservation { context: Some("c".into()), requested: None, ending: TaskEnding::StaysOpen }
 }
 
 fn get(task: &TaskId) -> GetTask {

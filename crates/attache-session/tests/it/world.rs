@@ -88,7 +88,7 @@ pub(crate) fn message(id: &str, task: Option<TaskId>) -> SendMessage {
         parts: vec![Part::text(id)],
         context: None,
         task,
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: vec![],
         extensions: vec![],

@@ -137,15 +137,12 @@ impl<'a> ConnectAttempt<'a> {
         }
     }
 
-    async fn shake_hands<T>(
+    async fn shake_hands(
         &self,
-        transport: T,
+        transport: impl rmcp::transport::Transport<RoleClient> + 'static,
         parts: &ConnectionParts,
         mode: ClientLifecycleMode,
-    ) -> Result<Service, HandshakeError>
-    where
-        T: rmcp::transport::Transport<RoleClient> + 'static,
-    {
+    ) -> Result<Service, HandshakeError> {
         let host = Host::new(self.context, parts.news.clone());
         let transport = RateLimited::new(transport, parts.ending.clone());
         let shaking = serve_client_with_lifecycle_and_ct(host, transport, mode, parts.stop.clone());

@@ -1,7 +1,10 @@
 //! A transport with a limit for the rate of messages; its end is reported at once.
 
 use std::future::Future;
+use std::io;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::model::JsonRpcMessage;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -15,25 +18,48 @@ use super::connection_end::ConnectionEnd;
 const MAX_BURST: f64 = 20_000.0;
 const MAX_PER_SECOND: f64 = 1_000.0;
 
-pub(super) struct RateLimited<T> {
-    inner: T,
+pub(super) struct RateLimited {
+    /// Boxed: the library's loop is compiled once for every type of transport, and is large.
+    inner: Box<dyn BoxedTransport>,
     ending: ConnectionEnd,
     allowance: MessageBudget,
 }
 
-impl<T> RateLimited<T> {
-    pub(super) fn new(inner: T, ending: ConnectionEnd) -> Self {
-        Self { inner, ending, allowance: MessageBudget { left: MAX_BURST, at: Instant::now() } }
+/// A transport of any type.
+trait BoxedTransport: Send {
+    fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> BoxFuture<'static, io::Result<()>>;
+    fn receive(&mut self) -> BoxFuture<'_, Option<RxJsonRpcMessage<RoleClient>>>;
+    fn close(&mut self) -> BoxFuture<'_, io::Result<()>>;
+}
+
+impl<T: Transport<RoleClient>> BoxedTransport for T {
+    fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> BoxFuture<'static, io::Result<()>> {
+        Transport::send(self, message).map(|sent| sent.map_err(io::Error::other)).boxed()
+    }
+
+    fn receive(&mut self) -> BoxFuture<'_, Option<RxJsonRpcMessage<RoleClient>>> {
+        Transport::receive(self).boxed()
+    }
+
+    fn close(&mut self) -> BoxFuture<'_, io::Result<()>> {
+        Transport::close(self).map(|closed| closed.map_err(io::Error::other)).boxed()
     }
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for RateLimited<T> {
-    type Error = T::Error;
+impl RateLimited {
+    pub(super) fn new(inner: impl Transport<RoleClient> + 'static, ending: ConnectionEnd) -> Self {
+        let allowance = MessageBudget { left: MAX_BURST, at: Instant::now() };
+        Self { inner: Box::new(inner), ending, allowance }
+    }
+}
+
+impl Transport<RoleClient> for RateLimited {
+    type Error = io::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         self.inner.send(message)
     }
 
@@ -50,7 +76,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for RateLimited<T> {
         Some(message)
     }
 
-    async fn close(&mut self) -> Result<(), Self::Error> {
+    async fn close(&mut self) -> io::Result<()> {
         self.inner.close().await
     }
 }

@@ -63,7 +63,7 @@ pub(crate) fn read_members(decoder: &mut Decoder, mut members: Members<'_>) -> O
         parts: parts?,
         context: context.map(ContextId::from),
         task: task.map(TaskId::from),
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: reference_tasks.into_iter().map(TaskId::from).collect(),
         extensions,

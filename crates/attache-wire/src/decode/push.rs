@@ -87,7 +87,7 @@ fn task(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
 }
 
 fn create(decoder: &Decoder, task: String, config: PushConfig) -> Option<PushConfigOperation> {
-    Some(PushConfigOperation::Create { task: task.into(), wish: push_request(decoder, config) })
+    Some(PushConfigOperation::Create { task: task.into(), request: push_request(decoder, config) })
 }
 
 /// A receiver gets notifications of the version that asked for them.

@@ -78,9 +78,9 @@ pub(crate) fn read_list(decoder: &mut Decoder, mut members: Members<'_>) -> List
     let context = members.id(decoder, "contextId").map(ContextId::from);
     let task = members.id(decoder, "taskId").map(TaskId::from);
     let metadata = members.object(decoder, "metadata");
-    let wishes = incoming::read_settings(decoder, metadata.as_ref(), here);
+    let requested = incoming::read_settings(decoder, metadata.as_ref(), here);
     decoder.set_profile(Some(Profile::Developer));
-    ListCommands { context, task, settings: wishes }
+    ListCommands { context, task, settings: requested }
 }
 
 /// Reads the parameters of `command/execute`. Besides the RFC's, a client may name a conversation or task, a message
@@ -103,7 +103,7 @@ pub(crate) fn read_execute(decoder: &mut Decoder, mut members: Members<'_>) -> O
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata,
-        wishes: None,
+        requested: None,
         command: Some(Box::new(command)),
     };
     let (_, profile) = incoming::read(decoder, &mut message, here);

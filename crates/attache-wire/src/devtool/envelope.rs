@@ -50,7 +50,7 @@ pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Pa
         parts,
         context: Some(occasion.context.clone()),
         task: Some(occasion.task.clone()),
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
@@ -69,7 +69,7 @@ pub(super) fn call_message_id(occasion: &DevtoolFrame<'_>, call: &CallRecord, mo
 
 /// The message id of the current stretch of text; `ago` counts back to earlier ones.
 pub(super) fn text_message_id(occasion: &DevtoolFrame<'_>, ago: u32) -> String {
-    format!("say-{}", occasion.call_records.breath.saturating_sub(ago))
+    format!("say-{}", occasion.call_records.text_number.saturating_sub(ago))
 }
 
 /// The error of a turn that stopped without an answer. A declined call is no error.

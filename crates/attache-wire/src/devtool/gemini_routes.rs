@@ -108,9 +108,9 @@ fn read_members(
     let context = members.id(decoder, "contextId").map(ContextId::from);
     let here = members.place();
     let settings = members.take("agentSettings");
-    let wishes = settings
+    let requested = settings
         .and_then(|settings| incoming::read_gemini_settings(decoder, settings, here.member("agentSettings")));
-    Some((context, wishes))
+    Some((context, requested))
 }
 
 /// Reads `POST /executeCommand`. The error text is the route's own.
@@ -141,7 +141,7 @@ pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
-        wishes: None,
+        requested: None,
         command: Some(Box::new(command)),
     };
     let (configuration, manner) = (SendConfiguration::default(), SendOptions::default());

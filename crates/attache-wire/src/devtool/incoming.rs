@@ -21,7 +21,7 @@ pub(crate) fn read(
     message: &mut Message,
     place: FieldPath<'_>,
 ) -> (MessageAnswers, Option<Profile>) {
-    message.wishes = read_settings(decoder, message.metadata.as_ref(), place);
+    message.requested = read_settings(decoder, message.metadata.as_ref(), place);
     let (answers, answered) = decode_answers(decoder, message, place);
     let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
     let profile = detect_profile(message.metadata.as_ref(), keys.map(String::as_str));
@@ -31,11 +31,11 @@ pub(crate) fn read(
 /// Reads the settings in the metadata of the request around `message`, where some clients put them. Settings and the
 /// dialect of the message take precedence.
 pub(crate) fn read_request(decoder: &mut Decoder, message: &mut Message, metadata: Option<&Metadata>) {
-    if let Some(mut wished) = read_settings(decoder, metadata, FieldPath::Root) {
-        wished.said_in.insert_str(0, RequestedSettings::IN_REQUEST);
-        message.wishes = Some(match message.wishes.take() {
-            Some(own) => Box::new(own.over(*wished)),
-            None => wished,
+    if let Some(mut requested) = read_settings(decoder, metadata, FieldPath::Root) {
+        requested.said_in.insert_str(0, RequestedSettings::IN_REQUEST);
+        message.requested = Some(match message.requested.take() {
+            Some(own) => Box::new(own.over(*requested)),
+            None => requested,
         });
     }
     if decoder.profile().is_none() {

@@ -104,7 +104,7 @@ fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
-        wishes: None,
+        requested: None,
         command: None,
     };
     let (answers, _) = decode_answers(decoder, &message, place);

@@ -26,8 +26,8 @@ fn settings_alone(value: &Value) {
     let params = json!({ "message": {
         "messageId": "m", "role": "user", "parts": [{ "kind": "text", "text": "hello" }], "metadata": { incoming::GEMINI: value },
     }});
-    let alone = gemini_routes::read_create(json!({ "agentSettings": value })).map(|(_, wishes)| wishes);
-    let said = sent(Dialect::V0_3Rpc, params).map(|message| message.wishes);
+    let alone = gemini_routes::read_create(json!({ "agentSettings": value })).map(|(_, requested)| requested);
+    let said = sent(Dialect::V0_3Rpc, params).map(|message| message.requested);
     assert_eq!(alone.ok(), said);
 }
 
@@ -37,12 +37,12 @@ fn settings(dialect: Dialect, key: &str, profile: Option<Profile>, value: &Value
         "messageId": "m", "role": role(dialect), parts(dialect): [{ "kind": "text", "text": "hello" }], "metadata": { key: value },
     }});
     let Some(message) = sent(dialect, params) else { return };
-    if let Some(wishes) = &message.wishes {
-        assert_eq!(wishes.said_in, key);
+    if let Some(requested) = &message.requested {
+        assert_eq!(requested.said_in, key);
     }
     assert!(profile.is_none() || message.metadata.is_some(), "a sign is not lost");
     let again = sent(dialect, json!({ "message": written(dialect, &message) }));
-    assert_eq!(again.expect("what was read is read again").wishes, message.wishes, "in {dialect:?}");
+    assert_eq!(again.expect("what was read is read again").requested, message.requested, "in {dialect:?}");
 }
 
 /// An answer in the domain's words is one already.

@@ -98,7 +98,7 @@ fn read_message<P>(
         parts: parts?,
         context: context.map(ContextId::from),
         task: task.map(TaskId::from),
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks,
         extensions: members.extensions,

@@ -30,7 +30,7 @@ pub(crate) fn user_text(text: &str) -> Message {
         parts: vec![Part::text(text)],
         context: None,
         task: None,
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
@@ -60,7 +60,7 @@ pub(crate) fn full_message(dialect: Dialect) -> Message {
         ],
         context: Some(ContextId::from("c-1")),
         task: Some(TaskId::from("t-1")),
-        wishes: None,
+        requested: None,
         command: None,
         reference_tasks: vec![TaskId::from("t-0")],
         extensions: vec!["https://example.com/ext".into()],
@@ -88,7 +88,7 @@ pub(crate) fn lose(dialect: Dialect, message: &mut Message) {
 }
 
 /// A configuration with everything that one can have.
-pub(crate) fn push_wish(dialect: Dialect) -> NewPushConfig {
+pub(crate) fn push_request(dialect: Dialect) -> NewPushConfig {
     let authentication =
         PushAuthentication { schemes: vec!["Bearer".into()], credentials: Some("hook-secret".into()) };
     let shape = match dialect.version() {
@@ -113,7 +113,7 @@ pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
             accepted_output_modes: vec!["text/plain".into(), "application/json".into()],
             history_length: Some(5),
             return_immediately: true,
-            push: Some(Box::new(push_wish(dialect))),
+            push: Some(Box::new(push_request(dialect))),
         },
         metadata: Some(object(json!({ "origin": "golden" }))),
         options: Default::default(),

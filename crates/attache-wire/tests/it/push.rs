@@ -7,7 +7,7 @@ use attache_domain::{
 use attache_wire::{Dialect, decode, encode, rest};
 use serde_json::{Value, json};
 
-use crate::fixture::push_wish;
+use crate::fixture::push_request;
 
 fn flat(schemes: &Value) -> Value {
     let mut config = json!({
@@ -46,7 +46,7 @@ fn over_rest(method: &str, path: &str, body: Option<Value>) -> PushConfigOperati
 }
 
 fn create(dialect: Dialect) -> PushConfigOperation {
-    PushConfigOperation::Create { task: "t-1".into(), wish: push_wish(dialect) }
+    PushConfigOperation::Create { task: "t-1".into(), request: push_request(dialect) }
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn b7_a_send_may_carry_a_configuration() {
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(read(flat(&schemes)).as_deref(), Some(&push_wish(dialect)), "{dialect:?}");
+        assert_eq!(read(flat(&schemes)).as_deref(), Some(&push_request(dialect)), "{dialect:?}");
         assert_eq!(read(Value::Null), None);
     }
 }
@@ -177,7 +177,7 @@ fn a_configuration_is_shown_in_the_form_of_each_dialect() {
     for dialect in Dialect::ALL {
         let kept = StoredPushConfig {
             task: TaskId::from("t-1"),
-            config: push_wish(dialect).config,
+            config: push_request(dialect).config,
             status: PushStatus::default(),
         };
         let mut out = Vec::new();

@@ -71,7 +71,7 @@ prop_compose! {
             parts,
             context: context.map(ContextId::from),
             task: task.map(TaskId::from),
-            wishes: None,
+            requested: None,
             command: None,
             reference_tasks: references.into_iter().map(TaskId::from).collect(),
             extensions,

@@ -1,11 +1,11 @@
 //! What the conversations in one workspace have in common. It is read once, and again when one of its files has changed.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use attache_agent::{SettingsRefusal, declarations};
 use attache_config::ConfigError;
-use attache_domain::{IgnorePoison, RequestedSettings};
+use attache_domain::{BoundedCache, IgnorePoison, RequestedSettings};
 use attache_model::ToolDeclaration;
 use attache_tool::policy::Policy;
 
@@ -32,7 +32,7 @@ pub(crate) struct WorkspaceSnapshot {
 }
 
 /// Conversations with the same key share a snapshot.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct WorkspaceKey {
     pub(super) root: PathBuf,
     pub(super) chosen_by: ChosenBy,
@@ -46,33 +46,33 @@ const MAX_SNAPSHOTS: usize = 32;
 /// With more files, they are compared on a thread that may wait for the disk.
 const MAX_STAMPS_INLINE: usize = 64;
 
-#[derive(Default)]
 pub(crate) struct SnapshotCache {
-    cached: Mutex<Vec<Arc<CachedSnapshot>>>,
+    cached: Mutex<BoundedCache<WorkspaceKey, Arc<CachedSnapshot>>>,
 }
 
 struct CachedSnapshot {
-    key: WorkspaceKey,
     snapshot: Arc<WorkspaceSnapshot>,
     stamps: FileStamps,
 }
 
+impl Default for SnapshotCache {
+    fn default() -> Self {
+        Self { cached: Mutex::new(BoundedCache::new(MAX_SNAPSHOTS, MAX_SNAPSHOTS)) }
+    }
+}
+
 impl SnapshotCache {
-    fn known(&self) -> MutexGuard<'_, Vec<Arc<CachedSnapshot>>> {
-        self.cached.lock().ignore_poison()
-    }
-
     fn find(&self, key: &WorkspaceKey) -> Option<Arc<CachedSnapshot>> {
-        self.known().iter().find(|known| known.key == *key).cloned()
+        self.cached.lock().ignore_poison().get(key).cloned()
     }
 
-    fn keep(&self, known: CachedSnapshot) {
-        let mut all = self.known();
-        all.retain(|other| other.key != known.key);
+    fn keep(&self, key: WorkspaceKey, snapshot: CachedSnapshot) {
+        let mut cached = self.cached.lock().ignore_poison();
         // A file that was just written may be written again within the same time stamp.
-        if known.stamps.are_stable() {
-            all.insert(0, Arc::new(known));
-            all.truncate(MAX_SNAPSHOTS);
+        if snapshot.stamps.are_stable() {
+            cached.insert(key, Arc::new(snapshot), 1);
+        } else {
+            cached.remove(&key);
         }
     }
 }
@@ -106,7 +106,7 @@ impl SetupBuilder {
         let (read, stamps) = record_stamps(|| self.read(&key.root, key.chosen_by, &flags));
         let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
         let snapshot = Arc::new(read.map_err(refused)?);
-        self.snapshots.keep(CachedSnapshot { key: key.clone(), snapshot: snapshot.clone(), stamps });
+        self.snapshots.keep(key.clone(), CachedSnapshot { snapshot: snapshot.clone(), stamps });
         Ok(snapshot)
     }
 

@@ -215,11 +215,11 @@ async fn the_same_repository_goes_off_where_it_is_trusted() {
     assert!(!world.canary.folder.join("hook").exists() && !world.canary.folder.join("discovery").exists());
 }
 
-/// A server that was started elsewhere, and a client that wishes for the repository as its workspace.
+/// A server that was started elsewhere, and a client that asks for the repository as its workspace.
 #[tokio::test]
-async fn a_workspace_that_a_client_wishes_for_does_nothing_unasked() {
+async fn a_workspace_that_a_client_requests_does_nothing_unasked() {
     let world = World::new([run_shell("made-unasked"), says("What?")]);
-    let watched = Watched::new(world.launch.folder(), "wished");
+    let watched = Watched::new(world.launch.folder(), "requested");
     let elsewhere = world.launch.folder().canonicalize().unwrap().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let settings = format!("allowed_roots = [{:?}]\n", world.repository());

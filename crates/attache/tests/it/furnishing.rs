@@ -1,4 +1,4 @@
-//! What a conversation works with: settings, context files, rules, trust, and what clients wish for.
+//! What a conversation works with: settings, context files, rules, trust, and what clients request.
 
 use std::fs;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::agent_world::{
 };
 use crate::support::message;
 
-/// Sends with wishes, and optionally in a context.
-async fn wish(client: &TestClient, id: &str, context: Option<&str>, wishes: Value) -> Value {
+/// Sends with settings, and optionally in a context.
+async fn send_with(client: &TestClient, id: &str, context: Option<&str>, requested: Value) -> Value {
     let mut params = message(id, "Go!");
-    params["message"]["metadata"] = json!({"attache": wishes});
+    params["message"]["metadata"] = json!({"attache": requested});
     if let Some(context) = context {
         params["message"]["contextId"] = json!(context);
     }
@@ -212,7 +212,7 @@ async fn a_client_chooses_its_workspace_below_an_allowed_root_and_keeps_it() {
     let model = ModelServer::with_responses([read(), says("a"), read(), says("b")]);
     let (launch, server) = with_roots(&model, "").await;
     let folder = launch.folder().join("projects/a");
-    let answer = wish(&server.client(), "m1", None, json!({"workspace": folder})).await;
+    let answer = send_with(&server.client(), "m1", None, json!({"workspace": folder})).await;
     let task = answer["result"]["task"].clone();
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{answer:#}");
     assert!(last_output(&model).contains("I am a."), "{}", last_output(&model));
@@ -226,7 +226,7 @@ async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
     let model = ModelServer::with_responses([says("never")]);
     let (launch, server) = with_roots(&model, "").await;
     let outside = launch.folder().join("data");
-    for (wishes, says) in [
+    for (requested, says) in [
         (json!({"workspace": outside}), "projects"),
         (json!({"workspace": "/nowhere"}), "projects"),
         (json!({"model": "gpt"}), "openai:NAME"),
@@ -241,10 +241,10 @@ async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
         ),
         (json!({"modle": "flash"}), "approvalMode"),
     ] {
-        let answer = wish(&server.client(), "m1", None, wishes.clone()).await;
-        assert_eq!(answer["error"]["code"], -32602, "{wishes}: {answer}");
+        let answer = send_with(&server.client(), "m1", None, requested.clone()).await;
+        assert_eq!(answer["error"]["code"], -32602, "{requested}: {answer}");
         let message = answer["error"].to_string();
-        assert!(message.contains(says), "{wishes}: {message}");
+        assert!(message.contains(says), "{requested}: {message}");
     }
     assert!(model.received().is_empty());
 }
@@ -253,7 +253,7 @@ async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
 async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
     let model = ModelServer::with_responses([touch("made"), says("Done.")]);
     let (launch, server) = with_roots(&model, "client_auto_execute = true\n").await;
-    let answer = wish(&server.client(), "m1", None, json!({"approvalMode": "yolo"})).await;
+    let answer = send_with(&server.client(), "m1", None, json!({"approvalMode": "yolo"})).await;
     assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED", "{answer:#}");
     assert!(work(&launch).join("made").exists());
 }
@@ -262,9 +262,9 @@ async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
 async fn the_model_can_be_changed_in_the_middle_of_a_conversation() {
     let model = ModelServer::with_responses([says("One."), says("Two.")]);
     let (_launch, server) = start(&model).await;
-    let answer = wish(&server.client(), "m1", None, json!({"model": "gemini-2.5-flash"})).await;
+    let answer = send_with(&server.client(), "m1", None, json!({"model": "gemini-2.5-flash"})).await;
     let context = answer["result"]["task"]["contextId"].as_str().unwrap().to_owned();
-    wish(&server.client(), "m2", Some(&context), json!({"model": "gemini-2.5-pro"})).await;
+    send_with(&server.client(), "m2", Some(&context), json!({"model": "gemini-2.5-pro"})).await;
     let paths: Vec<_> = model.received().iter().map(|request| request.target.clone()).collect();
     assert!(paths[0].contains("gemini-2.5-flash") && paths[1].contains("gemini-2.5-pro"), "{paths:?}");
 }
@@ -333,12 +333,13 @@ async fn a_conversation_goes_from_provider_to_provider_with_its_tools() {
         .variable("ANTHROPIC_BASE_URL", &others.url());
     let server = launch.start().await;
     let client = server.client();
-    let task = wish(&client, "m1", None, json!({})).await["result"]["task"].clone();
+    let task = send_with(&client, "m1", None, json!({})).await["result"]["task"].clone();
     assert_eq!(answer_text(&task), "From Google.");
     let context = task["contextId"].as_str().unwrap().to_owned();
-    let answer = wish(&client, "m2", Some(&context), json!({"model": "openai:gpt-5"})).await;
+    let answer = send_with(&client, "m2", Some(&context), json!({"model": "openai:gpt-5"})).await;
     assert_eq!(answer_text(&answer["result"]["task"]), "From OpenAI.", "{answer:#}");
-    let answer = wish(&client, "m3", Some(&context), json!({"model": "anthropic:claude-sonnet-4-5"})).await;
+    let answer =
+        send_with(&client, "m3", Some(&context), json!({"model": "anthropic:claude-sonnet-4-5"})).await;
     assert_eq!(answer_text(&answer["result"]["task"]), "From Anthropic.", "{answer:#}");
     let bodies: Vec<String> = others.received().iter().map(|request| request.json().to_string()).collect();
     assert!(

@@ -51,7 +51,7 @@ impl Peer {
     }
 }
 
-/// attache with a store on disk, at work in `desk`; its clients may wish for calls that nobody is asked about.
+/// attache with a store on disk, at work in `desk`; its clients may request calls that run unasked.
 pub(super) fn start_ours(
     workbench: &Workbench,
     store: &str,

@@ -79,7 +79,7 @@ async fn ten_refusals_are_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wish_for_a_pause_is_obeyed_and_told_once() {
+async fn a_requested_pause_is_obeyed_and_told_once() {
     let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "2s");
     let told = World::new([busy, fine()]).ask(hello()).await;
     check(&told, &[2.2]);

@@ -64,7 +64,7 @@ async fn an_unhappy_provider_is_asked_again_after_growing_pauses() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wish_for_a_pause_is_obeyed_and_told_before_it() {
+async fn a_requested_pause_is_obeyed_and_told_before_it() {
     let busy = || openai::error(429, "requests", "rate_limit_exceeded", "slow down");
     let told = World::new([busy().header("retry-after-ms", "2000"), fine()]).ask(hello()).await;
     check(&told, &[2.2]);

@@ -48,7 +48,7 @@ async fn a_configuration_is_found_by_name_listed_in_pages_and_seen_by_nobody_els
     assert!(matches!(missing, Fault::PushConfigNotFound { .. }), "{missing}");
     for stranger in [Scope::new("", "you"), Scope::new("other", "me")] {
         let none = Fault::TaskNotFound { task: opened.task.clone() };
-        let create = wish("d", PushShape::EachUpdate);
+        let create = new_config("d", PushShape::EachUpdate);
         assert_eq!(session.push_config(&stranger, &opened.task, None).await.unwrap_err(), none);
         assert_eq!(session.push_configs(&stranger, &list(None, "")).await.unwrap_err(), none);
         assert_eq!(session.create_push_config(&stranger, &opened.task, create).await.unwrap_err(), none);
@@ -125,7 +125,7 @@ async fn one_in_place_of_another_goes_on_where_that_one_was() {
     while session.counters().snapshot().push_failed == 0 {
         tokio::task::yield_now().await;
     }
-    let mut other = wish("c", PushShape::EachUpdate);
+    let mut other = new_config("c", PushShape::EachUpdate);
     other.config.url = "https://other.test".into();
     session.create_push_config(&scope(), &opened.task, other).await.unwrap();
     actor.go.add_permits(1);
@@ -142,7 +142,8 @@ async fn a_task_takes_so_many_and_no_more() {
     let session = start(&stores(), &waiting(), &Postman::new(), |options| options.max_per_task = 2).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "a")).await.unwrap());
     create(&session, &opened.task, "b").await;
-    let one_more = session.create_push_config(&scope(), &opened.task, wish("c", PushShape::EachUpdate)).await;
+    let one_more =
+        session.create_push_config(&scope(), &opened.task, new_config("c", PushShape::EachUpdate)).await;
     assert!(one_more.unwrap_err().to_string().contains("has 2 push configurations"));
     create(&session, &opened.task, "b").await;
     session.delete_push_config(&scope(), &opened.task, &"a".into()).await.unwrap();

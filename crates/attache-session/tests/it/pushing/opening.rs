@@ -8,7 +8,7 @@ use attache_domain::*;
 use attache_store::memory::MemoryStore;
 use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError, Stores};
 
-use super::postman::{Postman, start, wish};
+use super::postman::{Postman, new_config, start};
 use crate::world::*;
 
 /// A store that takes its time to answer, so that what it answers may be old.
@@ -49,7 +49,7 @@ async fn a_task_that_is_opened_while_it_is_looked_for_is_no_orphan() {
     let postman = Postman::new();
     let session = start(&stores, &actor, &postman, |_| {}).await;
     let mut send = message("m1", None);
-    send.configuration.push = Some(Box::new(wish("hook", PushShape::EachUpdate)));
+    send.configuration.push = Some(Box::new(new_config("hook", PushShape::EachUpdate)));
     let done = task(session.send(&scope(), send).await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
     let seqs = postman.until("hook", 2).await;

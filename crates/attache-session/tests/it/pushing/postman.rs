@@ -147,13 +147,13 @@ pub(crate) fn config(id: &str) -> PushConfig {
     PushConfig { id: id.into(), url: format!("https://{id}.test"), token: None, authentication: None }
 }
 
-pub(crate) fn wish(id: &str, shape: PushShape) -> NewPushConfig {
+pub(crate) fn new_config(id: &str, shape: PushShape) -> NewPushConfig {
     NewPushConfig { config: config(id), shape }
 }
 
 /// A message that wants to be told of its task.
 pub(crate) fn with_push(mut send: SendMessage, id: &str) -> SendMessage {
-    send.configuration.push = Some(Box::new(wish(id, PushShape::EachUpdate)));
+    send.configuration.push = Some(Box::new(new_config(id, PushShape::EachUpdate)));
     send
 }
 
@@ -162,7 +162,7 @@ pub(crate) async fn kept(session: &SessionService, task: &TaskId, id: &str) -> S
 }
 
 pub(crate) async fn create(session: &SessionService, task: &TaskId, id: &str) -> StoredPushConfig {
-    session.create_push_config(&scope(), task, wish(id, PushShape::EachUpdate)).await.unwrap()
+    session.create_push_config(&scope(), task, new_config(id, PushShape::EachUpdate)).await.unwrap()
 }
 
 /// Waits until nothing is left to tell.

@@ -44,7 +44,7 @@ async fn a_whole_task_is_told_as_it_was_after_each_event() {
     let postman = Postman::gated();
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     let mut send = message("m1", None);
-    send.configuration.push = Some(Box::new(wish("", PushShape::WholeTask)));
+    send.configuration.push = Some(Box::new(new_config("", PushShape::WholeTask)));
     send.configuration.return_immediately = true;
     let opened = task(session.send(&scope(), send).await.unwrap());
     read_from(&session, &opened.task, Some(Seq(1))).await;

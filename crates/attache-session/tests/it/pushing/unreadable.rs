@@ -7,7 +7,7 @@ use attache_store::conformance::DamagedStore;
 use attache_store::memory::MemoryStore;
 use attache_store::{Record, RecordChange, Records, Stores};
 
-use super::postman::{Postman, start, wish};
+use super::postman::{Postman, new_config, start};
 use crate::world::*;
 
 #[tokio::test(start_paused = true)]
@@ -19,9 +19,9 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
         let postman = Postman::new();
         let first = start(&stores, &actor, &postman, |_| {}).await;
         let mut send = at_once("m1");
-        send.configuration.push = Some(Box::new(wish("sound", PushShape::EachUpdate)));
+        send.configuration.push = Some(Box::new(new_config("sound", PushShape::EachUpdate)));
         let opened = task(first.send(&scope(), send).await.unwrap());
-        let damaged = wish("damaged", PushShape::EachUpdate);
+        let damaged = new_config("damaged", PushShape::EachUpdate);
         first.create_push_config(&scope(), &opened.task, damaged).await.unwrap();
         postman.until("sound", 1).await;
         first.shutdown().await;
@@ -49,7 +49,7 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
         let missing = second.push_config(&scope(), &opened.task, Some(&"damaged".into())).await;
         assert!(matches!(missing, Err(Fault::PushConfigNotFound { .. })), "{damage}: {missing:?}");
         // Another of the same name takes its place.
-        let again = wish("damaged", PushShape::EachUpdate);
+        let again = new_config("damaged", PushShape::EachUpdate);
         second.create_push_config(&scope(), &opened.task, again).await.unwrap();
         assert_eq!(second.push_configs(&scope(), &list).await.unwrap().configs.len(), 2, "{damage}");
     }

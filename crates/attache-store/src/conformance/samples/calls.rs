@@ -91,7 +91,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
 
 /// A message that says more than its parts do.
 fn commanding() -> Message {
-    let wishes = RequestedSettings {
+    let requested = RequestedSettings {
         model: Some("gemini-y".into()),
         workspace: Some("/work".into()),
         approval_mode: Some("plan".into()),
@@ -103,7 +103,7 @@ fn commanding() -> Message {
     };
     let command = CommandCall { path: vec!["memory".into(), "add".into()], arguments: "blue".into() };
     Message {
-        wishes: Some(Box::new(wishes)),
+        requested: Some(Box::new(requested)),
         command: Some(Box::new(command)),
         ..short_message("message-12")
     }

@@ -16,19 +16,19 @@ pub(super) fn read(
     let metadata = metadata?;
     let keys = metadata.keys().map(String::as_str);
     let extension = keys.filter(|key| is_devtool_uri(key)).max();
-    let mut wishes: Option<RequestedSettings> = None;
+    let mut requested: Option<RequestedSettings> = None;
     for key in [Some(GEMINI), extension, Some(OWN)].into_iter().flatten() {
         let Some(value) = metadata.get(key).filter(|value| !value.is_null()) else { continue };
         let here = place.member(key);
         let Some(members) = decoder.members(value.clone(), here) else { continue };
         if let Some(read) = read_members(decoder, members, key) {
-            wishes = Some(match wishes {
+            requested = Some(match requested {
                 Some(before) => read.over(before),
                 None => read,
             });
         }
     }
-    wishes
+    requested
 }
 
 /// The settings of Gemini CLI's clients on their own.
@@ -48,7 +48,7 @@ fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> O
         return None;
     }
     let workspace = members.nonempty_text(decoder, "workspacePath");
-    let wishes = RequestedSettings {
+    let requested = RequestedSettings {
         model: members.nonempty_text(decoder, "model"),
         workspace: workspace.or_else(|| members.nonempty_text(decoder, "workspace")).map(Into::into),
         approval_mode: members.nonempty_text(decoder, "approvalMode"),
@@ -65,5 +65,5 @@ fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> O
         let known = "model, workspace, approvalMode, mcpServers, allowedTools and autoExecute";
         return decoder.refuse(here, format!("cannot hold {unknown:?}; it may hold {known}"));
     }
-    Some(wishes)
+    Some(requested)
 }

@@ -106,12 +106,12 @@ fn read_configuration(
         blocking,
     } = configuration;
     let push = push_notification.and_then(|it| read_config(decoder, it, place.member("push_notification")));
-    let wish = |config| Box::new(NewPushConfig { config, shape: PushShape::WholeTask });
+    let request = |config| Box::new(NewPushConfig { config, shape: PushShape::WholeTask });
     SendConfiguration {
         accepted_output_modes,
         history_length: read_history_length(decoder, history_length, place),
         return_immediately: !blocking,
-        push: push.map(wish),
+        push: push.map(request),
     }
 }
 
@@ -197,7 +197,7 @@ fn read_create(
     }
     Some(PushConfigOperation::Create {
         task: task?,
-        wish: NewPushConfig { config, shape: PushShape::WholeTask },
+        request: NewPushConfig { config, shape: PushShape::WholeTask },
     })
 }
 

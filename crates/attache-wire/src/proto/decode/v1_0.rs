@@ -201,9 +201,9 @@ fn read_push(
             let config: proto::TaskPushNotificationConfig = parse(message)?;
             let tenant = config.tenant.clone();
             let task = required_id(decoder, config.task_id.clone(), root.member("task_id"));
-            let wish = read_config(decoder, config, root);
-            let create = |task: String, wish| PushConfigOperation::Create { task: task.into(), wish };
-            (task.zip(wish).map(|(task, wish)| create(task, wish)), tenant)
+            let request = read_config(decoder, config, root);
+            let create = |task: String, request| PushConfigOperation::Create { task: task.into(), request };
+            (task.zip(request).map(|(task, request)| create(task, request)), tenant)
         }
         OperationKind::PushList => {
             let request: proto::ListTaskPushNotificationConfigsRequest = parse(message)?;

@@ -22,7 +22,7 @@ fn text_is_told_piece_by_piece() {
     let first = world.hears(said("The quick "));
     let second = world.hears(said("brown"));
     let id = |event: &Option<Value>| event.as_ref().unwrap()["status"]["message"]["messageId"].clone();
-    assert_eq!(id(&first), id(&second), "one breath, one message");
+    assert_eq!(id(&first), id(&second), "one text, one message");
     check_status(first, "working", "text-content", Some(json!({ "kind": "text", "text": "The quick " })));
     check_status(second, "working", "text-content", Some(json!({ "kind": "text", "text": "brown" })));
 }

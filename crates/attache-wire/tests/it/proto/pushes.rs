@@ -8,7 +8,7 @@ use attache_wire::{Dialect, Version, proto};
 use serde_json::{Value, json};
 
 use super::transcoded::{check, read};
-use crate::fixture::push_wish;
+use crate::fixture::push_request;
 
 fn call(version: Version, kind: OperationKind, message: &str, json: Value) -> PushConfigOperation {
     match read(version, kind, message, &json).unwrap().operation {
@@ -42,10 +42,14 @@ fn resource() -> Value {
 #[test]
 fn a_configuration_is_set_in_the_form_of_each_version() {
     let read = call(Version::V1_0, OperationKind::PushCreate, "TaskPushNotificationConfig", flat());
-    assert_eq!(read, PushConfigOperation::Create { task: "t-1".into(), wish: push_wish(Dialect::V1_0) });
+    assert_eq!(
+        read,
+        PushConfigOperation::Create { task: "t-1".into(), request: push_request(Dialect::V1_0) }
+    );
 
     let message = "CreateTaskPushNotificationConfigRequest";
-    let expected = PushConfigOperation::Create { task: "t-1".into(), wish: push_wish(Dialect::V0_3Rest) };
+    let expected =
+        PushConfigOperation::Create { task: "t-1".into(), request: push_request(Dialect::V0_3Rest) };
     for (parent, config_id) in
         [("tasks/t-1", "hook-1"), ("tasks/t-1", ""), ("tasks/t-1/pushNotificationConfigs", "")]
     {
@@ -53,12 +57,12 @@ fn a_configuration_is_set_in_the_form_of_each_version() {
         assert_eq!(call(Version::V0_3, OperationKind::PushCreate, message, request), expected);
     }
     let request = json!({ "parent": "tasks/t-1", "configId": "another", "config": resource() });
-    let PushConfigOperation::Create { wish, .. } =
+    let PushConfigOperation::Create { request, .. } =
         call(Version::V0_3, OperationKind::PushCreate, message, request)
     else {
         panic!("not a creation");
     };
-    assert_eq!(wish.config.id.as_str(), "another", "the call's own id comes first");
+    assert_eq!(request.config.id.as_str(), "another", "the call's own id comes first");
 }
 
 #[test]
@@ -100,7 +104,7 @@ fn configurations_are_written_in_the_form_of_each_version() {
     for (version, dialect, expected) in
         [(Version::V1_0, Dialect::V1_0, flat()), (Version::V0_3, Dialect::V0_3Rest, resource())]
     {
-        let config = push_wish(dialect).config;
+        let config = push_request(dialect).config;
         let kept = StoredPushConfig { task: "t-1".into(), config, status: PushStatus::default() };
         let mut out = Vec::new();
         proto::write_push_config(version, &kept, &mut out);

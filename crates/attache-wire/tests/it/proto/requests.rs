@@ -188,7 +188,7 @@ fn a_message_in_the_words_of_the_extension_is_recognised() {
 }
 
 #[test]
-fn settings_beside_the_message_are_recognised_and_wished_for() {
+fn settings_beside_the_message_are_recognised_as_requests() {
     let settings = json!({ "coderAgent": { "kind": "agent-settings", "workspacePath": "/w" } });
     for version in Version::ALL {
         let (message, parts) = match version {
@@ -200,8 +200,8 @@ fn settings_beside_the_message_are_recognised_and_wished_for() {
         let decoded = read(version, OperationKind::Send, "SendMessageRequest", &request).unwrap();
         assert_eq!(decoded.profile, Some(Profile::Gemini), "{version:?}");
         let Operation::Send(send) = decoded.operation else { panic!("not a send") };
-        let wishes = send.message.wishes.expect("wishes");
-        assert_eq!(wishes.workspace.as_deref(), Some("/w".as_ref()), "{version:?}");
+        let requested = send.message.requested.expect("settings");
+        assert_eq!(requested.workspace.as_deref(), Some("/w".as_ref()), "{version:?}");
     }
 }
 

@@ -19,7 +19,7 @@ fn check(launch: &ServerLaunch, task: &Value) {
     assert!(work(launch).join("made/it").exists());
 }
 
-async fn wish(client: &TestClient, id: &str) -> Value {
+async fn request(client: &TestClient, id: &str) -> Value {
     let mut params = message(id, "Work!");
     params["message"]["metadata"] = json!({"attache": {"approvalMode": "confined"}});
     client.rpc("SendMessage", params).await
@@ -49,7 +49,7 @@ async fn a_client_gets_it_where_the_operator_allows_that() {
     let model = model();
     let launch = launch_with(&model).settings("client_auto_execute = true\n");
     let server = launch.start().await;
-    let answer = wish(&server.client(), "m1").await;
+    let answer = request(&server.client(), "m1").await;
     check(&launch, &answer["result"]["task"]);
 }
 
@@ -65,7 +65,7 @@ async fn a_client_is_refused_without_the_operator_without_trust_and_on_a_weak_ke
         let launch = launch_with(&model).settings(settings);
         let launch = if trusts { launch } else { launch.without_trust() };
         let server = launch.start().await;
-        let answer = wish(&server.client(), "m1").await;
+        let answer = request(&server.client(), "m1").await;
         assert_eq!(answer["error"]["code"], -32602, "{answer:#}");
         assert!(answer["error"].to_string().contains(expected), "{settings:?}: {answer:#}");
         assert!(model.received().is_empty() && !work(&launch).join("made").exists());

@@ -32,7 +32,7 @@ impl Editor {
         self.pair.text(id, text)
     }
 
-    /// Parameters of a message that says what is wished for, as the first of a conversation does.
+    /// Parameters of a message that says what is requested, as the first of a conversation does.
     pub(super) fn text_with(&self, id: &str, text: &str, settings: &Value) -> Value {
         let mut params = self.text(id, text);
         params["message"]["metadata"] = json!({ URI: settings });

@@ -1,4 +1,4 @@
-//! `AgentSettings`: what a client may wish for in its first message, and what comes of it.
+//! `AgentSettings`: what a client may request in its first message, and what comes of it.
 
 use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::PlannedResponse;
@@ -39,7 +39,7 @@ async fn a_workspace_below_an_allowed_root_is_used_and_kept() {
 }
 
 #[tokio::test]
-async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
+async fn requests_that_cannot_be_granted_are_refused_with_the_rule() {
     let world = World::with([says("never")], with_roots("")).await;
     let folder = world.launch.folder().to_owned();
     let projects = folder.canonicalize().unwrap().join("projects");
@@ -103,14 +103,14 @@ async fn a_mode_for_another_workspace_is_granted_or_refused_before_a_task_opens(
     })
     .await;
     let editor = world.editor();
-    let wish = |mode: &str, name: &str| {
+    let request = |mode: &str, name: &str| {
         let folder = world.launch.folder().join("projects").join(name);
         json!({"approval_mode": mode, "workspace_path": folder})
     };
-    let refused = editor.refused(editor.text_with("m1", "Go!", &wish("auto_edit", "other"))).await;
+    let refused = editor.refused(editor.text_with("m1", "Go!", &request("auto_edit", "other"))).await;
     assert!(refused.message.contains("more careful"), "{refused:#?}");
     assert!(world.model.received().is_empty());
-    for (id, settings) in [("m2", wish("auto_edit", "trusted")), ("m3", wish("plan", "other"))] {
+    for (id, settings) in [("m2", request("auto_edit", "trusted")), ("m3", request("plan", "other"))] {
         let granted = editor.exchange(editor.text_with(id, "Go!", &settings)).await;
         assert_eq!(granted.last().state(), "completed", "{settings} {:#?}", granted.lines());
     }

@@ -15,7 +15,7 @@ async fn start(model: &ModelServer) -> (ServerLaunch, ServerProcess, TestClient)
     (launch, server, client)
 }
 
-/// A prompt as both send it: the id of the message is that of the request, and a model is wished for in their own words.
+/// A prompt as both send it: the id of the message is that of the request, and a model is requested in their own words.
 fn prompt(id: &str, text: &str) -> Value {
     json!({"message": {
         "role": "user", "parts": [{"kind": "text", "text": text}], "messageId": id,
