@@ -44,7 +44,7 @@ impl FollowedTasks {
             return Ok(());
         }
         if self.tasks.len() >= MAX_FOLLOWED {
-            let what = format!("{MAX_FOLLOWED} tasks are shown already; connect with taskId to see {task}");
+            let what = format!("{MAX_FOLLOWED} tasks are shown already; connect to {task} alone to see it");
             return Err(Fault::LimitReached { what });
         }
         let stream = open(&self.app, &self.scope, task, after).await?;
