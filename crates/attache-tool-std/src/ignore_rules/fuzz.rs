@@ -34,19 +34,19 @@ pub(crate) fn rules_of_a_project(texts: &[u8]) {
     );
 }
 
-/// As [`Ignoring::new`] would have read it from the disk.
+/// As [`IgnoreRules::new`] would have read it from the disk.
 fn project([gemini, top, root, folder, exclude]: [&[u8]; 5]) -> IgnoreRules {
     let [above, here] = [Path::new("/project"), Path::new(ROOT)];
     let mut ignoring = IgnoreRules {
         root: here.to_owned(),
-        own: parse_rules(here, gemini).into_iter().map(Arc::new).collect(),
+        own: parse_rules(here, gemini).into_iter().collect(),
         top: Some(above.to_owned()),
-        exclude: parse_rules(above, exclude).map(Arc::new),
+        exclude: parse_rules(above, exclude),
         folders: RwLock::default(),
     };
     let level = |folder: &Path, text: &[u8], above: Option<Arc<FolderRules>>| match parse_rules(folder, text)
     {
-        Some(rules) => Some(Arc::new(FolderRules { rules: Arc::new(rules), above })),
+        Some(rules) => Some(Arc::new(FolderRules { rules, above })),
         None => above,
     };
     let of_top = level(above, top, None);
