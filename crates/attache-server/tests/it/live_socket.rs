@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -177,4 +178,30 @@ async fn a_server_that_stops_closes_its_sockets() {
     server.stop();
     let frame = socket.next().await.unwrap().unwrap();
     assert!(matches!(frame, Message::Close(Some(_))), "{frame:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_answers_no_ping_is_disconnected_and_others_are_not() {
+    let heartbeat = Duration::from_secs(2);
+    let server = live().limits(move |limits| limits.heartbeat = heartbeat).start().await;
+    let mut awake = connect(&server, "/ws").await;
+    let silent = connect(&server, "/ws").await.into_inner();
+    // Its bytes are read, and nothing is sent: the protocol's library would answer pings.
+    let close = async {
+        let mut bytes = Vec::new();
+        let mut silent = silent;
+        silent.read_to_end(&mut bytes).await.unwrap();
+        bytes
+    };
+    let answers = async {
+        loop {
+            assert!(awake.next().await.unwrap().unwrap().is_ping());
+        }
+    };
+    let bytes = tokio::select! { bytes = close => bytes, () = answers => unreachable!() };
+    assert!(bytes.starts_with(&[0x89, 0]), "a ping first: {bytes:?}");
+    let reason = b"no answer to a ping";
+    assert!(bytes.windows(reason.len()).any(|words| words == reason), "it says why: {bytes:?}");
+    send(&mut awake, &prompt("echo still here")).await;
+    assert_eq!(texts(&activity(&mut awake).await), "still here");
 }
