@@ -136,6 +136,29 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(total).ok().filter(|_| !text.trim().is_empty())
 }
 
+/// What is done about it, in a word or two.
+#[cfg(test)]
+pub(crate) fn outcome(fault: &FailedAttempt) -> String {
+    let end = match &fault.error {
+        LanguageError::Credential { .. } => "credential",
+        LanguageError::Request { .. } => "request",
+        LanguageError::NoSuchModel { .. } => "no model",
+        LanguageError::TooLong { .. } => "too long",
+        LanguageError::QuotaExhausted { .. } => "quota",
+        LanguageError::Unavailable { .. } => "unavailable",
+        _ => "unusable",
+    };
+    match fault.retry {
+        None => end.into(),
+        Some(RetryDecision::After(None)) => format!("again, {end}"),
+        Some(RetryDecision::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
+        Some(RetryDecision::NoCapacity) => format!("capacity, {end}"),
+        Some(RetryDecision::WithNewCredential) => format!("renew, {end}"),
+        Some(RetryDecision::FirstByteTimeout) => format!("silent, {end}"),
+        Some(RetryDecision::ConnectionRefused) => format!("nobody, {end}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,25 +3,7 @@
 use serde_json::json;
 
 use super::*;
-
-/// What is done about it, in a word or two.
-fn outcome(fault: &FailedAttempt) -> String {
-    let end = match &fault.error {
-        LanguageError::Credential { .. } => "credential",
-        LanguageError::Request { .. } => "request",
-        LanguageError::NoSuchModel { .. } => "no model",
-        LanguageError::TooLong { .. } => "too long",
-        LanguageError::QuotaExhausted { .. } => "quota",
-        LanguageError::Unavailable { .. } => "unavailable",
-        _ => "unusable",
-    };
-    match fault.retry {
-        None => end.into(),
-        Some(RetryDecision::After(None)) => format!("again, {end}"),
-        Some(RetryDecision::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
-        Some(other) => format!("{other:?}, {end}"),
-    }
-}
+use crate::failed_attempt::outcome;
 
 fn head(status: u16) -> ResponseHead {
     ResponseHead { status, ..ResponseHead::default() }

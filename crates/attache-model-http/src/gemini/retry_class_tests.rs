@@ -3,28 +3,7 @@
 use serde_json::json;
 
 use super::*;
-
-/// What is done about it, in a word or two.
-fn outcome(fault: &FailedAttempt) -> String {
-    let end = match &fault.error {
-        LanguageError::Credential { .. } => "credential",
-        LanguageError::Request { .. } => "request",
-        LanguageError::NoSuchModel { .. } => "no model",
-        LanguageError::TooLong { .. } => "too long",
-        LanguageError::QuotaExhausted { .. } => "quota",
-        LanguageError::Unavailable { .. } => "unavailable",
-        _ => "unusable",
-    };
-    match fault.retry {
-        None => end.into(),
-        Some(RetryDecision::After(None)) => format!("again, {end}"),
-        Some(RetryDecision::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
-        Some(RetryDecision::NoCapacity) => format!("capacity, {end}"),
-        Some(RetryDecision::WithNewCredential) => format!("renew, {end}"),
-        Some(RetryDecision::FirstByteTimeout) => format!("silent, {end}"),
-        Some(RetryDecision::ConnectionRefused) => format!("nobody, {end}"),
-    }
-}
+use crate::failed_attempt::outcome;
 
 fn body(status: u16, name: &str, message: &str, details: Value) -> Value {
     json!({"error": {"code": status, "message": message, "status": name, "details": details}})

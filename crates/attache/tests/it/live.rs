@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{SseFrame, TestClient};
+use attache_testkit::{SseFrame, SseStream, TestClient};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -28,8 +28,13 @@ fn model() -> ModelServer {
     ModelServer::with_responses([calls("run_shell_command", json!({"command": TOUCH})), says("Made.")])
 }
 
-async fn session(client: &TestClient) -> String {
-    client.post("/tasks", &json!({})).await.json()["sessionId"].as_str().unwrap().to_owned()
+/// A session that asks about a command: its task, the path of its messages, and what was read of it.
+async fn asking_session(client: &TestClient) -> (String, String, SseStream, Vec<SseFrame>) {
+    let task = client.post("/tasks", &json!({})).await.json()["sessionId"].as_str().unwrap().to_owned();
+    let path = format!("/tasks/{task}/messages/stream");
+    let mut prompting = client.post_stream(&path, &message(json!({"text": "Make it"}))).await;
+    let before = prompting.until(|frame| frame.payload()["state"] == "input-required").await;
+    (task, path, prompting, before)
 }
 
 fn is_question(event: &Value) -> bool {
@@ -49,10 +54,7 @@ async fn a_command_is_approved_over_http_and_both_streams_see_the_end() {
     let launch = launch_with(&model).argument("--live");
     let server = launch.start().await;
     let client = server.client();
-    let task = session(&client).await;
-    let path = format!("/tasks/{task}/messages/stream");
-    let mut prompting = client.post_stream(&path, &message(json!({"text": "Make it"}))).await;
-    let before = prompting.until(|frame| frame.payload()["state"] == "input-required").await;
+    let (task, path, mut prompting, before) = asking_session(&client).await;
     let question = before.iter().map(SseFrame::payload).find(|event| is_question(event)).unwrap();
     assert_eq!(question["status"], "PENDING");
     assert_eq!(question["tool_name"], "run_shell_command");
@@ -77,10 +79,7 @@ async fn a_command_is_approved_over_a_socket_that_came_later() {
     let launch = launch_with(&model).argument("--live");
     let server = launch.start().await;
     let client = server.client();
-    let task = session(&client).await;
-    let path = format!("/tasks/{task}/messages/stream");
-    let mut prompting = client.post_stream(&path, &message(json!({"text": "Make it"}))).await;
-    prompting.until(|frame| frame.payload()["state"] == "input-required").await;
+    let (task, _, mut prompting, _) = asking_session(&client).await;
     let connection = TcpStream::connect(server.address()).await.unwrap();
     let (mut socket, _) = client_async(format!("ws://{}/ws", server.address()), connection).await.unwrap();
     let question = read_until(&mut socket, is_question).await;
