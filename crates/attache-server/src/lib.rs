@@ -43,6 +43,6 @@ mod sse;
 mod task_stream;
 
 pub use listen::{Server, ServerHandle};
-pub use options::{BodyBudget, Limits, ServerOptions, SignedCard, SignedDocuments};
+pub use options::{BodyBudget, ClientToken, Limits, ServerOptions, SignedCard, SignedDocuments};
 pub use peer::can_tell_local_users;
 pub use push_sender::{HttpPushSender, PushSenderOptions};

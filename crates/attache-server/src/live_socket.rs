@@ -47,7 +47,7 @@ pub(crate) async fn handle(app: &Arc<App>, head: &Parts, origin: RequestOrigin) 
 async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Response, Fault> {
     let (response, upgrade) = handshake::accept(head)?;
     let open_call = app.open_calls.take_stream(origin)?;
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
     let only = live_routes::task_in_query(head.uri.query());
