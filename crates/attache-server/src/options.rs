@@ -9,6 +9,7 @@ use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 
 pub use crate::body::BodyBudget;
+use crate::console_log::ConsoleLog;
 
 /// Everything a server needs besides the session it serves.
 #[derive(Debug, Clone)]
@@ -44,6 +45,8 @@ pub struct ServerOptions {
     pub default_profile: Profile,
     /// Offers the live endpoint beside A2A.
     pub live: bool,
+    /// Warnings and errors of the program's own log, shown on the live endpoint to callers with all rights.
+    pub console: Option<ConsoleLog>,
     pub limits: Limits,
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum Command {
     /// Look after the MCP servers in the settings files
     Mcp(McpArguments),
     /// Serve the agent to A2A clients over HTTP
-    Serve(ServeArguments),
+    Serve(Box<ServeArguments>),
     /// Check, back up, restore and compact the store of tasks
     Store(StoreArguments),
     /// Look after the tasks of a running server

@@ -58,6 +58,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
     let mut options = wiring::server_options(&settings, &base_url)?;
+    options.console = settings.live.then(|| logging::open_console(&settings));
     options.limits.connections = connections_within(open_files, options.limits.connections);
     let stores = wiring::stores(&settings)?;
     let session_options =

@@ -211,6 +211,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
             DefaultDialect::Developer => Profile::Developer,
         },
         live: settings.live,
+        console: None,
         limits: Limits {
             body_bytes: limits.body_bytes,
             body_budget: BodyBudget::new(limits.body_room_bytes),

@@ -37,6 +37,11 @@ impl Caller {
         self.rights
     }
 
+    /// Whether the caller may see the log of the process, which can be about anything in it.
+    pub(crate) fn sees_log(self) -> bool {
+        self.owner == OPERATOR && self.rights == Rights::ALL
+    }
+
     /// Refuses an operation that the caller may not ask for. What a message needs depends on what it answers: the session
     /// checks that too.
     pub(crate) fn may_ask(self, kind: OperationKind) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attache_server::{ConsoleLevel, ConsoleLine, ConsoleLog};
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -223,6 +224,53 @@ async fn a_page_gives_its_token_as_a_subprotocol_and_never_gets_it_back() {
     let header = ("authorization", "Bearer token-of-the-wall");
     let (_, chosen) = open_with(&server, &[header]).await.unwrap();
     assert_eq!(chosen, None);
+}
+
+/// The next line of the log.
+async fn next_line(socket: &mut Socket) -> Value {
+    loop {
+        let event = next(socket).await;
+        if event["kind"] == "CONSOLE_LOG" {
+            return event;
+        }
+    }
+}
+
+#[tokio::test]
+async fn warnings_of_the_program_are_shown_to_clients_with_all_rights() {
+    let log = ConsoleLog::default();
+    let console = log.clone();
+    let server =
+        with_clients().token("own-token").options(|options| options.console = Some(console)).start().await;
+    let own = ("authorization", "Bearer own-token");
+    let created = server.client().with(own.0, own.1).post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap().to_owned();
+    let (mut all, _) = open_with(&server, &[own]).await.unwrap();
+    let mut narrow = try_connect(&server, &format!("/ws?taskId={task}"), own).await.unwrap();
+    let (mut editor, _) =
+        open_with(&server, &[("authorization", "Bearer token-of-the-editor")]).await.unwrap();
+    let line = |level, text: &str, task: Option<&str>| ConsoleLine {
+        level,
+        text: text.to_owned(),
+        task: task.map(str::to_owned),
+    };
+    log.write(line(ConsoleLevel::Error, "the store failed", None));
+    log.write(line(ConsoleLevel::Warn, "about another", Some("other")));
+    log.write(line(ConsoleLevel::Warn, "about this", Some(&task)));
+    let event =
+        |level: &str, text: &str| json!({"kind": "CONSOLE_LOG", "content": {"level": level, "text": text}});
+    let about = |mut event: Value, task: &str| {
+        event["taskId"] = task.into();
+        event
+    };
+    assert_eq!(next_line(&mut all).await, event("error", "the store failed"));
+    assert_eq!(next_line(&mut all).await, about(event("warn", "about another"), "other"));
+    let own_line = about(event("warn", "about this"), &task);
+    assert_eq!(next_line(&mut all).await, own_line);
+    assert_eq!(next_line(&mut narrow).await, own_line, "nothing else is about the task");
+    send(&mut editor, &prompt("echo only this")).await;
+    let seen = activity(&mut editor).await;
+    assert!(seen.iter().all(|event| event["kind"] != "CONSOLE_LOG"), "{seen:#?}");
 }
 
 #[tokio::test]

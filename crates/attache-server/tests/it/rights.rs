@@ -47,8 +47,8 @@ enum Needs {
     Send,
 }
 
-/// One call of every kind at every door, to the task `task` where it needs one.
-fn calls(task: &str) -> Vec<(Needs, &'static str, String, Value)> {
+/// One call of every kind at every door, to the open task `task` or to the one that is `done`.
+fn calls(task: &str, done: &str) -> Vec<(Needs, &'static str, String, Value)> {
     use Needs::*;
     let rpc =
         |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
@@ -66,7 +66,7 @@ fn calls(task: &str) -> Vec<(Needs, &'static str, String, Value)> {
         (View, post, "/".into(), rpc("GetTask", json!({"id": task}))),
         (View, post, "/".into(), rpc("ListTasks", json!({}))),
         (View, post, "/".into(), rpc("tasks/get", json!({"id": task}))),
-        (View, post, "/".into(), rpc("tasks/resubscribe", json!({"id": task}))),
+        (View, post, "/".into(), rpc("tasks/resubscribe", json!({"id": done}))),
         (Prompt, post, "/".into(), rpc("CancelTask", json!({"id": "nonesuch"}))),
         (Prompt, post, "/".into(), rpc("tasks/cancel", json!({"id": "nonesuch"}))),
         (Prompt, post, "/".into(), rpc("CreateTaskPushNotificationConfig", hook.clone())),
@@ -110,14 +110,15 @@ async fn make(client: &TestClient, verb: &str, path: &str, body: &Value) -> Http
 #[tokio::test]
 async fn each_call_at_each_door_needs_its_right() {
     let server = with_clients().start().await;
-    // It waits for input, so that a message may follow, and nothing is asked about.
-    let task =
-        client(&server, PROMPT).rpc("SendMessage", message("first", "ask")).await["result"]["task"]["id"]
-            .clone();
-    let task = task.as_str().unwrap();
+    let opened = async |id: &str, text: &str| {
+        let sent = client(&server, PROMPT).rpc("SendMessage", message(id, text)).await;
+        sent["result"]["task"]["id"].as_str().unwrap().to_owned()
+    };
+    // One waits for input, so that a message may follow, and nothing is asked about.
+    let (task, done) = (opened("first", "ask").await, opened("second", "echo a").await);
     for token in [VIEW, APPROVE, PROMPT] {
         let rights = rights_of(token);
-        for (needs, verb, path, body) in calls(task) {
+        for (needs, verb, path, body) in calls(&task, &done) {
             let answer = make(&client(&server, token), verb, &path, &body).await;
             let allowed = needs == Needs::View || rights.prompt;
             let what =
