@@ -4,7 +4,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::{Fault, MessageId, Operation, OperationKind, SendMessage, TaskId};
-use attache_wire::devtool::{Profile, live_routes};
+use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
+use attache_wire::devtool::{Profile, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest};
 use http::request::Parts;
@@ -75,25 +76,45 @@ pub(crate) async fn handle(
     large_bodies::run(bytes.len(), pin!(streamed)).await
 }
 
-/// Reads a JSON-RPC request, or its parameters alone.
+/// What a client of the live endpoint asks for.
+pub(crate) enum LiveRequest {
+    Send(SendMessage),
+    Register(RegisterTools),
+    Unregister(UnregisterTools),
+}
+
+/// Reads a message as a JSON-RPC request, or its parameters alone.
 pub(crate) fn read_request(bytes: &[u8], max_depth: usize) -> (RequestId, Result<SendMessage, Fault>) {
+    let (id, read) = read_any(bytes, max_depth);
+    let only_sent = |request| match request {
+        LiveRequest::Send(send) => Ok(send),
+        LiveRequest::Register(_) | LiveRequest::Unregister(_) => Err(Fault::Unsupported {
+            what: "tools stay as long as their client is connected: bring them over the WebSocket".into(),
+        }),
+    };
+    (id, read.and_then(only_sent))
+}
+
+/// Reads any request of the live endpoint. A message may come as its parameters alone.
+pub(crate) fn read_any(bytes: &[u8], max_depth: usize) -> (RequestId, Result<LiveRequest, Fault>) {
     let value = match json::parse(bytes, max_depth) {
         Ok(value) => value,
         Err(fault) => return (RequestId::Null, Err(fault)),
     };
     if is_parameters(&value) {
-        return (RequestId::Null, live_routes::read_message(value));
+        return (RequestId::Null, live_routes::read_message(value).map(LiveRequest::Send));
     }
-    match jsonrpc::parse(bytes, max_depth) {
-        Ok(Envelope { id, method, params }) if method == live_routes::METHOD => {
-            (id, live_routes::read_message(params.unwrap_or_default()))
-        }
-        Ok(Envelope { id, method, .. }) => {
-            let method = method.chars().take(MAX_NAME_CHARS).collect();
-            (id, Err(Fault::MethodNotFound { method }))
-        }
-        Err((id, fault)) => (id, Err(fault)),
-    }
+    let (id, method, params) = match jsonrpc::parse(bytes, max_depth) {
+        Ok(Envelope { id, method, params }) => (id, method, params.unwrap_or_default()),
+        Err((id, fault)) => return (id, Err(fault)),
+    };
+    let read = match method.as_str() {
+        live_routes::METHOD => live_routes::read_message(params).map(LiveRequest::Send),
+        live_tools::REGISTER => live_tools::read_register(params).map(LiveRequest::Register),
+        live_tools::UNREGISTER => live_tools::read_unregister(params).map(LiveRequest::Unregister),
+        _ => Err(Fault::MethodNotFound { method: method.chars().take(MAX_NAME_CHARS).collect() }),
+    };
+    (id, read)
 }
 
 fn is_parameters(value: &Value) -> bool {

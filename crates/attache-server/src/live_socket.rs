@@ -5,6 +5,7 @@
 
 mod followed_tasks;
 mod handshake;
+mod tools;
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ use self::followed_tasks::FollowedTasks;
 use crate::app::{App, RequestOrigin};
 use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
-use crate::live_routes::{complete, fault_response, read_request};
+use crate::live_routes::{LiveRequest, complete, fault_response, read_any};
+use crate::live_tools::{BroughtTool, ToolsReader};
 use crate::open_calls::OpenCall;
 
 /// A prompt or an answer. Larger messages end the connection.
@@ -58,6 +60,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         None => follow_active(app, &scope, &mut followed).await?,
     }
     let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
+    let tools = app.live_tools.reader();
     let (app, headers) = (app.clone(), head.headers.clone());
     let limit = MAX_MESSAGE_BYTES.min(app.options.limits.body_bytes);
     let config = WebSocketConfig::default().max_message_size(Some(limit)).max_frame_size(Some(limit));
@@ -78,6 +81,8 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             feed,
             followed,
             console,
+            tools,
+            brought: Vec::new(),
             _open_call: open_call,
         };
         live.run().await;
@@ -113,6 +118,9 @@ struct LiveSocket {
     followed: FollowedTasks,
     /// The log of the process, for a caller that may see it.
     console: Option<ConsoleReader>,
+    tools: ToolsReader,
+    /// What this client has brought into sessions; it goes with the socket.
+    brought: Vec<BroughtTool>,
     _open_call: OpenCall,
 }
 
@@ -142,6 +150,7 @@ impl LiveSocket {
         let mut pings = interval_at(Instant::now() + heartbeat, heartbeat);
         let mut is_heard = true;
         let mut out = Vec::new();
+        self.send_tools(None).await?;
         loop {
             tokio::select! {
                 () = self.app.stop.cancelled() => {
@@ -155,6 +164,7 @@ impl LiveSocket {
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
+                changed = self.tools.next() => self.send_tools(changed.as_deref()).await?,
                 line = next_line(&mut self.console) => self.send_log_line(&line).await?,
                 activity = self.feed.next() => self.follow(activity).await?,
                 ended = self.followed.next(&mut out) => {
@@ -203,9 +213,11 @@ impl LiveSocket {
             // Pings are answered by the protocol.
             Frame::Ping(_) | Frame::Pong(_) | Frame::Close(_) | Frame::Frame(_) => return Ok(()),
         };
-        let (id, read) = read_request(text.as_bytes(), self.app.options.limits.json_depth);
+        let (id, read) = read_any(text.as_bytes(), self.app.options.limits.json_depth);
         let started = match read {
-            Ok(send) => self.begin(send).await,
+            Ok(LiveRequest::Send(send)) => self.begin(send).await,
+            Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
+            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister),
             Err(fault) => Err(fault),
         };
         match started {

@@ -29,6 +29,7 @@ mod hostile;
 mod live;
 mod live_console;
 mod live_rights;
+mod live_tools;
 mod local_users;
 mod mcp;
 mod mcp_command;
