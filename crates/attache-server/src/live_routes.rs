@@ -78,7 +78,7 @@ pub(crate) async fn handle(
 
 /// What a client of the live endpoint asks for.
 pub(crate) enum LiveRequest {
-    Send(SendMessage),
+    Send(Box<SendMessage>),
     Register(RegisterTools),
     Unregister(UnregisterTools),
 }
@@ -87,7 +87,7 @@ pub(crate) enum LiveRequest {
 pub(crate) fn read_request(bytes: &[u8], max_depth: usize) -> (RequestId, Result<SendMessage, Fault>) {
     let (id, read) = read_any(bytes, max_depth);
     let only_sent = |request| match request {
-        LiveRequest::Send(send) => Ok(send),
+        LiveRequest::Send(send) => Ok(*send),
         LiveRequest::Register(_) | LiveRequest::Unregister(_) => Err(Fault::Unsupported {
             what: "tools stay as long as their client is connected: bring them over the WebSocket".into(),
         }),
@@ -102,14 +102,19 @@ pub(crate) fn read_any(bytes: &[u8], max_depth: usize) -> (RequestId, Result<Liv
         Err(fault) => return (RequestId::Null, Err(fault)),
     };
     if is_parameters(&value) {
-        return (RequestId::Null, live_routes::read_message(value).map(LiveRequest::Send));
+        return (
+            RequestId::Null,
+            live_routes::read_message(value).map(|send| LiveRequest::Send(Box::new(send))),
+        );
     }
     let (id, method, params) = match jsonrpc::parse(bytes, max_depth) {
         Ok(Envelope { id, method, params }) => (id, method, params.unwrap_or_default()),
         Err((id, fault)) => return (id, Err(fault)),
     };
     let read = match method.as_str() {
-        live_routes::METHOD => live_routes::read_message(params).map(LiveRequest::Send),
+        live_routes::METHOD => {
+            live_routes::read_message(params).map(|send| LiveRequest::Send(Box::new(send)))
+        }
         live_tools::REGISTER => live_tools::read_register(params).map(LiveRequest::Register),
         live_tools::UNREGISTER => live_tools::read_unregister(params).map(LiveRequest::Unregister),
         _ => Err(Fault::MethodNotFound { method: method.chars().take(MAX_NAME_CHARS).collect() }),

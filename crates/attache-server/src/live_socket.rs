@@ -215,7 +215,7 @@ impl LiveSocket {
         };
         let (id, read) = read_any(text.as_bytes(), self.app.options.limits.json_depth);
         let started = match read {
-            Ok(LiveRequest::Send(send)) => self.begin(send).await,
+            Ok(LiveRequest::Send(send)) => self.begin(*send).await,
             Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
             Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister),
             Err(fault) => Err(fault),

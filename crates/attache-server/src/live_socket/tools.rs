@@ -1,8 +1,8 @@
 //! The tools that the client of a socket brings, and what it is told about those of others.
 
-use attache_domain::{Fault, GetTask, RequestedSettings, Right, TaskId, TaskKey};
+use attache_domain::{Fault, GetTask, RequestedSettings, Right, TaskKey};
 use attache_wire::devtool::live_tools::{
-    BroughtServer, RegisterTools, UnregisterTools, address_of, tools_change,
+    BroughtServer, RegisterTools, UnregisterTools, address_of, registered, session_of, tools_change,
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ impl LiveSocket {
             let what = format!("a client may bring {MAX_BROUGHT} servers; take some of them away first");
             return Err(Fault::LimitReached { what });
         }
-        let task = self.session_of(task)?;
+        let task = session_of(task, self.only.as_ref(), self.current.as_ref())?;
         let get = GetTask { task: task.clone(), history_length: None, at: None };
         let view = self.app.session.get(&self.scope, &get).await?.view.clone();
         let by = self.app.guard.shown_name(self.origin.caller, &self.headers);
@@ -41,7 +41,7 @@ impl LiveSocket {
         tracing::debug!(request = self.origin.number, %task, "[A2AService] A2A client brings MCP servers");
         let add = |(server, guard)| self.app.live_tools.add(key.clone(), server, guard);
         self.brought.extend(guards.into_iter().map(add));
-        Ok(json!({ "taskId": task.as_str(), "contextId": view.context.as_str(), "names": names }))
+        Ok(registered(&view, &names))
     }
 
     /// Takes away what this client has brought.
@@ -79,18 +79,5 @@ impl LiveSocket {
             }
         }
         self.send_lines(&mut out).await
-    }
-
-    /// The session that a request without a task means.
-    fn session_of(&self, named: Option<TaskId>) -> Result<TaskId, Fault> {
-        match (named, &self.only) {
-            (Some(named), Some(only)) if named != *only => {
-                Err(Fault::invalid("taskId", format!("is not {only}, which this socket is for")))
-            }
-            (Some(named), _) => Ok(named),
-            (None, _) => self.current.clone().ok_or_else(|| {
-                Fault::invalid("taskId", "is required: no prompt of this socket has begun a session yet")
-            }),
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The requests of the live endpoint by which a client brings MCP servers into a session, and the event about them.
 
-use attache_domain::{Fault, TaskId};
+use attache_domain::{Fault, TaskId, TaskView};
 use serde_json::{Map, Value, json};
 
 use crate::Dialect;
@@ -70,6 +70,30 @@ fn unregister(decoder: &mut Decoder, params: Value) -> Option<UnregisterTools> {
     let mut params = decoder.members(params, FieldPath::Root)?;
     let task = params.id(decoder, "taskId").map(TaskId::from);
     Some(UnregisterTools { task, names: params.texts(decoder, "names") })
+}
+
+/// The response to [`REGISTER`].
+pub fn registered(view: &TaskView, names: &[String]) -> Value {
+    json!({ "taskId": view.task.as_str(), "contextId": view.context.as_str(), "names": names })
+}
+
+/// The session that a request means, on a socket that is `only` for one session or whose `current` one is known.
+pub fn session_of(
+    named: Option<TaskId>,
+    only: Option<&TaskId>,
+    current: Option<&TaskId>,
+) -> Result<TaskId, Fault> {
+    let refused = |what: String| Err(Fault::invalid("taskId", what));
+    match (named, only) {
+        (Some(named), Some(only)) if named != *only => {
+            refused(format!("is not {only}, which this socket is for"))
+        }
+        (Some(named), _) => Ok(named),
+        (None, _) => match current {
+            Some(current) => Ok(current.clone()),
+            None => refused("is required: no prompt of this socket has begun a session yet".into()),
+        },
+    }
 }
 
 /// All servers that clients have brought into the session.
