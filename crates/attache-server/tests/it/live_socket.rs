@@ -66,7 +66,8 @@ fn prompt(text: &str) -> Value {
 }
 
 fn texts(events: &[Value]) -> String {
-    events.iter().filter_map(|event| event["content"]["text"].as_str()).collect()
+    let texts = events.iter().filter(|event| event["kind"] == "TEXT_CONTENT");
+    texts.filter_map(|event| event["content"]["text"].as_str()).collect()
 }
 
 #[tokio::test]
@@ -77,6 +78,8 @@ async fn every_client_sees_all_activity_whoever_sent_the_prompt() {
     let (first, second) = (activity(&mut one).await, activity(&mut two).await);
     assert_eq!(first, second);
     assert_eq!(texts(&first), "from one");
+    assert_eq!((&first[0]["kind"], &first[0]["status"]), (&json!("USER_PROMPT"), &json!("RECEIVED")));
+    assert_eq!((&first[0]["client"], &first[0]["interface"]), (&json!("test"), &json!("websocket")));
     let created = server.client().post("/tasks", &json!({})).await.json();
     let path = format!("/tasks/{}/messages/stream", created["taskId"].as_str().unwrap());
     server.client().post_stream(&path, &prompt("echo over http")).await.rest().await;
