@@ -198,6 +198,7 @@ impl LiveSocket {
         let stop = self.app.stop.clone();
         let mut stopped = pin!(stop.cancelled());
         loop {
+            self.flush().await?;
             tokio::select! {
                 () = &mut stopped => {
                     return Err(SocketEnd::Close(CloseCode::Away, "the server stops"));
@@ -225,7 +226,6 @@ impl LiveSocket {
                     self.out.extend_from_slice(&PING);
                 }
             }
-            self.flush().await?;
         }
     }
 

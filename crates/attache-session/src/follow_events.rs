@@ -39,11 +39,11 @@ impl SessionService {
         };
         let head = live.with_progress(|progress| progress.head);
         match self.number_of(after) {
-            None => Ok(self.from_now_on(live, gap(after, GapReason::OtherEpoch))),
-            Some(seq) if seq > head => Ok(self.from_now_on(live, gap(after, GapReason::Ahead))),
+            None => Ok(after_gap(live, gap(after, GapReason::OtherEpoch))),
+            Some(seq) if seq > head => Ok(after_gap(live, gap(after, GapReason::Ahead))),
             Some(seq) => match self.follow_after(&live, seq).await? {
                 Some((follower, opening)) => Ok(subscription(&live, follower, opening)),
-                None => Ok(self.from_now_on(live, gap(after, GapReason::Trimmed))),
+                None => Ok(after_gap(live, gap(after, GapReason::Trimmed))),
             },
         }
     }
@@ -83,12 +83,6 @@ impl SessionService {
         }
         Ok(Some((Follower::new(live.clone(), &view), opening)))
     }
-
-    fn from_now_on(&self, live: Arc<LiveTask>, gap: ReplayGap) -> Subscription {
-        let view = live.view();
-        let follower = Some(Follower::new(live, &view)).filter(|_| !view.progress.is_final());
-        Subscription { follower, ..Subscription::at_rest(view, Some(gap)) }
-    }
 }
 
 fn subscription(live: &LiveTask, follower: Follower, opening: Option<Arc<Message>>) -> Subscription {
@@ -97,6 +91,13 @@ fn subscription(live: &LiveTask, follower: Follower, opening: Option<Arc<Message
     let is_over = view.progress.is_final() && follower.cursor() >= view.progress.head && opening.is_none();
     let follower = Some(follower).filter(|_| !is_over);
     Subscription { follower, opening, ..Subscription::at_rest(view, None) }
+}
+
+/// The task now, and what happens from now on.
+fn after_gap(live: Arc<LiveTask>, gap: ReplayGap) -> Subscription {
+    let view = live.view();
+    let follower = Some(Follower::new(live, &view)).filter(|_| !view.progress.is_final());
+    Subscription { follower, ..Subscription::at_rest(view, Some(gap)) }
 }
 
 fn gap(after: &Cursor, reason: GapReason) -> ReplayGap {

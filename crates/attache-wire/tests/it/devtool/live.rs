@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallOutcome, ContextId, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq, TaskId,
-    TurnOutcome, Verdict, devtool_event_of,
+    CallOutcome, ContextId, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq,
+    TaskId, TurnOutcome, Verdict, devtool_event_of,
 };
 use attache_wire::Dialect;
 use attache_wire::devtool::{DevtoolFrame, Profile, live_routes};
@@ -118,11 +118,8 @@ fn an_edit_has_its_details_below_details() {
 
 #[test]
 fn prompts_say_who_gave_them_and_when_their_turn_comes() {
-    let sender = Sender {
-        by: "ann".into(),
-        client: Some("wscat".into()),
-        interface: Some(Interface::WebSocket),
-    };
+    let sender =
+        Sender { by: "ann".into(), client: Some("wscat".into()), interface: Some(Interface::WebSocket) };
     let prompt = |id: &str, sender: Option<Sender>| {
         let message = Message { role: Role::User, ..(*said("List")).clone() };
         Arc::new(Message { id: id.into(), sender: sender.map(Box::new), ..message })
@@ -186,8 +183,7 @@ fn the_end_of_a_prompt_is_final() {
 
 #[test]
 fn every_event_has_a_documented_kind_and_its_task() {
-    let kinds =
-        ["STATE_CHANGE", "TOOL_CALL_UPDATE", "TEXT_CONTENT", "THOUGHT", "CONSOLE_LOG", "USER_PROMPT"];
+    let kinds = ["STATE_CHANGE", "TOOL_CALL_UPDATE", "TEXT_CONTENT", "THOUGHT", "CONSOLE_LOG", "USER_PROMPT"];
     let shown: Vec<_> = stories::all().into_iter().flat_map(events).collect();
     for event in &shown {
         assert!(kinds.iter().any(|kind| event["kind"] == *kind), "{event:#}");
