@@ -37,6 +37,7 @@ mod push;
 mod question;
 mod repeat_detector;
 mod requested_settings;
+mod rights;
 mod sender;
 mod server_approval;
 mod size;
@@ -93,6 +94,7 @@ pub use push::{
 };
 pub use repeat_detector::RepeatDetector;
 pub use requested_settings::RequestedSettings;
+pub use rights::{Right, Rights};
 pub use sender::{Interface, Sender};
 pub use server_approval::{AGENT_MODEL, CONNECT_SERVER, ServerApproval};
 pub use state::{TaskState, TaskStatus};

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 
 use crate::{
     AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Interface, Message, MessageAnswers,
-    Metadata, NewPushConfig, PushConfigOperation, RequestedSettings, Scope, TaskEnding, TaskId, TaskState,
+    Metadata, NewPushConfig, PushConfigOperation, RequestedSettings, Rights, Scope, TaskEnding, TaskId,
+    TaskState,
 };
 
 /// A request with its caller.
@@ -126,6 +127,8 @@ pub struct SendOptions {
     pub client: Option<String>,
     /// How the message arrives, shown to other clients.
     pub interface: Option<Interface>,
+    /// What the client may do; the surface that took the message says so.
+    pub rights: Rights,
     /// Where it reads the answers of the tasks that it opens.
     pub answer: AnswerLocation,
 }

@@ -137,10 +137,11 @@ async fn stream(
     mut send: SendMessage,
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
+    origin.caller.may_ask(OperationKind::Stream)?;
     live_routes::address(&mut send, task)?;
     complete(app, headers, &mut send, origin, Interface::LiveHttp);
     let after = last_event_id::cursor(headers)?;
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     let message = send.message.id.clone();
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
@@ -167,12 +168,13 @@ async fn follow(
     head: &Parts,
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
+    origin.caller.may_ask(OperationKind::Subscribe)?;
     let after = match last_event_id::cursor(&head.headers)? {
         Some(after) => Some(after),
         None => live_routes::cursor_in_query(head.uri.query())?,
     };
     let open_call = Some(app.open_calls.take_stream(origin)?);
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     let start = follow_task(app, &scope, task, after.as_ref()).await?;
     let start = StreamStart { open_call, ..start };
     Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(app), start))
@@ -217,7 +219,7 @@ pub(crate) fn complete(
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V0_3);
     extensions.set_recognized_profile(Some(Profile::Live));
-    extensions.apply_to(send, origin.answer_place, interface);
+    extensions.apply_to(app, send, origin, interface);
 }
 
 /// A JSON-RPC error with the status that HTTP+JSON has for it.

@@ -32,6 +32,7 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message as Frame};
 use self::followed_tasks::{BetweenTurns, FollowedTasks, MAX_FOLLOWED};
 use self::text_frame::TextFrame;
 use crate::app::{App, RequestOrigin};
+use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
 use crate::listen::Socket;
 use crate::live_routes::{encoder, fault_response};
@@ -65,7 +66,7 @@ pub(crate) async fn handle(app: &Arc<App>, head: &Parts, origin: RequestOrigin) 
 async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Response, Fault> {
     let (response, upgrade) = handshake::accept(head)?;
     let open_call = app.open_calls.take_stream(origin)?;
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
     let only = live_routes::task_in_query(head.uri.query());
@@ -78,6 +79,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         (None, None) => follow_active(app, &scope, &mut followed, &mut out).await?,
         (None, Some(_)) => return Err(live_routes::cursor_without_task()),
     }
+    let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
     let (app, headers) = (app.clone(), head.headers.clone());
     let sockets = app.sockets.clone();
     sockets.spawn(async move {
@@ -104,6 +106,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             feed,
             followed,
             out,
+            console,
             _open_call: open_call,
         };
         live.run().await;
@@ -163,6 +166,8 @@ struct LiveSocket {
     followed: FollowedTasks,
     /// Whole frames.
     out: Vec<u8>,
+    /// The log of the process, for a caller that may see it.
+    console: Option<ConsoleReader>,
     _open_call: OpenCall,
 }
 
@@ -211,6 +216,7 @@ impl LiveSocket {
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
+                line = next_line(&mut self.console) => self.add_log_line(&line),
                 activity = self.feed.next() => self.follow(activity).await?,
                 ended = self.followed.next(&mut self.out) => {
                     if let Some((task, fault)) = ended {
@@ -286,6 +292,18 @@ impl LiveSocket {
         Ok(())
     }
 
+    /// Shows a line of the log. A socket of one task shows only what is about that.
+    fn add_log_line(&mut self, line: &ConsoleLine) {
+        let task = line.task.as_deref();
+        if self.only.as_ref().is_some_and(|only| task != Some(only.as_str())) {
+            return;
+        }
+        let event = live_routes::console_log(line.level.name(), &line.text, task).to_string();
+        let opened = TextFrame.open_unnumbered(&mut self.out);
+        self.out.extend_from_slice(event.as_bytes());
+        TextFrame.close(opened, &mut self.out);
+    }
+
     /// Closes the connection. Returns the reason, for the log.
     async fn close(&mut self, code: CloseCode, reason: &'static str) -> &'static str {
         let frame = CloseFrame { code, reason: reason.into() };
@@ -311,6 +329,13 @@ impl LiveSocket {
         rest.extend_from_slice(REASON.as_bytes());
         let _ = timeout(CLOSE_TIMEOUT, self.socket.get_mut().write_all(&rest)).await;
         REASON
+    }
+}
+
+async fn next_line(console: &mut Option<ConsoleReader>) -> Arc<ConsoleLine> {
+    match console {
+        Some(console) => console.next().await,
+        None => std::future::pending().await,
     }
 }
 

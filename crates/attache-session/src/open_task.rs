@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateRule, DuplicateWindow, Event, Fault, Message, OpenTask, Presentation, ReplyShape, Scope,
-    SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, Message, OpenTask, Presentation, ReplyShape, Right,
+    Scope, SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
 
@@ -61,6 +61,7 @@ impl SessionService {
         mut send: SendMessage,
         digest: Digest,
     ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
+        send.options.rights.require(Right::Prompt)?;
         let request = send.configuration.push.take();
         let reply = self.agent.reply_shape(&send.message);
         let request = request.filter(|_| reply == ReplyShape::Task);

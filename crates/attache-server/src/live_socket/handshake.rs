@@ -8,6 +8,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto::upgrade::downcast;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
+use crate::auth::LIVE_PROTOCOL;
 use crate::http::{Body, Response};
 use crate::listen::Socket;
 
@@ -51,6 +52,10 @@ pub(super) fn accept(head: &Parts) -> Result<(Response, OnUpgrade), Fault> {
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
+    // The only one that is ever chosen: the others may hold a token.
+    if has_token(head, &header::SEC_WEBSOCKET_PROTOCOL, LIVE_PROTOCOL) {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(LIVE_PROTOCOL));
+    }
     Ok((response, upgrade))
 }
 
