@@ -24,7 +24,7 @@ pub(crate) fn choose(found: &FoundCard, options: &ClientOptions) -> Result<Choic
     let mut named = NamedOrigins(options.allowed_origins.clone());
     named.0.extend(found.given.as_ref().map(Origin::of));
     let (mut usable, mut elsewhere) = (Vec::new(), Vec::new());
-    for interface in interfaces {
+    for (place, interface) in interfaces.iter().enumerate() {
         let Some(protocol) = protocol(interface, options) else { continue };
         let Some(url) = url(interface, protocol, found.url.as_ref()) else { continue };
         let is_at_card = found.url.as_ref().is_some_and(|card| Origin::of(card).is_same(&Origin::of(&url)));
@@ -32,20 +32,24 @@ pub(crate) fn choose(found: &FoundCard, options: &ClientOptions) -> Result<Choic
             (InterfaceHost::Given, Some(given)) => moved(&url, given),
             _ if is_at_card || named.contains(&url) => url,
             _ => {
-                elsewhere.push((protocol, Origin::of(&url)));
+                elsewhere.push((place, protocol, Origin::of(&url)));
                 continue;
             }
         };
         let sends_credential = named.contains(&url);
-        usable.push(Endpoint { protocol, url, tenant: interface.tenant.clone(), sends_credential });
+        let tenant = interface.tenant.clone().filter(|tenant| !tenant.is_empty());
+        usable.push((place, Endpoint { protocol, url, tenant, sends_credential }));
     }
+    let first_place = usable.first().map(|(place, _)| *place);
+    let usable: Vec<Endpoint> = usable.into_iter().map(|(_, endpoint)| endpoint).collect();
     let Some(first) = favourite(&usable).cloned() else {
         return Err(nothing_to_call(found, options, elsewhere));
     };
     let notices = elsewhere
         .iter()
-        .filter(|(protocol, _)| usable.iter().all(|endpoint| endpoint.protocol != *protocol))
-        .map(|(protocol, origin)| {
+        // The agent would rather be called there.
+        .filter(|(place, ..)| first_place.is_some_and(|first| *place < first))
+        .map(|(_, protocol, origin)| {
             format!(
                 "its card names {origin} for {}; the card does not come from there, so it is not called",
                 protocol.name()
@@ -117,9 +121,9 @@ fn with_other_version(first: Endpoint, usable: &[Endpoint], options: &ClientOpti
 fn nothing_to_call(
     found: &FoundCard,
     options: &ClientOptions,
-    elsewhere: Vec<(Protocol, Origin)>,
+    elsewhere: Vec<(usize, Protocol, Origin)>,
 ) -> ClientError {
-    if let Some((_, origin)) = elsewhere.first() {
+    if let Some((_, _, origin)) = elsewhere.first() {
         return match &found.url {
             Some(card) => ClientError::OtherOrigin {
                 what: "its card names",
@@ -196,6 +200,13 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_tenant_is_none() {
+        let mut found = found(&[("https://a.example/x", "HTTP+JSON", "1.0")]);
+        found.card.supported_interfaces[0].tenant = Some(String::new());
+        assert_eq!(choose(&found, &ClientOptions::default()).unwrap().endpoints[0].tenant, None);
+    }
+
+    #[test]
     fn the_caller_may_ask_for_a_binding_and_a_version() {
         let at = "https://a.example/x";
         let all = [(at, "JSONRPC", "1.0"), (at, "GRPC", "0.3"), (at, "GRPC", "1.0")];
@@ -236,6 +247,8 @@ mod tests {
         check(&[evil, own], &options, Ok("HTTP+JSON 1.0 https://a.example/x"));
         let choice = choose(&found(&[evil, own]), &options).unwrap();
         assert!(choice.notices[0].contains("https://evil.example for JSONRPC 1.0"), "{:?}", choice.notices);
+        let choice = choose(&found(&[own, evil]), &options).unwrap();
+        assert!(choice.notices.is_empty(), "it would not have been called anyway: {:?}", choice.notices);
         options.allowed_origins = vec![Origin::parse("https://evil.example").unwrap()];
         check(&[evil, own], &options, Ok("JSONRPC 1.0 https://evil.example/x"));
         options = ClientOptions { interface_host: InterfaceHost::Given, ..ClientOptions::default() };

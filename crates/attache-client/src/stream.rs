@@ -243,7 +243,7 @@ impl EventStream {
         let settled = task.status.is_terminal() || task.status.is_interrupted();
         self.settled = settled;
         self.source = if settled { EventSource::Over } else { EventSource::Polled(Some(task.clone())) };
-        Ok(is_new.then(|| StreamEvent::Task(task)))
+        Ok(is_new.then_some(StreamEvent::Task(task)))
     }
 
     /// Takes note of an event; `None` if the reader has seen it.

@@ -22,6 +22,8 @@ const GOODBYE: Duration = Duration::from_secs(3);
 
 pub(super) struct Conversation<'a> {
     client: &'a Client,
+    /// The agent as the person named it.
+    agent: String,
     printer: Printer<io::Stdout, io::Stderr>,
     answers: Answers,
     waits: bool,
@@ -41,6 +43,7 @@ impl<'a> Conversation<'a> {
         let asks_person = is_at_terminal() && !arguments.json;
         Self {
             client,
+            agent: visible_line(&arguments.url).into_owned(),
             printer: Printer::new(io::stdout(), io::stderr(), arguments.json),
             answers: Answers::new(&arguments.answer, asks_person),
             waits: arguments.follow,
@@ -171,7 +174,8 @@ impl<'a> Conversation<'a> {
         match &self.task {
             Some(names) => writeln!(
                 io::stderr(),
-                "answer with: attache call URL --task {} 'YOUR ANSWER'",
+                "answer with: attache call {} --task {} 'YOUR ANSWER'",
+                self.agent,
                 visible_line(&names.task)
             ),
             None => Ok(()),
