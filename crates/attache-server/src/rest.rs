@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
-use crate::handler::{self, OperationRequest};
+use crate::handler::{self, OperationRequest, SentForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies};
@@ -44,7 +44,14 @@ pub(crate) async fn handle(
         Bytes::new()
     };
     let encoding = Encoding::Json(route.dialect);
-    let request = OperationRequest { head, origin, framing, encoding, kind: route.kind };
+    let request = OperationRequest {
+        head,
+        origin,
+        framing,
+        encoding,
+        kind: route.kind,
+        sent_form: SentForm::OfVersion,
+    };
     large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await
 }
 
