@@ -6,8 +6,10 @@ use attache_wire::devtool::live_tools::{
 };
 use serde_json::{Value, json};
 
-use super::{LiveSocket, SocketEnd};
+use super::LiveSocket;
+use super::text_frame::TextFrame;
 use crate::live_tools::shown_address;
+use crate::task_stream::Framer;
 
 /// Servers that one socket may bring, into all of its sessions.
 const MAX_BROUGHT: usize = 16;
@@ -63,21 +65,18 @@ impl LiveSocket {
     }
 
     /// Shows which servers a session has now; without one, those of every session that has any.
-    pub(super) async fn send_tools(&mut self, changed: Option<&TaskKey>) -> Result<(), SocketEnd> {
+    pub(super) fn add_tools(&mut self, changed: Option<&TaskKey>) {
         let tasks = match changed {
             Some(key) if key.scope == self.scope => vec![key.task.clone()],
             Some(_) => Vec::new(),
             None => self.app.live_tools.sessions(&self.scope),
         };
-        let mut out = Vec::new();
-        for task in tasks {
-            if self.only.as_ref().is_none_or(|only| *only == task) {
-                let key = TaskKey { scope: self.scope.clone(), task };
-                let event = tools_change(&key.task, &self.app.live_tools.of(&key));
-                out.extend_from_slice(event.to_string().as_bytes());
-                out.push(b'\n');
-            }
+        for task in tasks.into_iter().filter(|task| self.only.as_ref().is_none_or(|only| only == task)) {
+            let key = TaskKey { scope: self.scope.clone(), task };
+            let event = tools_change(&key.task, &self.app.live_tools.of(&key)).to_string();
+            let opened = TextFrame.open_unnumbered(&mut self.out);
+            self.out.extend_from_slice(event.as_bytes());
+            TextFrame.close(opened, &mut self.out);
         }
-        self.send_lines(&mut out).await
     }
 }
