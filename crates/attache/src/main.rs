@@ -56,6 +56,7 @@ fn main() -> ExitCode {
     }
     let Cli { command, headless } = Cli::parse();
     match command {
+        Some(Command::Agents(arguments)) => in_folder(|process| attache_cli::agents::run(arguments, process)),
         Some(Command::Card(arguments)) => attache_cli::card::run(arguments, &own_card::own_card),
         Some(Command::Config(arguments)) => {
             in_folder(|process| Ok(attache_cli::config::run(arguments, process, &sandbox::description)))
