@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, SendMessage, TaskId,
-    TaskState, TaskView,
+    CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, OperationKind, Scope, SendMessage,
+    TaskId, TaskState, TaskView,
 };
 use attache_session::{
     AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, Reservation, SendReply,
@@ -70,7 +70,7 @@ pub(crate) async fn handle(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         return response;
     }
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     let served = match route {
         GeminiRoute::Create | GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
             Err(Fault::Busy { what: "all connections are taken" })
@@ -100,8 +100,8 @@ async fn create(app: &App, scope: &Scope, bytes: &[u8], origin: RequestOrigin) -
     if let Some(requested) = requested.as_mut().filter(|_| origin.is_local) {
         requested.mark_local_client();
     }
-    let ending = Profile::Gemini.ending();
-    let task = app.session.reserve(scope, Reservation { context, requested, ending }).await?;
+    let (ending, rights) = (Profile::Gemini.ending(), origin.caller.rights());
+    let task = app.session.reserve(scope, Reservation { context, requested, ending, rights }).await?;
     let created = if names_id_only {
         task.as_str().into()
     } else {
@@ -170,6 +170,8 @@ async fn execute_command(
         Ok(send) => send,
         Err(what) => return Ok(error_response(400, &what)),
     };
+    origin.caller.may_ask(OperationKind::Execute)?;
+    app.guard.sign(origin.caller, &mut send.options);
     let is_followed = is_followed(app, scope, &send).await?;
     send.options.ending = is_followed.then(|| Profile::Gemini.ending());
     let open_call = app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any)?;
@@ -219,6 +221,7 @@ fn fault_response(fault: &Fault) -> Response {
         | Fault::InvalidParams { .. }
         | Fault::SettingRefused { .. }
         | Fault::MediaTypeNotAccepted { .. } => error_response(400, &fault.to_string()),
+        Fault::RightMissing { .. } => error_response(403, &fault.to_string()),
         Fault::BodyTooLarge { .. } => error_response(413, &fault.to_string()),
         Fault::Unavailable
         | Fault::StoreFull { .. }

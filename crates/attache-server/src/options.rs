@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use attache_domain::default_limits as limits;
-use attache_domain::{AgentCard, AnswerLocation};
+use attache_domain::{AgentCard, AnswerLocation, Rights};
+use attache_net::Secret;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 
 pub use crate::body::BodyBudget;
+use crate::console_log::ConsoleLog;
 
 /// Everything a server needs besides the session it serves.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct ServerOptions {
     pub card_max_age: Duration,
     /// When set, required on every path that is not public.
     pub bearer_token: Option<String>,
+    /// Clients with tokens of their own. With any, every call needs a token.
+    pub clients: Vec<ClientToken>,
     /// Without a token, only processes of this user may call.
     pub local_user: Option<u32>,
     /// Host names, besides the loopback ones, under which clients reach the server; `*` for any.
@@ -41,7 +45,18 @@ pub struct ServerOptions {
     pub default_profile: Profile,
     /// Offers the live endpoint beside A2A.
     pub live: bool,
+    /// Warnings and errors of the program's own log, shown on the live endpoint to callers with all rights.
+    pub console: Option<ConsoleLog>,
     pub limits: Limits,
+}
+
+/// A client that is known by its token.
+#[derive(Debug, Clone)]
+pub struct ClientToken {
+    /// Shown to other clients.
+    pub name: String,
+    pub rights: Rights,
+    pub token: Secret,
 }
 
 /// Signed documents. Any change would break the signatures.

@@ -133,12 +133,14 @@ fn options(local_user: u32) -> ServerOptions {
         tenants: Vec::new(),
         card_max_age: Duration::ZERO,
         bearer_token: None,
+        clients: Vec::new(),
         local_user: Some(local_user),
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
         strict_version: false,
         default_profile: attache_wire::devtool::Profile::Plain,
         live: false,
+        console: None,
         limits: Limits::default(),
     }
 }
