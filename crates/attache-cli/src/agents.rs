@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use crate::ProcessContext;
 use crate::report::with_hint;
 
+const SWITCH: &str = "set {\"experimental\": {\"enableAgents\": true}} in ~/.gemini/settings.json";
+
 #[derive(Debug, Args)]
 pub struct AgentsArguments {
     #[command(subcommand)]
@@ -54,8 +56,7 @@ pub fn run(arguments: AgentsArguments, process: ProcessContext<'_>) -> anyhow::R
     let project = read_project(arguments.place, process)?;
     let Some(agents) = &project.agents else {
         let error = anyhow::anyhow!("agents are switched off");
-        let hint = "set {\"experimental\": {\"enableAgents\": true}} in ~/.gemini/settings.json";
-        return Err(with_hint(error, hint));
+        return Err(with_hint(error, SWITCH));
     };
     match arguments.command.unwrap_or(AgentsCommand::List { json: false }) {
         AgentsCommand::List { json: true } => print(&pretty(&list_json(agents)))?,
@@ -84,6 +85,31 @@ fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::R
         operator: &operator,
     };
     Ok(Project::read(query)?)
+}
+
+/// Whether a word is the name of an agent rather than an address.
+pub(crate) fn is_agent_name(word: &str) -> bool {
+    let is_plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
+    word != "localhost" && !word.is_empty() && word.chars().all(is_plain)
+}
+
+/// The agent of this name in the current folder.
+pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Result<AgentDefinition> {
+    let project = read_project(PlaceArguments { workspace: None, config: None }, process)?;
+    let address = "an agent that has no file is called by its address, as https://HOST";
+    let Some(agents) = &project.agents else {
+        let error = anyhow::anyhow!("{name} is no address, and agents are switched off");
+        return Err(with_hint(error, format!("{SWITCH}; {address}")));
+    };
+    if let Some(agent) = agents.find(name) {
+        return Ok(agent.clone());
+    }
+    let error = anyhow::anyhow!("there is no agent {name} here");
+    let hint = match project.notice() {
+        Some(notice) => notice,
+        None => format!("`attache agents` lists them; {address}"),
+    };
+    Err(with_hint(error, hint))
 }
 
 fn list(project: &Project, agents: &LoadedAgents) -> anyhow::Result<()> {
