@@ -117,7 +117,7 @@ async fn a_call_that_cannot_be_made_says_why() {
         ("auth:\n  type: apiKey\n  key: '!exit 4'\n", &["auth.key: the command `exit 4` failed"]),
         (
             "auth:\n  type: http\n  scheme: Basic\n  username: u\n  password: p\n",
-            &["does not take this credential"],
+            &["the credentials are missing or wrong"],
         ),
         ("auth:\n  type: google-credentials\n", &["google-credentials cannot be used yet"]),
     ] {
