@@ -37,6 +37,7 @@ mod reservation;
 mod resume;
 mod runner;
 mod service;
+mod stop_turn;
 mod store_health;
 mod store_notice;
 mod store_retry;
