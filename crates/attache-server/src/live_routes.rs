@@ -108,6 +108,7 @@ async fn stream(
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
     origin.caller.may_ask(OperationKind::Stream)?;
+    check_session(app, task)?;
     live_routes::address(&mut send, task)?;
     complete(app, headers, &mut send, origin);
     let scope = origin.caller.scope("");
@@ -120,6 +121,14 @@ async fn stream(
     let shape = shape(None, Profile::Live);
     let start = StreamStart { open_call, subscription, shape, first, resumes: false };
     Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(), start))
+}
+
+/// The endpoint of one session knows no other task.
+pub(crate) fn check_session(app: &App, task: &TaskId) -> Result<(), Fault> {
+    match &app.options.live_session {
+        Some(session) if session != task => Err(Fault::TaskNotFound { task: task.clone() }),
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn encoder() -> Encoder {

@@ -31,7 +31,7 @@ use self::followed_tasks::FollowedTasks;
 use crate::app::{App, RequestOrigin};
 use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
-use crate::live_routes::{complete, fault_response, read_request};
+use crate::live_routes::{check_session, complete, fault_response, read_request};
 use crate::open_calls::OpenCall;
 
 /// A prompt or an answer. Larger messages end the connection.
@@ -51,7 +51,9 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
     let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
-    let only = live_routes::task_in_query(head.uri.query());
+    let named = live_routes::task_in_query(head.uri.query());
+    named.as_ref().map_or(Ok(()), |task| check_session(app, task))?;
+    let only = named.or_else(|| app.options.live_session.clone());
     let mut followed = FollowedTasks::new(app, &scope);
     match &only {
         Some(task) => followed.add(task, None).await?,
