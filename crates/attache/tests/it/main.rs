@@ -45,6 +45,7 @@ mod store;
 mod stream;
 mod support;
 mod tasks_command;
+mod terminal;
 mod transcripts;
 mod trusting;
 mod watching;
