@@ -4,9 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use attache_domain::{
-    ANSWER, CallId, DataAnswer, Fault, GetTask, GivenChoice, IgnorePoison, Message, MessageAnswers,
-    MessageId, NewContent, Part, PartAnswers, PartContent, Rights, Role, Scope, SendConfiguration,
-    SendMessage, SendOptions, SubscribeTask, TaskEnding, TaskId, TaskView,
+    ANSWER, CallId, DataAnswer, Fault, GetTask, GivenChoice, IgnorePoison, Interface, Message,
+    MessageAnswers, MessageId, NewContent, Part, PartAnswers, PartContent, Rights, Role, Scope,
+    SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskEnding, TaskId, TaskView,
 };
 use attache_session::{
     CommandOutcome, Follower, FutureFollower, Reservation, SessionService, TailEntry, WhenFinished,
@@ -135,6 +135,7 @@ impl OpenSession {
             task: Some(self.id.clone()),
             requested: None,
             command: None,
+            sender: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,
@@ -142,6 +143,7 @@ impl OpenSession {
         let options = SendOptions {
             ending: Some(TaskEnding::Session),
             client: Some(CLIENT.to_owned()),
+            interface: Some(Interface::Terminal),
             rights: Rights::ALL,
             ..SendOptions::default()
         };

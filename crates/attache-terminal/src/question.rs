@@ -101,6 +101,7 @@ fn as_answer(line: &str) -> Option<AnswerLine> {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallChange, CallRecord, DevtoolEvent, Fact, Message, MessageId, PartContent, StateReason, TaskState,
-    client_of,
+    CallChange, CallRecord, DevtoolEvent, Message, MessageId, PartContent, PromptChange, StateReason,
+    TaskState, client_of,
 };
 use attache_session::TailEntry;
 
@@ -59,9 +59,6 @@ pub enum Participant {
 
 /// The events that a screen is shown of one entry of the log. `is_own` tells the messages of this terminal.
 pub(crate) fn events_of(entry: &TailEntry, is_own: &dyn Fn(&MessageId) -> bool) -> Vec<SessionEvent> {
-    if let Some(prompt) = prompt_in(&entry.event.fact, is_own) {
-        return vec![prompt];
-    }
     let Some(event) = entry.devtool_event() else { return Vec::new() };
     let record = |call: &CallRecord| entry.call_records().find(&call.call.id).cloned();
     let shown = match event {
@@ -76,7 +73,10 @@ pub(crate) fn events_of(entry: &TailEntry, is_own: &dyn Fn(&MessageId) -> bool) 
             record(call).map(|call| SessionEvent::CallOutput { call, text: text.to_owned() })
         }
         DevtoolEvent::Call { call, moved } => record(call).and_then(|call| call_event(call, moved, is_own)),
-        DevtoolEvent::Artifact { .. } => None,
+        DevtoolEvent::Prompt { message: Some(message), change, .. } => {
+            prompt_event(message, change == PromptChange::Queued, is_own)
+        }
+        DevtoolEvent::Prompt { message: None, .. } | DevtoolEvent::Artifact { .. } => None,
     };
     shown.into_iter().collect()
 }
@@ -143,15 +143,6 @@ fn has_reason(message: &Message) -> bool {
     message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key("reason"))
 }
 
-fn prompt_in(fact: &Fact, is_own: &dyn Fn(&MessageId) -> bool) -> Option<SessionEvent> {
-    match fact {
-        Fact::TaskOpened(opened) => prompt_event(&opened.message, false, is_own),
-        Fact::MessageReceived { message, .. } => prompt_event(message, false, is_own),
-        Fact::PromptQueued { message, .. } => prompt_event(message, true, is_own),
-        _ => None,
-    }
-}
-
 /// `None` for the opening of a task that was cancelled before its first message.
 pub(crate) fn prompt_event(
     message: &Message,
@@ -160,10 +151,18 @@ pub(crate) fn prompt_event(
 ) -> Option<SessionEvent> {
     let from = match is_own(&message.id) {
         true => Participant::Own,
-        false => Participant::Other("client".to_owned()),
+        false => Participant::Other(sender_name(message)),
     };
     let text = prompt_text(message);
     (!message.parts.is_empty()).then_some(SessionEvent::Prompt { text, from, is_queued })
+}
+
+/// What the client calls itself, else how it is connected.
+fn sender_name(message: &Message) -> String {
+    let sender = message.sender.as_deref();
+    let client = sender.and_then(|sender| sender.client.clone());
+    let interface = || sender.and_then(|sender| sender.interface).map(|interface| interface.as_str());
+    client.unwrap_or_else(|| interface().unwrap_or("client").to_owned())
 }
 
 /// The text of a prompt. Other parts are only named.
