@@ -9,6 +9,7 @@ mod environment;
 mod failpoints;
 mod headless;
 mod implementations;
+mod live_endpoint;
 mod logging;
 mod mcp_probe;
 mod mcp_servers;
@@ -22,6 +23,7 @@ mod serve;
 mod signing;
 mod standard_tools;
 mod store_command;
+mod terminal;
 mod typo;
 mod wiring;
 
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Trust(arguments)) => {
             in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))
         }
+        None if headless.is_interactive() => terminal::run(&headless),
         None if headless.asks_nothing() && io::stdin().is_terminal() => explain(),
         None => headless::run(&headless),
     }

@@ -46,6 +46,7 @@ mod store;
 mod stream;
 mod support;
 mod tasks_command;
+mod terminal;
 mod transcripts;
 mod trusting;
 mod watching;
