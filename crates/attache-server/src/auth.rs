@@ -63,7 +63,11 @@ impl RequestGuard {
 
     /// A page may call the host that served it, or when its origin is configured.
     fn check_page(&self, host: &str, headers: &HeaderMap) -> Result<(), Fault> {
-        let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or_default());
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let origin = origins.next().map(|value| value.to_str().unwrap_or_default());
+        if origins.next().is_some() {
+            return Err(Fault::BadHead { what: "the request has more than one Origin header".into() });
+        }
         let configured = origin.is_some_and(|origin| self.origins.contains(&origin.to_ascii_lowercase()));
         if let Some(origin) = origin
             && !configured

@@ -304,10 +304,15 @@ impl LiveSocket {
         Ok(())
     }
 
-    /// Shows a line of the log. A socket of one task shows only what is about that.
+    /// Shows a line of the log. A socket of one task shows only what is about that; where the process serves only this task,
+    /// that is also what is about the process.
     fn add_log_line(&mut self, line: &ConsoleLine) {
         let task = line.task.as_deref();
-        if self.only.as_ref().is_some_and(|only| task != Some(only.as_str())) {
+        let is_about = |only: &TaskId| match task {
+            Some(task) => task == only.as_str(),
+            None => self.app.options.live_session.is_some(),
+        };
+        if !self.only.as_ref().is_none_or(is_about) {
             return;
         }
         let event = live_routes::console_log(line.level.name(), &line.text, task).to_string();

@@ -126,3 +126,45 @@ async fn it_is_off_unless_it_is_asked_for_and_needs_the_token() {
     let foreign = client.with("origin", "https://evil.example");
     assert_eq!(foreign.post(path, &prompt("echo a")).await.status, 403);
 }
+
+#[tokio::test]
+async fn pages_and_hosts_that_may_not_call_reach_no_live_route() {
+    let launch = live().options(|options| options.allowed_origins = vec!["https://app.example".into()]);
+    let server = launch.start().await;
+    let created = server.client().post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap();
+    let (stream, prompt) = (format!("/tasks/{task}/messages/stream"), json!({"text": "echo from a page"}));
+    for (name, value) in [
+        ("host", "evil.example"),
+        ("host", "0.0.0.0"),
+        ("origin", "null"),
+        ("origin", "http://localhost:3000"),
+        ("origin", "https://evil.example"),
+        ("sec-fetch-site", "cross-site"),
+    ] {
+        let client = server.client().with(name, value);
+        for path in [stream.as_str(), "/tasks"] {
+            let answer = client.post(path, &prompt).await;
+            assert_eq!(answer.status, 403, "{name}: {value} {path}");
+            assert_eq!(answer.header("access-control-allow-origin"), None, "{name}: {value} {path}");
+        }
+        assert_eq!(client.get(&stream).await.status, 403, "{name}: {value}");
+    }
+    // What a form of any page may send without asking first.
+    for media_type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
+        let form = server.client().with("content-type", media_type);
+        let answer = form.call("POST", &stream, prompt.to_string().as_bytes()).await;
+        assert!(matches!(answer.status, 400 | 415), "{media_type}: {}", answer.text());
+    }
+    let asking = server.client().with("access-control-request-method", "POST");
+    for path in [stream.as_str(), "/ws", "/tasks"] {
+        let refused = asking.with("origin", "https://evil.example").call("OPTIONS", path, b"").await;
+        assert_eq!((refused.status, refused.header("access-control-allow-origin")), (403, None), "{path}");
+        let allowed = asking.with("origin", "https://app.example").call("OPTIONS", path, b"").await;
+        assert_eq!(allowed.status, 204, "{path}");
+        assert_eq!(allowed.header("access-control-allow-origin"), Some("https://app.example"), "{path}");
+        assert_eq!(allowed.header("access-control-allow-credentials"), None, "{path}");
+    }
+    let seen = server.client().rpc("GetTask", json!({"id": task})).await;
+    assert!(!seen.to_string().contains("from a page"), "nothing of that had an effect: {seen:#}");
+}

@@ -6,7 +6,7 @@ use attache_server::{ConsoleLevel, ConsoleLine, ConsoleLog};
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -313,4 +313,99 @@ async fn a_client_that_answers_no_ping_is_disconnected_and_others_are_not() {
     assert!(bytes.windows(reason.len()).any(|words| words == reason), "it says why: {bytes:?}");
     send(&mut awake, &prompt("echo still here")).await;
     assert_eq!(texts(&activity(&mut awake).await), "still here");
+}
+
+/// Opens a socket as `Host`, from a page of `Origin`, with the bytes as they are: libraries would mend some of them.
+async fn handshake(server: &TestServer, target: &str, headers: &[(&str, &str)]) -> u16 {
+    let mut request = format!(
+        "GET {target} HTTP/1.1\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+    );
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str("\r\n");
+    let mut connection = TcpStream::connect(server.address()).await.unwrap();
+    connection.write_all(request.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    connection.read_exact(&mut head).await.unwrap();
+    std::str::from_utf8(&head[9..]).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_socket_opens_only_under_a_known_host() {
+    let server = live().start().await;
+    let port = server.address().rsplit(':').next().unwrap().to_owned();
+    for (host, expected) in [
+        ("localhost", 101),
+        ("LocalHost:PORT", 101),
+        ("127.0.0.1:PORT", 101),
+        ("[::1]:PORT", 101),
+        ("agent.localhost:PORT", 101),
+        ("evil.example", 403),
+        ("evil.example:PORT", 403),
+        ("localhost.evil.example:PORT", 403),
+        ("127.0.0.1.evil.example", 403),
+        ("localhost.:PORT", 403),
+        ("0.0.0.0:PORT", 403),
+        ("127.1:PORT", 403),
+        ("2130706433:PORT", 403),
+        ("[::]:PORT", 403),
+        ("[::ffff:127.0.0.1]:PORT", 403),
+        ("[::1%25lo]:PORT", 403),
+        ("user@localhost:PORT", 403),
+        ("localhost:80@evil.example", 403),
+        ("", 403),
+    ] {
+        let host = host.replace("PORT", &port);
+        assert_eq!(handshake(&server, "/ws", &[("host", &host)]).await, expected, "{host:?}");
+    }
+    assert_eq!(handshake(&server, "/ws", &[]).await, 400, "no host");
+    assert_eq!(handshake(&server, "/ws", &[("host", "localhost"), ("host", "localhost")]).await, 400);
+    assert_eq!(handshake(&server, "http://evil.example/ws", &[("host", "localhost")]).await, 400);
+}
+
+#[tokio::test]
+async fn a_socket_opens_only_for_pages_that_may_call() {
+    let launch = live().options(|options| options.allowed_origins = vec!["https://app.example".into()]);
+    let server = launch.start().await;
+    let (own, port) = (server.address().to_owned(), server.address().rsplit(':').next().unwrap().to_owned());
+    let v6 = format!("[::1]:{port}");
+    let local = format!("localhost:{port}");
+    for (host, origin, expected) in [
+        (&own, "http://127.0.0.1:PORT", 101),
+        (&own, "https://app.example", 101),
+        (&own, "HTTPS://App.Example", 101),
+        (&local, "http://LOCALHOST:PORT", 101),
+        (&v6, "http://[::1]:PORT", 101),
+        (&own, "null", 403),
+        (&own, "", 403),
+        (&own, "http://localhost:PORT", 403),
+        (&own, "http://127.0.0.1", 403),
+        (&own, "http://127.0.0.1:1", 403),
+        (&own, "http://127.0.0.1:PORT/", 403),
+        (&own, "http://user@127.0.0.1:PORT", 403),
+        (&own, "http://127.0.0.1:PORT@evil.example", 403),
+        (&own, "ws://127.0.0.1:PORT", 403),
+        (&own, "127.0.0.1:PORT", 403),
+        (&own, "file://", 403),
+        (&own, "chrome-extension://abcdef", 403),
+        (&own, "https://app.example.evil.example", 403),
+        (&own, "https://app.example:8443", 403),
+        (&own, "http://app.example", 403),
+        (&v6, "http://[::2]:PORT", 403),
+    ] {
+        let origin = origin.replace("PORT", &port);
+        let found = handshake(&server, "/ws", &[("host", host), ("origin", &origin)]).await;
+        assert_eq!(found, expected, "{origin:?} at {host}");
+    }
+    let twice =
+        [("host", own.as_str()), ("origin", "https://app.example"), ("origin", "https://evil.example")];
+    assert_eq!(handshake(&server, "/ws", &twice).await, 400);
+    for site in ["cross-site", "same-site"] {
+        let headers = [("host", own.as_str()), ("sec-fetch-site", site)];
+        assert_eq!(handshake(&server, "/ws", &headers).await, 403, "{site}");
+    }
+    let shown = [("host", own.as_str()), ("sec-fetch-site", "cross-site"), ("origin", "https://app.example")];
+    assert_eq!(handshake(&server, "/ws", &shown).await, 101);
 }

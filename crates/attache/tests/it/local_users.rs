@@ -28,7 +28,7 @@ const OTHER_USER: u32 = 65533;
 const TOKEN: &str = "correct-horse-battery-staple";
 
 /// One path of each entrance that is not public.
-const ENTRANCES: [(&str, &str); 10] = [
+const ENTRANCES: [(&str, &str); 12] = [
     ("POST", "/"),
     ("POST", "/message:send"),
     ("GET", "/tasks"),
@@ -39,6 +39,8 @@ const ENTRANCES: [(&str, &str); 10] = [
     ("GET", "/listCommands"),
     ("POST", "/executeCommand"),
     ("GET", "/metrics"),
+    ("GET", "/ws"),
+    ("POST", "/tasks/x/messages/stream"),
 ];
 
 /// A server without a token, to which [`connect`](Self::connect) connects as another user.
@@ -54,7 +56,9 @@ impl OtherUsers {
     async fn all() -> Vec<Self> {
         let mut all = vec![Self::here().await];
         if nix::unistd::geteuid().is_root() {
-            all.push(Self::Process(Box::new(launch().in_memory().script(SCRIPT).start().await)));
+            all.push(Self::Process(Box::new(
+                launch().in_memory().script(SCRIPT).argument("--live").start().await,
+            )));
         }
         all
     }
@@ -139,7 +143,7 @@ fn options(local_user: u32) -> ServerOptions {
         allowed_origins: Vec::new(),
         strict_version: false,
         default_profile: attache_wire::devtool::Profile::Plain,
-        live: false,
+        live: true,
         live_session: None,
         console: None,
         limits: Limits::default(),
