@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{Fault, OperationKind};
 use attache_session::RenderedTask;
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::{Profile, rest_api};
 use attache_wire::encode::TaskShape;
 use attache_wire::{DecodedOperation, Encoder, Encoding, replay};
 use http::header;
@@ -27,6 +27,15 @@ pub(crate) struct OperationRequest<'a> {
     pub(crate) framing: Framing,
     pub(crate) encoding: Encoding,
     pub(crate) kind: OperationKind,
+    pub(crate) form: TaskForm,
+}
+
+/// The members of tasks in a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskForm {
+    A2a,
+    /// A2A 1.0 and the REST API.
+    Union,
 }
 
 pub(crate) async fn handle(
@@ -90,9 +99,22 @@ fn encode(
         }
         OperationOutcome::Sent { view, shape } => encoder.write_task_item(&view, shape, None, &mut out),
         OperationOutcome::Replied(message) => encoder.write_message_item(&message, &mut out),
-        OperationOutcome::Task { task, shape } => write_rendered(&encoder, &task, shape, &mut out),
-        OperationOutcome::Canceled { view, shape } => encoder.write_task(&view, shape, &mut out),
-        OperationOutcome::Listed { page, shape } => encoder.write_list(&page, shape, &mut out),
+        OperationOutcome::Task { task, shape } => {
+            write_rendered(&encoder, &task, shape, &mut out);
+            if request.form == TaskForm::Union {
+                rest_api::add_members(&task.view, shape, &mut out);
+            }
+        }
+        OperationOutcome::Canceled { view, shape } => {
+            encoder.write_task(&view, shape, &mut out);
+            if request.form == TaskForm::Union {
+                rest_api::add_members(&view, shape, &mut out);
+            }
+        }
+        OperationOutcome::Listed { page, shape } => match request.form {
+            TaskForm::A2a => encoder.write_list(&page, shape, &mut out),
+            TaskForm::Union => rest_api::write_list(&page, shape, &mut out),
+        },
         OperationOutcome::Commands(specs) => {
             encoder.write_commands(&specs, &mut out).map_err(not_encodable)?;
         }

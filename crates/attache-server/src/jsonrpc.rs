@@ -12,7 +12,7 @@ use http::request::Parts;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
-use crate::handler::{self, OperationRequest};
+use crate::handler::{self, OperationRequest, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies, rest};
@@ -72,7 +72,7 @@ async fn answer(
     };
     let dialect = jsonrpc::dialect(spoken);
     let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(dialect));
-    let request = OperationRequest { head, origin, framing, encoding, kind };
+    let request = OperationRequest { head, origin, framing, encoding, kind, form: TaskForm::A2a };
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
@@ -87,7 +87,7 @@ fn decode_options(app: &App, head: &Parts) -> DecodeOptions {
         part_kinds: if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required },
         message_task: match app.options.default_profile {
             Profile::Gemini => MessageTask::AlsoInParams,
-            Profile::Plain | Profile::Developer | Profile::Live => MessageTask::InMessage,
+            Profile::Plain | Profile::Developer | Profile::Live | Profile::RestApi => MessageTask::InMessage,
         },
     }
 }

@@ -1,9 +1,10 @@
 //! The options of a server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::default_limits as limits;
-use attache_domain::{AgentCard, AnswerLocation};
+use attache_domain::{AgentCard, AnswerLocation, ApiKeys};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 
@@ -41,6 +42,8 @@ pub struct ServerOptions {
     pub default_profile: Profile,
     /// Offers the live endpoint beside A2A.
     pub live: bool,
+    /// Where the keys are kept that clients give for their conversations; the agent looks for them there.
+    pub api_keys: Arc<ApiKeys>,
     pub limits: Limits,
 }
 

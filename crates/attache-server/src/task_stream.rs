@@ -212,7 +212,7 @@ impl TaskStream {
         let opened = frames.open(self.encoder.epoch.as_deref(), view.progress.head, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
         frames.close(opened, out);
-        if self.shape.profile == Profile::Live {
+        if self.shape.profile.streams_whole_prompts() {
             self.write_open_questions(view, frames, out)?;
         }
         if let Some(follower) = &mut self.follower {
@@ -309,10 +309,10 @@ impl TaskStream {
         Ok(())
     }
 
-    /// On the live endpoint a stream shows a whole prompt, whoever answers the questions meanwhile.
+    /// A stream that shows a whole prompt goes on while a question is open.
     fn is_ended_by(&self, entry: &TailEntry) -> bool {
-        let goes_on =
-            self.shape.profile == Profile::Live && matches!(entry.event.fact, Fact::PersonAsked { .. });
+        let goes_on = self.shape.profile.streams_whole_prompts()
+            && matches!(entry.event.fact, Fact::PersonAsked { .. });
         entry.closes() && !goes_on
     }
 
@@ -379,7 +379,7 @@ impl TaskStream {
 fn is_shown(profile: Profile, entry: &TailEntry) -> bool {
     match profile {
         Profile::Plain => entry.is_visible(),
-        Profile::Developer | Profile::Gemini | Profile::Live => {
+        Profile::Developer | Profile::Gemini | Profile::Live | Profile::RestApi => {
             entry.devtool_event().is_some_and(|happening| profile.shows(&happening))
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let wiring::WiredAgent { agent, model, trust, confiner } =
+    let wiring::WiredAgent { agent, model, trust, confiner, api_keys } =
         wiring::agent(&settings, flags, Attendance::Attended)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
@@ -58,6 +58,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
     let mut options = wiring::server_options(&settings, &base_url)?;
+    options.api_keys = api_keys;
     options.limits.connections = connections_within(open_files, options.limits.connections);
     let stores = wiring::stores(&settings)?;
     let session_options =

@@ -13,6 +13,7 @@ mod live_socket;
 mod pairs;
 mod refused_streams;
 mod replay;
+mod rest_api;
 mod safety;
 mod send;
 mod stream;

@@ -184,6 +184,7 @@ fn server_options(url: &str) -> ServerOptions {
         strict_version: false,
         default_profile: Profile::Plain,
         live: false,
+        api_keys: Arc::default(),
         limits: Limits::default(),
     }
 }

@@ -36,6 +36,7 @@ mod operations;
 mod push;
 mod repeating;
 mod reserved_tasks;
+mod rest_api;
 mod restarts;
 mod running_away;
 mod safety;

@@ -22,6 +22,11 @@ pub(super) fn encode(record: &CallRecord) -> Value {
     serde_json::to_value(ToolCall::of(record)).expect("names and values that JSON has")
 }
 
+/// The name and the effect of a possible answer.
+pub(super) fn option_texts<'a>(id: &'a str, record: &CallRecord) -> (&'a str, Option<Cow<'static, str>>) {
+    option::texts(id, record)
+}
+
 #[derive(Debug, Serialize)]
 struct ToolCall<'a> {
     tool_call_id: &'a str,

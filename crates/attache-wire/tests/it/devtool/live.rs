@@ -6,7 +6,7 @@ use attache_domain::{
     CallOutcome, ContextId, Fact, Fault, Message, MessageId, TaskId, TurnOutcome, Verdict, devtool_event_of,
 };
 use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile, live_routes};
+use attache_wire::devtool::{DevtoolFrame, Profile, live_routes, rest_api};
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, edit, exec};
@@ -215,10 +215,10 @@ fn what_is_no_message_is_refused_with_the_place() {
 
 #[test]
 fn only_settings_of_gemini_clients_ask_for_the_bare_id() {
-    let settings = |settings: Value| live_routes::is_gemini_create(&json!({ "agentSettings": settings }));
+    let settings = |settings: Value| rest_api::is_gemini_create(&json!({ "agentSettings": settings }));
     assert!(settings(json!({ "kind": "agent-settings" })));
     assert!(settings(json!({ "workspacePath": "/w" })));
     assert!(!settings(json!({ "model": "m" })));
-    assert!(!live_routes::is_gemini_create(&Value::Null));
-    assert!(!live_routes::is_gemini_create(&json!({ "contextId": "c" })));
+    assert!(!rest_api::is_gemini_create(&Value::Null));
+    assert!(!rest_api::is_gemini_create(&json!({ "contextId": "c" })));
 }

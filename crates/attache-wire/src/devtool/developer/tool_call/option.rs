@@ -16,13 +16,18 @@ pub(super) struct ConfirmationOption<'a> {
 }
 
 impl<'a> ConfirmationOption<'a> {
-    /// An unknown answer can still be given by its id.
     pub(super) fn of(id: &'a str, record: &CallRecord) -> Self {
-        let granted = record.grants.get(id).map(|sentence| Cow::Owned(format!("Does this. {sentence}")));
-        match name_and_effect(id, record) {
-            Some((name, description)) => Self { id, name, description: granted.or(Some(description)) },
-            None => Self { id, name: id, description: None },
-        }
+        let (name, description) = texts(id, record);
+        Self { id, name, description }
+    }
+}
+
+/// The name and the effect of an answer. An unknown answer can still be given by its id.
+pub(super) fn texts<'a>(id: &'a str, record: &CallRecord) -> (&'a str, Option<Cow<'static, str>>) {
+    let granted = record.grants.get(id).map(|sentence| Cow::Owned(format!("Does this. {sentence}")));
+    match name_and_effect(id, record) {
+        Some((name, description)) => (name, granted.or(Some(description))),
+        None => (id, None),
     }
 }
 
