@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::responses::{ErrorBody, Health};
+use super::responses::{CommandResult, ErrorBody, Health};
 use super::route::{ROUTES, Route, RouteSpec};
 
 /// The document; `url` is the address of the server.
@@ -57,15 +57,16 @@ fn operation(spec: &RouteSpec, requests: &mut SchemaGenerator, responses: &mut S
             json!({ "required": body.is_required, "content": { "application/json": { "schema": schema } } });
     }
     let schema = (spec.schema)(responses).to_value();
-    // Clients of Gemini CLI's server send other settings.
     let schema = match spec.route {
+        // Clients of Gemini CLI's server send other settings.
         Route::CreateTask => json!({ "anyOf": [schema, { "type": "string" }] }),
+        Route::ExecuteTask => server_sent_event(&schema),
         _ => schema,
     };
     operation["responses"][spec.status.to_string()] =
         json!({ "description": spec.response, "content": { spec.media_type: { "schema": schema } } });
     for status in spec.errors {
-        let schema = responses.subschema_for::<ErrorBody>();
+        let schema = error_schema(spec.route, *status, responses);
         operation["responses"][status.to_string()] = json!({ "description": reason(*status), "content": { "application/json": { "schema": schema } } });
     }
     if spec.route == Route::Health {
@@ -73,6 +74,37 @@ fn operation(spec: &RouteSpec, requests: &mut SchemaGenerator, responses: &mut S
         operation["responses"]["503"] = json!({ "description": "The store does not work", "content": { "application/json": { "schema": schema } } });
     }
     operation
+}
+
+/// Each event of a stream, whose data has this schema.
+fn server_sent_event(data: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": { "type": "string" },
+            "event": {
+                "type": "string",
+                "description": "The `type` of the data; `error`, whose data is an error, when the stream breaks off.",
+            },
+            "data": { "type": "string", "contentMediaType": "application/json", "contentSchema": data },
+        },
+        "required": ["event", "data"],
+    })
+}
+
+/// Clients of Gemini CLI's server get their own form of errors, and a refused command is a result.
+fn error_schema(route: Route, status: u16, responses: &mut SchemaGenerator) -> Value {
+    let error = responses.subschema_for::<ErrorBody>().to_value();
+    match (route, status) {
+        (Route::CreateTask, 400 | 429 | 503) => {
+            let theirs = json!({ "type": "object", "properties": { "error": { "type": "string" } }, "required": ["error"] });
+            json!({ "anyOf": [error, theirs] })
+        }
+        (Route::ExecuteCommand, 400 | 404) => {
+            json!({ "anyOf": [responses.subschema_for::<CommandResult>(), error] })
+        }
+        _ => error,
+    }
 }
 
 fn reason(status: u16) -> &'static str {
