@@ -130,7 +130,7 @@ impl Agent for CodingAgent {
         let earlier = match earlier {
             Ok(views) => views,
             Err(error) => {
-                tracing::error!(%error, "the conversation cannot be read");
+                tracing::error!(task = %task.view().task, %error, "the conversation cannot be read");
                 let text = "I cannot read our earlier conversation now. Send any message to try again.";
                 return cannot_begin(&task, journal, text.into()).await;
             }
@@ -177,7 +177,7 @@ impl CodingAgent {
             // It was there when it was given.
             Ok((_, Err(error))) => cannot_begin(&task, journal, error.to_string()).await,
             Err(refusal) => {
-                tracing::warn!(error = %refusal, "a conversation cannot be set up");
+                tracing::warn!(task = %task.view().task, error = %refusal, "a conversation cannot be set up");
                 if refusal.field == API_KEY {
                     let text = format!("agentSettings.apiKey {refusal}. Send it with the next message.");
                     return end_before_begin(&task, journal, text, TurnOutcome::AuthRequired).await;

@@ -177,7 +177,7 @@ impl TurnRunner<'_> {
                     return Ok((!summary.trim().is_empty()).then_some((summary, usage)));
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "the conversation cannot be summarised");
+                    tracing::warn!(task = %self.task.view().task, %error, "the conversation cannot be summarised");
                     return Ok(None);
                 }
             }

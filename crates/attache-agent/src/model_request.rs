@@ -164,7 +164,7 @@ impl TurnRunner<'_> {
 
     /// What may pass, or be mended by a word, leaves the task open.
     async fn after_error(&self, error: &LanguageError) -> Result<TurnFlow, TurnStopped> {
-        tracing::warn!(%error, "the model gave no answer");
+        tracing::warn!(task = %self.task.view().task, %error, "the model gave no answer");
         let again = " Send any message to try again.";
         let (outcome, reason, advice) = match error {
             LanguageError::Unavailable { .. } | LanguageError::Unreachable { .. } => {

@@ -32,7 +32,7 @@ const TOKEN_SCHEME: &str = "bearer";
 pub fn card_of(settings: &Settings, base_url: &str) -> AgentCard {
     let file = settings.card.file.clone();
     let interfaces = interfaces(base_url, &file.tenants, settings);
-    let (schemes, security) = security(&file, settings.token.is_some());
+    let (schemes, security) = security(&file, settings.needs_token());
     let modes = (&file.default_input_modes, &file.default_output_modes);
     let skills = file.skills.into_iter().map(|file| skill(file, modes)).collect();
     let provider = match file.provider {

@@ -54,6 +54,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("CUSTOM_IGNORE_FILE_PATHS", "further files of ignore rules, with colons between"),
     ("ATTACHE_TOKEN", "bearer token that callers must present"),
     ("ATTACHE_TOKEN_FILE", "file that holds the bearer token"),
+    ("ATTACHE_A2A_TOKEN_FILE", "file that gives rights to the tokens of clients"),
     ("ATTACHE_PUSH_SIGNING_KEY", "key that push notifications are signed with"),
     ("ATTACHE_SERVER", "where `attache tasks` finds the server"),
     ("ATTACHE_LOG", "what is logged, e.g. info or attache_server=debug"),

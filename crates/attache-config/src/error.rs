@@ -44,6 +44,9 @@ pub enum ConfigError {
     EmptyToken { origin: String },
     #[error("the token file {} can be read by other users", path.display())]
     ReadableToken { path: PathBuf },
+    /// `what` never holds the token.
+    #[error("the token file {}: line {line} {what}", path.display())]
+    BadTokenLine { path: PathBuf, line: usize, what: String },
     #[error("the settings have an extended card, which is for callers with a token, and there is no token")]
     ExtendedCardWithoutToken,
 }
@@ -83,6 +86,9 @@ impl ConfigError {
             Self::EmptyToken { .. } => Some(
                 "put a token of at least 16 printable characters there, or unset it; without one, a server on this \
                  machine serves only the user who runs it",
+            ),
+            Self::BadTokenLine { .. } => Some(
+                "each line is NAME: RIGHTS: TOKEN, for example `phone: view, approve: ` and a long random text",
             ),
             Self::ReadableToken { .. } => Some("make it its owner's alone with chmod 600"),
             Self::OpenToTheWorld { .. } => {

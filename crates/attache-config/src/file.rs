@@ -21,6 +21,7 @@ pub(crate) struct ConfigFile {
     pub(crate) model: Option<String>,
     pub(crate) approval_mode: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
+    pub(crate) a2a_token_file: Option<PathBuf>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) allowed_roots: Vec<PathBuf>,

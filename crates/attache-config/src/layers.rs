@@ -15,7 +15,7 @@ use crate::operator::{self, Provenance};
 use crate::operator_agent::OperatorAgentSettings;
 use crate::{
     ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, LimitSettings, LogFormat,
-    LogSettings, PushSettings, Settings, StoreChoice, card, token,
+    LogSettings, PushSettings, Settings, StoreChoice, card, client_tokens, token,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -36,6 +36,8 @@ pub struct Flags {
     /// Switches the live endpoint on; the file may do so too.
     pub live: bool,
     pub token_file: Option<PathBuf>,
+    /// `--a2a-token-file`
+    pub a2a_token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
 }
@@ -76,6 +78,9 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let named = || operator::WORKSPACE.iter().find_map(|name| variable(environment, name)).map(PathBuf::from);
     let workspace = check_workspace(flags.workspace.or_else(named).or(file.workspace), current_dir)?;
     let token_file = flags.token_file.or(token::file_in(environment)?).or(file.token_file);
+    let a2a_token_file =
+        flags.a2a_token_file.or(client_tokens::file_in(environment)?).or(file.a2a_token_file);
+    let token = token::read(token_file.as_deref(), environment)?;
     let mut settings = Settings {
         host: parse_host(host)?,
         port: port(flags.port, environment, file.port)?,
@@ -92,7 +97,9 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         approval,
         client_auto_execute: file.client_auto_execute,
         default_dialect: parse_default_dialect(dialect)?,
-        token: token::read(token_file.as_deref(), environment)?,
+        clients: client_tokens::read(a2a_token_file.as_deref(), token.as_deref())?,
+        a2a_token_file,
+        token,
         token_file,
         allowed_hosts: file.allowed_hosts,
         allowed_origins: file.allowed_origins,
@@ -316,7 +323,7 @@ fn parse_duplicate_sends(said: Option<SourcedValue>) -> Result<DuplicateWindow, 
 }
 
 fn check(settings: &Settings) -> Result<(), ConfigError> {
-    if !settings.host.is_loopback() && settings.token.is_none() {
+    if !settings.host.is_loopback() && !settings.needs_token() {
         return Err(ConfigError::OpenToTheWorld { host: settings.host.to_string() });
     }
     let in_range = |name: &str, value: usize, range: std::ops::RangeInclusive<usize>| {

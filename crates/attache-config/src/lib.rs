@@ -4,6 +4,7 @@
 //! `attache-workspace`. The environment is handed in, so callers and tests decide what it holds.
 
 mod card;
+mod client_tokens;
 mod confinement;
 mod data_folder;
 mod environment;
@@ -22,6 +23,7 @@ mod settings;
 mod token;
 
 pub use card::{answers_card_of, card_of, extended_card_of};
+pub use client_tokens::ClientToken;
 pub use confinement::ConfinementSettings;
 pub use environment::{Environment, VARIABLES, variable};
 pub use error::ConfigError;

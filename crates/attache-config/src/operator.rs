@@ -10,6 +10,7 @@ use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 use serde_json::{Value, json};
 
+use crate::client_tokens::FILE_VARIABLE;
 use crate::environment::{Environment, variable};
 use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
@@ -57,6 +58,7 @@ pub(crate) fn flags_said(flags: &Flags) -> Vec<&'static str> {
         ("--compat", flags.default_dialect.is_some()),
         ("--live", flags.live),
         ("--token-file", flags.token_file.is_some()),
+        ("--a2a-token-file", flags.a2a_token_file.is_some()),
         ("--log", flags.log.is_some()),
         ("--log-format", flags.log_format.is_some()),
     ];
@@ -96,6 +98,12 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
     let (push, confinement) = (&settings.push, &settings.confinement);
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");
     let mut entries = vec![
+        entry(
+            "a2a_token_file",
+            "--a2a-token-file",
+            &[FILE_VARIABLE],
+            json!(settings.a2a_token_file.as_ref().map(|path| path.display().to_string())),
+        ),
         entry("admin_policies", "", &[], json!(settings.admin_policies.display().to_string())),
         entry("allow_private_addresses", "", &[], json!(settings.allow_private_addresses)),
         entry("allowed_hosts", "", &[], json!(settings.allowed_hosts)),

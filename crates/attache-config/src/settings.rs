@@ -9,7 +9,7 @@ use attache_domain::DuplicateWindow;
 
 use crate::file::{CardFile, CardFormSetting, LimitsFile};
 use crate::operator_agent::OperatorAgentSettings;
-use crate::{ConfinementSettings, PushSettings, SettingEntry, SourcedValue};
+use crate::{ClientToken, ConfinementSettings, PushSettings, SettingEntry, SourcedValue};
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -40,6 +40,9 @@ pub struct Settings {
     pub token: Option<String>,
     /// The file that the token was read from, unless it came from the environment.
     pub token_file: Option<PathBuf>,
+    /// The clients of the file of client tokens.
+    pub clients: Vec<ClientToken>,
+    pub a2a_token_file: Option<PathBuf>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
     /// Hosts, addresses and networks that pages may be fetched from although they are not public.
@@ -69,6 +72,13 @@ pub struct Settings {
     /// What the file says about the agent, unchecked.
     pub agent: OperatorAgentSettings,
     pub(crate) entries: Vec<SettingEntry>,
+}
+
+impl Settings {
+    /// Whether every call needs a token.
+    pub fn needs_token(&self) -> bool {
+        self.token.is_some() || !self.clients.is_empty()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,16 +36,21 @@ pub(crate) fn read(file: Option<&Path>, environment: Environment<'_>) -> Result<
     if value.is_empty() {
         return Err(ConfigError::EmptyToken { origin });
     }
-    let printable = value.bytes().all(|byte| byte.is_ascii_graphic());
-    if value.len() < MIN_BYTES || !printable {
-        // Never the value itself: it is a secret, even a bad one.
-        let expected = format!("at least {MIN_BYTES} printable characters without blanks");
-        return Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected });
+    // Never the value itself: it is a secret, even a bad one.
+    match reason_to_refuse(value) {
+        Some(expected) => Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected }),
+        None => Ok(Some(value.to_owned())),
     }
-    Ok(Some(value.to_owned()))
 }
 
-fn read_file(path: &Path) -> Result<String, ConfigError> {
+/// What a bad token should be.
+pub(crate) fn reason_to_refuse(token: &str) -> Option<String> {
+    let is_good = token.len() >= MIN_BYTES && token.bytes().all(|byte| byte.is_ascii_graphic());
+    (!is_good).then(|| format!("at least {MIN_BYTES} printable characters without blanks"))
+}
+
+/// The text of a file that is its owner's alone.
+pub(crate) fn read_file(path: &Path) -> Result<String, ConfigError> {
     let unreadable =
         |source: io::Error| ConfigError::Unreadable { what: "token file", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(unreadable)?;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{ContextId, MessageId, PushConfigId, TaskId, TaskState};
+use crate::{ContextId, MessageId, PushConfigId, Right, TaskId, TaskState};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -87,6 +87,9 @@ pub enum Fault {
     TokenNeeded,
     #[error("{what}")]
     Forbidden { what: String },
+    /// The caller is known, and may not do this.
+    #[error("this client may not do that: its token does not have the right {right}")]
+    RightMissing { right: Right },
     /// The disk of the store is full. The request can be retried when there is space.
     #[error("{what}")]
     StoreFull { what: String },

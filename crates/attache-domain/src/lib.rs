@@ -38,6 +38,7 @@ mod push;
 mod question;
 mod repeat_detector;
 mod requested_settings;
+mod rights;
 mod server_approval;
 mod size;
 mod state;
@@ -94,6 +95,7 @@ pub use push::{
 };
 pub use repeat_detector::RepeatDetector;
 pub use requested_settings::RequestedSettings;
+pub use rights::{Right, Rights};
 pub use server_approval::{AGENT_MODEL, CONNECT_SERVER, ServerApproval};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Message, MessageAnswers, Metadata,
-    NewPushConfig, PushConfigOperation, RequestedSettings, Scope, TaskEnding, TaskId, TaskState,
+    NewPushConfig, PushConfigOperation, RequestedSettings, Rights, Scope, TaskEnding, TaskId, TaskState,
 };
 
 /// A request with its caller.
@@ -124,6 +124,8 @@ pub struct SendOptions {
     pub resumes: bool,
     /// The name of the client, shown to other clients.
     pub client: Option<String>,
+    /// What the client may do; the surface that took the message says so.
+    pub rights: Rights,
     /// Where it reads the answers of the tasks that it opens.
     pub answer: AnswerLocation,
 }

@@ -66,6 +66,14 @@ impl RequestedSettings {
         self.local_servers = self.mcp_servers.keys().cloned().collect();
     }
 
+    /// Whether tools would run unasked by these settings that are asked about otherwise.
+    pub(crate) fn loosens_approvals(&self) -> bool {
+        let mode = self.approval_mode.as_deref();
+        self.auto_execute
+            || !self.allowed_tools.is_empty()
+            || mode.is_some_and(|mode| !matches!(mode, "plan" | "default"))
+    }
+
     /// These settings, completed from `before`.
     pub fn over(self, mut before: Self) -> Self {
         before.said_in.clone_from(&self.said_in);

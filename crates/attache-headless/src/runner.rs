@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use attache_domain::{
-    CallOutcome, CancelTask, ContextId, Event, Fact, Fault, Message, MessageId, Part, Role, Scope,
+    CallOutcome, CancelTask, ContextId, Event, Fact, Fault, Message, MessageId, Part, Rights, Role, Scope,
     SendConfiguration, SendMessage, SendOptions, TaskView, TurnOutcome,
 };
 use attache_session::{CommandOutcome, CommandRefusal, Follower, SessionService, Subscription, TailEntry};
@@ -270,7 +270,7 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
         answers: Default::default(),
         configuration: SendConfiguration::default(),
         metadata: None,
-        options: SendOptions::default(),
+        options: SendOptions { rights: Rights::ALL, ..SendOptions::default() },
     }
 }
 

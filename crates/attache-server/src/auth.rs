@@ -1,38 +1,25 @@
 //! Authentication and the checks of `Host` and `Origin`; they need only the request's head.
 
+mod caller;
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
+mod tokens;
 
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Version, header};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
-use attache_domain::Fault;
+use attache_domain::{Fault, SendOptions};
 
+pub(crate) use self::caller::Caller;
+pub(crate) use self::tokens::LIVE_PROTOCOL;
+use self::tokens::Tokens;
 use crate::ServerOptions;
 use crate::peer::Peer;
 
-/// The name of the only caller, with a token or without. It is one name for both, so that tasks keep their owner when a
-/// token is added.
-const OPERATOR: &str = "operator";
-
-/// An authenticated caller.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Caller {
-    pub(crate) owner: &'static str,
-}
-
-impl Caller {
-    /// For public paths.
-    pub(crate) const ANONYMOUS: Self = Self { owner: "" };
-}
-
 pub(crate) struct RequestGuard {
-    /// The digest only: comparing digests takes the same time for every token.
-    token: Option<[u8; 32]>,
-    /// The user whose processes need no token; none while there is a token.
+    tokens: Tokens,
+    /// The user whose processes need no token; none while there are tokens.
     local_user: Option<u32>,
     hosts: Vec<String>,
     origins: Vec<String>,
@@ -45,9 +32,10 @@ impl RequestGuard {
             names.iter().map(|name| name.trim_end_matches('/').to_ascii_lowercase()).collect()
         };
         let hosts: Vec<String> = lower(&options.allowed_hosts);
+        let tokens = Tokens::of(options);
         Self {
-            token: options.bearer_token.as_deref().map(digest),
-            local_user: options.local_user.filter(|_| options.bearer_token.is_none()),
+            local_user: options.local_user.filter(|_| tokens.is_empty()),
+            tokens,
             any_host: hosts.iter().any(|host| host == "*"),
             hosts,
             origins: lower(&options.allowed_origins),
@@ -89,19 +77,20 @@ impl RequestGuard {
         Ok(())
     }
 
-    /// With a token configured, only the token counts; without one, the user of the calling process.
-    pub(crate) fn authenticate(&self, peer: Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
-        let Some(expected) = &self.token else {
-            return if peer.is_local_user { Ok(Caller { owner: OPERATOR }) } else { Err(Fault::TokenNeeded) };
-        };
-        let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = value.and_then(|value| {
-            let (scheme, token) = value.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-        });
-        match token {
-            Some(token) if bool::from(digest(token).ct_eq(expected)) => Ok(Caller { owner: OPERATOR }),
-            _ => Err(Fault::Unauthenticated),
+    /// With a token configured, only tokens count; without one, the user of the calling process.
+    pub(crate) fn authenticate(&self, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
+        if self.tokens.is_empty() {
+            return if peer.is_local_user { Ok(Caller::OPERATOR) } else { Err(Fault::TokenNeeded) };
+        }
+        let token = tokens::presented(head);
+        token.and_then(|token| self.tokens.find(&token)).ok_or(Fault::Unauthenticated)
+    }
+
+    /// Adds to a message what its sender may do, and the name of a client that has a token of its own.
+    pub(crate) fn sign(&self, caller: Caller, options: &mut SendOptions) {
+        options.rights = caller.rights();
+        if let Some(name) = self.tokens.name(caller) {
+            options.client = Some(name.to_owned());
         }
     }
 
@@ -121,10 +110,6 @@ impl RequestGuard {
         let name = without_port(&host);
         is_loopback(name) || self.hosts.iter().any(|known| *known == host || known == name)
     }
-}
-
-fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
 }
 
 /// The host that the request names. A request that names two is refused: a proxy before this server may have checked the
@@ -202,7 +187,7 @@ mod tests {
 
     fn gate() -> RequestGuard {
         RequestGuard {
-            token: None,
+            tokens: Tokens::default(),
             local_user: None,
             hosts: Vec::new(),
             origins: Vec::new(),
@@ -271,15 +256,18 @@ mod tests {
         }
     }
 
+    fn head_with_token(token: Option<&str>) -> Parts {
+        let mut request = http::Request::builder().uri("/");
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        request.body(()).unwrap().into_parts().0
+    }
+
     #[test]
     fn without_a_token_only_the_local_user_is_let_in_and_with_one_only_the_token_counts() {
         let local = Peer { is_loopback: true, is_local_user: true, origin: ConnectionOrigin::LOOPBACK };
         let other = Peer { is_local_user: false, ..local };
-        let headers = |token: Option<&str>| -> HeaderMap {
-            let value =
-                token.map(|token| (header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap()));
-            value.into_iter().collect()
-        };
         for (token, peer, shown, expected) in [
             (None, local, None, Ok(())),
             (None, local, Some("anything"), Ok(())),
@@ -287,10 +275,11 @@ mod tests {
             (None, other, Some("anything"), Err(Fault::TokenNeeded)),
             (Some("right"), local, None, Err(Fault::Unauthenticated)),
             (Some("right"), local, Some("wrong"), Err(Fault::Unauthenticated)),
+            (Some("right"), local, Some(""), Err(Fault::Unauthenticated)),
             (Some("right"), other, Some("right"), Ok(())),
         ] {
-            let gate = RequestGuard { token: token.map(digest), ..gate() };
-            let found = gate.authenticate(peer, &headers(shown)).map(drop);
+            let gate = RequestGuard { tokens: Tokens::own(token), ..gate() };
+            let found = gate.authenticate(peer, &head_with_token(shown)).map(drop);
             assert_eq!(found, expected, "{token:?} {peer:?} {shown:?}");
         }
     }

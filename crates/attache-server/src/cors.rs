@@ -1,15 +1,11 @@
 //! CORS headers for the pages that the guard admits.
 
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, header};
 
 use crate::http::Response;
 
 /// The guard has checked `origin`: it is the server's own or a configured one.
 pub(crate) fn allow(response: &mut Response, origin: HeaderValue) {
-    let admitted = response.status() != StatusCode::FORBIDDEN;
-    if !admitted {
-        return;
-    }
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.append(header::VARY, HeaderValue::from_static("Origin"));

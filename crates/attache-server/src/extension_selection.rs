@@ -5,7 +5,7 @@ use attache_wire::devtool::{self, Profile};
 use attache_wire::{Version, extensions};
 use http::{HeaderMap, HeaderValue, header};
 
-use crate::app::App;
+use crate::app::{App, RequestOrigin};
 use crate::http::Response;
 
 /// This much of the client's `User-Agent` is stored.
@@ -81,12 +81,13 @@ impl ExtensionSelection {
         })
     }
 
-    /// `answer` is where answers go for plain A2A clients; the extension has events of its own for them.
-    pub(crate) fn apply_to(&self, send: &mut SendMessage, answer: AnswerLocation) {
+    /// Adds what the client expects and who it is. The place for answers is that of plain A2A clients; the extension has
+    /// events of its own for them.
+    pub(crate) fn apply_to(&self, app: &App, send: &mut SendMessage, origin: RequestOrigin) {
         let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
         let profile = self.profile().or(default);
         let answer = match profile {
-            None | Some(Profile::Plain) => answer,
+            None | Some(Profile::Plain) => origin.answer_place,
             Some(Profile::Developer | Profile::Gemini | Profile::Live | Profile::RestApi) => {
                 AnswerLocation::Artifact
             }
@@ -101,8 +102,10 @@ impl ExtensionSelection {
             duplicate_rule: sameness,
             resumes: false,
             client: self.client.clone(),
+            rights: Default::default(),
             answer,
         };
+        app.guard.sign(origin.caller, &mut send.options);
     }
 
     pub(crate) fn is_active(&self, extension: &str) -> bool {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, SendMessage, TaskId,
-    TaskState, TaskView,
+    CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, OperationKind, Scope, SendMessage,
+    TaskId, TaskState, TaskView,
 };
 use attache_session::{AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, SendReply};
 use attache_wire::devtool::setting_names::name_setting;
@@ -61,7 +61,7 @@ pub(crate) async fn handle(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         return response;
     }
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     let served = match route {
         GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
             Err(Fault::Busy { what: "all connections are taken" })
@@ -136,6 +136,8 @@ async fn execute_command(
         Ok(send) => send,
         Err(what) => return Ok(error_response(400, &what)),
     };
+    origin.caller.may_ask(OperationKind::Execute)?;
+    app.guard.sign(origin.caller, &mut send.options);
     let is_followed = is_followed(app, scope, &send).await?;
     send.options.ending = is_followed.then(|| Profile::Gemini.ending());
     let open_call = app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any)?;
@@ -185,6 +187,7 @@ pub(crate) fn fault_response(fault: &Fault) -> Response {
         | Fault::InvalidParams { .. }
         | Fault::SettingRefused { .. }
         | Fault::MediaTypeNotAccepted { .. } => error_response(400, &fault.to_string()),
+        Fault::RightMissing { .. } => error_response(403, &fault.to_string()),
         Fault::BodyTooLarge { .. } => error_response(413, &fault.to_string()),
         Fault::Unavailable
         | Fault::StoreFull { .. }

@@ -27,7 +27,17 @@ pub(crate) struct OperationRequest<'a> {
     pub(crate) framing: Framing,
     pub(crate) encoding: Encoding,
     pub(crate) kind: OperationKind,
-    pub(crate) form: TaskForm,
+    pub(crate) sent_form: SentForm,
+    pub(crate) task_form: TaskForm,
+}
+
+/// How the answer to a send shows that it is a task or a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SentForm {
+    /// As the version of the encoding has it.
+    OfVersion,
+    /// The object of 0.3 as the member `task` or `message`, which is the envelope of 1.0.
+    Wrapped,
 }
 
 /// The members of tasks in a response.
@@ -73,6 +83,17 @@ impl OperationRequest<'_> {
         }
     }
 
+    fn write_sent(&self, member: &str, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+        match self.sent_form {
+            SentForm::OfVersion => write(out),
+            SentForm::Wrapped => {
+                out.extend([b"{\"", member.as_bytes(), b"\":"].concat());
+                write(out);
+                out.push(b'}');
+            }
+        }
+    }
+
     fn accepts_events(&self) -> bool {
         let mut accepted = self.head.headers.get_all(header::ACCEPT).iter();
         accepted.any(|value| value.to_str().is_ok_and(|value| value.contains("text/event-stream")))
@@ -97,21 +118,25 @@ fn encode(
             }
             command.response.write(&encoder, &mut out).map_err(not_encodable)?;
         }
-        OperationOutcome::Sent { view, shape } => encoder.write_task_item(&view, shape, None, &mut out),
-        OperationOutcome::Replied(message) => encoder.write_message_item(&message, &mut out),
+        OperationOutcome::Sent { view, shape } => request.write_sent("task", &mut out, |out| {
+            encoder.write_task_item(&view, shape, None, out);
+        }),
+        OperationOutcome::Replied(message) => {
+            request.write_sent("message", &mut out, |out| encoder.write_message_item(&message, out));
+        }
         OperationOutcome::Task { task, shape } => {
             write_rendered(&encoder, &task, shape, &mut out);
-            if request.form == TaskForm::Union {
+            if request.task_form == TaskForm::Union {
                 rest_api::add_members(&task.view, shape, &mut out);
             }
         }
         OperationOutcome::Canceled { view, shape } => {
             encoder.write_task(&view, shape, &mut out);
-            if request.form == TaskForm::Union {
+            if request.task_form == TaskForm::Union {
                 rest_api::add_members(&view, shape, &mut out);
             }
         }
-        OperationOutcome::Listed { page, shape } => match request.form {
+        OperationOutcome::Listed { page, shape } => match request.task_form {
             TaskForm::A2a => encoder.write_list(&page, shape, &mut out),
             TaskForm::Union => rest_api::write_list(&page, shape, &mut out),
         },

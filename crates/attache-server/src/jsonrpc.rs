@@ -3,16 +3,19 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use attache_domain::Fault;
+use attache_domain::{AnswerLocation, Fault, OperationKind};
 use attache_wire::devtool::{Profile, commands};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
-use attache_wire::{DecodeOptions, Encoding, MessageTask, PartKinds, Version, decode_with, version};
+use attache_wire::{
+    DecodeOptions, Encoding, MessageTask, PartKinds, Version, decode_with, omits_part_kinds, version,
+};
 use bytes::Bytes;
 use http::request::Parts;
+use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
-use crate::handler::{self, OperationRequest, TaskForm};
+use crate::handler::{self, OperationRequest, SentForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies, rest};
@@ -72,19 +75,31 @@ async fn answer(
     };
     let dialect = jsonrpc::dialect(spoken);
     let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(dialect));
-    let request = OperationRequest { head, origin, framing, encoding, kind, form: TaskForm::A2a };
+    let is_mixed = spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
+    let sent_form = if is_mixed { SentForm::Wrapped } else { SentForm::OfVersion };
+    let request =
+        OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form: TaskForm::A2a };
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
         return request.refusal(&fault);
     }
-    let options = decode_options(app, head);
+    let options = decode_options(app, head, is_mixed);
     handler::handle(app, request, || decode_with(dialect, kind, params, options)).await
 }
 
-fn decode_options(app: &App, head: &Parts) -> DecodeOptions {
+/// Some clients send the method of 0.3 with the parts of 1.0, and read the answer in the envelope of 1.0. The interface for
+/// clients that need help accepts that.
+fn mixes_versions(origin: RequestOrigin, kind: OperationKind, params: Option<&Value>) -> bool {
+    origin.answer_place == AnswerLocation::StatusMessage
+        && kind == OperationKind::Send
+        && params.is_some_and(omits_part_kinds)
+}
+
+fn decode_options(app: &App, head: &Parts, is_mixed: bool) -> DecodeOptions {
+    let infers_kinds = is_mixed || head.uri.path() == A2A_PATH;
     DecodeOptions {
-        part_kinds: if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required },
+        part_kinds: if infers_kinds { PartKinds::Inferred } else { PartKinds::Required },
         message_task: match app.options.default_profile {
             Profile::Gemini => MessageTask::AlsoInParams,
             Profile::Plain | Profile::Developer | Profile::Live | Profile::RestApi => MessageTask::InMessage,

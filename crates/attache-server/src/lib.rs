@@ -9,6 +9,7 @@ mod body;
 mod card;
 mod command_response;
 mod connection_origin;
+mod console_log;
 mod cors;
 mod extension_selection;
 mod framing;
@@ -43,7 +44,8 @@ mod service;
 mod sse;
 mod task_stream;
 
+pub use console_log::{ConsoleLevel, ConsoleLine, ConsoleLog};
 pub use listen::{Server, ServerHandle};
-pub use options::{BodyBudget, Limits, ServerOptions, SignedCard, SignedDocuments};
+pub use options::{BodyBudget, ClientToken, Limits, ServerOptions, SignedCard, SignedDocuments};
 pub use peer::can_tell_local_users;
 pub use push_sender::{HttpPushSender, PushSenderOptions};

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use attache_domain::{Fault, MessageId, Operation, OperationKind, Scope, SendMessage, TaskId};
+use attache_domain::{Fault, MessageId, Operation, OperationKind, SendMessage, TaskId};
 use attache_wire::devtool::{Profile, live_routes};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest};
@@ -107,9 +107,10 @@ async fn stream(
     mut send: SendMessage,
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
+    origin.caller.may_ask(OperationKind::Stream)?;
     live_routes::address(&mut send, task)?;
     complete(app, headers, &mut send, origin);
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
     let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
@@ -132,7 +133,7 @@ pub(crate) fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, o
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V0_3);
     extensions.set_recognized_profile(Some(Profile::Live));
-    extensions.apply_to(send, origin.answer_place);
+    extensions.apply_to(app, send, origin);
 }
 
 /// A JSON-RPC error with the status that HTTP+JSON has for it.

@@ -29,6 +29,7 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message as Frame};
 
 use self::followed_tasks::FollowedTasks;
 use crate::app::{App, RequestOrigin};
+use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
 use crate::live_routes::{complete, fault_response, read_request};
 use crate::open_calls::OpenCall;
@@ -47,7 +48,7 @@ pub(crate) async fn handle(app: &Arc<App>, head: &Parts, origin: RequestOrigin) 
 async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Response, Fault> {
     let (response, upgrade) = handshake::accept(head)?;
     let open_call = app.open_calls.take_stream(origin)?;
-    let scope = Scope::new(String::new(), origin.caller.owner);
+    let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
     let only = live_routes::task_in_query(head.uri.query());
@@ -56,6 +57,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         Some(task) => followed.add(task, None).await?,
         None => follow_active(app, &scope, &mut followed).await?,
     }
+    let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
     let (app, headers) = (app.clone(), head.headers.clone());
     let limit = MAX_MESSAGE_BYTES.min(app.options.limits.body_bytes);
     let config = WebSocketConfig::default().max_message_size(Some(limit)).max_frame_size(Some(limit));
@@ -75,6 +77,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             socket,
             feed,
             followed,
+            console,
             _open_call: open_call,
         };
         live.run().await;
@@ -108,6 +111,8 @@ struct LiveSocket {
     socket: WebSocketStream<TokioIo<Upgraded>>,
     feed: ActivityFeed,
     followed: FollowedTasks,
+    /// The log of the process, for a caller that may see it.
+    console: Option<ConsoleReader>,
     _open_call: OpenCall,
 }
 
@@ -150,6 +155,7 @@ impl LiveSocket {
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
+                line = next_line(&mut self.console) => self.send_log_line(&line).await?,
                 activity = self.feed.next() => self.follow(activity).await?,
                 ended = self.followed.next(&mut out) => {
                     self.send_lines(&mut out).await?;
@@ -233,6 +239,16 @@ impl LiveSocket {
         Ok(live_routes::created(&started.view))
     }
 
+    /// Shows a line of the log. A socket of one task shows only what is about that.
+    async fn send_log_line(&mut self, line: &ConsoleLine) -> Result<(), SocketEnd> {
+        let task = line.task.as_deref();
+        if self.only.as_ref().is_some_and(|only| task != Some(only.as_str())) {
+            return Ok(());
+        }
+        let mut out = live_routes::console_log(line.level.name(), &line.text, task).to_string().into_bytes();
+        self.send_lines(&mut out).await
+    }
+
     async fn send_fault(&mut self, id: &RequestId, fault: &Fault) -> Result<(), SocketEnd> {
         let mut out = Vec::new();
         jsonrpc::write_error(Version::V0_3, id, fault, &mut out);
@@ -259,6 +275,13 @@ impl LiveSocket {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(SocketEnd::Gone),
         }
+    }
+}
+
+async fn next_line(console: &mut Option<ConsoleReader>) -> Arc<ConsoleLine> {
+    match console {
+        Some(console) => console.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -18,14 +18,14 @@ const RESERVED_FOR_ANSWERS: usize = 64;
 pub(crate) struct OpenCalls {
     per_caller: usize,
     per_address: usize,
-    callers: KeyedCounts<String>,
+    callers: KeyedCounts<Caller>,
     addresses: KeyedCounts<Network>,
 }
 
 /// One stream or waiting call, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenCall {
-    _caller: KeyedCount<String>,
+    _caller: KeyedCount<Caller>,
     _address: Option<KeyedCount<Network>>,
 }
 
@@ -77,11 +77,9 @@ impl OpenCalls {
             ),
         };
         // Streams without credentials get a small part of the limit.
-        let limit = if caller.owner.is_empty() { self.per_caller.div_ceil(8) } else { self.per_caller };
-        let caller = self
-            .callers
-            .take(caller.owner.to_owned(), limit + beyond)
-            .ok_or_else(|| reached("this caller", limit))?;
+        let limit = if caller.is_anonymous() { self.per_caller.div_ceil(8) } else { self.per_caller };
+        let caller =
+            self.callers.take(caller, limit + beyond).ok_or_else(|| reached("this caller", limit))?;
         Ok(OpenCall { _caller: caller, _address: address })
     }
 }

@@ -54,7 +54,7 @@ pub(crate) enum OperationOutcome {
     ExtendedCard,
 }
 
-/// Checks in the order extension, capability, parameters, resource, state; then acts.
+/// Checks in the order rights, extension, capability, parameters, resource, state; then acts.
 ///
 /// A large answer leaves its share of the response budget in `reservation`, which lives as long as the response.
 pub(crate) async fn run(
@@ -65,6 +65,7 @@ pub(crate) async fn run(
     decode: impl FnOnce() -> Result<DecodedOperation, Fault>,
 ) -> Result<OperationOutcome, Fault> {
     let OperationRequest { head, origin, encoding, kind, .. } = *request;
+    origin.caller.may_ask(kind)?;
     let (headers, version) = (&head.headers, encoding.version());
     let decoded = decode();
     // The content of a message may show that its client speaks the extension.
@@ -79,14 +80,14 @@ pub(crate) async fn run(
     }
     check_tenant(app, tenant.as_deref())?;
     let replays = extensions.is_active(replay::URI);
-    let scope = &Scope::new(tenant.unwrap_or_default(), origin.caller.owner);
+    let scope = &origin.caller.scope(tenant.unwrap_or_default());
     let (session, budget) = (&app.session, &app.options.limits.response_budget);
     // A client that continues a task without naming it is shown the task.
     let mut names_task = true;
     let streams = matches!(operation, Operation::Stream(_));
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
-        extensions.apply_to(send, origin.answer_place);
+        extensions.apply_to(app, send, origin);
         send.options.resumes = streams && last_event_id::cursor(headers)?.is_some();
         if let Some(task) = session.task_in_context(scope, send).await? {
             send.message.task = Some(task);
@@ -207,7 +208,7 @@ pub(crate) async fn run(
         }
         Operation::Commands(list) => OperationOutcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(mut send) => {
-            extensions.apply_to(&mut send, origin.answer_place);
+            extensions.apply_to(app, &mut send, origin);
             let execution = session.run_command(scope, send).await?;
             let command = ExecutedCommand::new(execution, open_call);
             OperationOutcome::Executed { command, profile: extensions.profile() }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::default_limits as limits;
-use attache_domain::{AgentCard, AnswerLocation, ApiKeys};
+use attache_domain::{AgentCard, AnswerLocation, ApiKeys, Rights};
+use attache_net::Secret;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 
 pub use crate::body::BodyBudget;
+use crate::console_log::ConsoleLog;
 
 /// Everything a server needs besides the session it serves.
 #[derive(Debug, Clone)]
@@ -30,6 +32,8 @@ pub struct ServerOptions {
     pub card_max_age: Duration,
     /// When set, required on every path that is not public.
     pub bearer_token: Option<String>,
+    /// Clients with tokens of their own. With any, every call needs a token.
+    pub clients: Vec<ClientToken>,
     /// Without a token, only processes of this user may call.
     pub local_user: Option<u32>,
     /// Host names, besides the loopback ones, under which clients reach the server; `*` for any.
@@ -44,7 +48,18 @@ pub struct ServerOptions {
     pub live: bool,
     /// Where the keys are kept that clients give for their conversations; the agent looks for them there.
     pub api_keys: Arc<ApiKeys>,
+    /// Warnings and errors of the program's own log, shown on the live endpoint to callers with all rights.
+    pub console: Option<ConsoleLog>,
     pub limits: Limits,
+}
+
+/// A client that is known by its token.
+#[derive(Debug, Clone)]
+pub struct ClientToken {
+    /// Shown to other clients.
+    pub name: String,
+    pub rights: Rights,
+    pub token: Secret,
 }
 
 /// Signed documents. Any change would break the signatures.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
-use crate::handler::{self, OperationRequest, TaskForm};
+use crate::handler::{self, OperationRequest, SentForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies};
@@ -57,7 +57,15 @@ pub(crate) async fn serve(
         Bytes::new()
     };
     let encoding = Encoding::Json(route.dialect);
-    let request = OperationRequest { head, origin, framing, encoding, kind: route.kind, form };
+    let request = OperationRequest {
+        head,
+        origin,
+        framing,
+        encoding,
+        kind: route.kind,
+        sent_form: SentForm::OfVersion,
+        task_form: form,
+    };
     large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await
 }
 

@@ -123,12 +123,21 @@ impl Request<'_> {
             false => json::parse(&bytes, self.app.options.limits.json_depth),
         };
         drop(bytes);
-        let (kind, served) = match (route, parsed) {
-            (_, Err(fault)) => return rest_fault(Version::V1_0, &fault),
-            (Route::CreateTask, Ok(body)) => return self.create(body).await,
-            (Route::ExecuteTask, Ok(body)) => (OperationKind::Stream, self.execute(body).await),
-            (Route::Confirm, Ok(body)) => (OperationKind::Send, self.confirm(body).await),
-            (_, Ok(body)) => (OperationKind::Execute, self.run_command(body).await),
+        let body = match parsed {
+            Ok(body) if route == Route::CreateTask => return self.create(body).await,
+            Ok(body) => body,
+            Err(fault) => return rest_fault(Version::V1_0, &fault),
+        };
+        let kind = match route {
+            Route::ExecuteTask => OperationKind::Stream,
+            Route::Confirm => OperationKind::Send,
+            _ => OperationKind::Execute,
+        };
+        let served = match (self.origin.caller.may_ask(kind), route) {
+            (Err(fault), _) => Err(fault),
+            (Ok(()), Route::ExecuteTask) => self.execute(body).await,
+            (Ok(()), Route::Confirm) => self.confirm(body).await,
+            (Ok(()), _) => self.run_command(body).await,
         };
         self.app.metrics.count_call(BindingName::Rest, Version::V1_0, kind, served.as_ref().err());
         served.unwrap_or_else(|fault| self.refuse(&fault))
@@ -140,7 +149,7 @@ impl Request<'_> {
     }
 
     fn scope(&self) -> Scope {
-        Scope::new(String::new(), self.origin.caller.owner)
+        self.origin.caller.scope("")
     }
 
     /// A client of Gemini CLI's server gets the id alone, and its form of errors. One without settings is taken for such a
@@ -162,6 +171,8 @@ impl Request<'_> {
         if self.origin.connection.admission == Admission::Reserve {
             return Err(Fault::Busy { what: "all connections are taken" });
         }
+        // Who may not send prompts must not fill the memory for keys.
+        self.origin.caller.may_ask(OperationKind::Execute)?;
         let (context, mut requested) = match is_gemini {
             true => gemini::read_create(body)?,
             false => {
@@ -175,7 +186,8 @@ impl Request<'_> {
         }
         // A session of the live endpoint stays open between prompts.
         let profile = if is_gemini || app.options.live { Profile::Gemini } else { Profile::RestApi };
-        let reservation = Reservation { context, requested, ending: profile.ending() };
+        let rights = self.origin.caller.rights();
+        let reservation = Reservation { context, requested, ending: profile.ending(), rights };
         let task = app.session.reserve(&scope, reservation).await?;
         if is_gemini {
             return Ok(rest_api::to_bytes(&task.as_str()));
@@ -268,7 +280,7 @@ fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: Requ
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
     extensions.set_recognized_profile(Some(Profile::RestApi));
-    extensions.apply_to(send, origin.answer_place);
+    extensions.apply_to(app, send, origin);
     if has_own_id {
         send.options.duplicate_rule = DuplicateRule::Id;
     }

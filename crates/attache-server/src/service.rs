@@ -24,7 +24,9 @@ pub(crate) async fn respond(app: Arc<App>, peer: Peer, request: Request) -> (Res
     let number = app.next_request_number();
     let (head, body) = request.into_parts();
     let mut body = RequestBody::new(body);
-    let mut response = match check(&app, peer, &head) {
+    let admitted = app.guard.check_source(&head);
+    let is_admitted = admitted.is_ok();
+    let mut response = match admitted.and_then(|()| authenticate(&app, peer, &head)) {
         Err(fault) => refuse(&head, &fault),
         Ok(_) if head.method == Method::OPTIONS => no_content(),
         Ok(caller) => {
@@ -48,15 +50,14 @@ pub(crate) async fn respond(app: Arc<App>, peer: Peer, request: Request) -> (Res
     if rest == UnreadBody::Incoming {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if let Some(origin) = head.headers.get(header::ORIGIN) {
+    if let Some(origin) = head.headers.get(header::ORIGIN).filter(|_| is_admitted) {
         cors::allow(&mut response, origin.clone());
     }
     (response, rest)
 }
 
 /// The card, the health check and the page for browsers are public; other paths need an authenticated caller.
-fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
-    app.guard.check_source(head)?;
+fn authenticate(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
     let path = head.uri.path();
     let is_public = path == "/health"
         || path.strip_prefix("/answers").unwrap_or(path).starts_with("/.well-known/")
@@ -71,7 +72,7 @@ fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
         );
         return Err(Fault::LimitReached { what });
     }
-    app.guard.authenticate(peer, &head.headers)
+    app.guard.authenticate(peer, head)
 }
 
 /// The fault as the path's binding encodes it.

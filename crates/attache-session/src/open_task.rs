@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateRule, DuplicateWindow, Event, Fault, OpenTask, Presentation, ReplyShape, Scope,
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, OpenTask, Presentation, ReplyShape, Right, Scope,
     SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
@@ -61,6 +61,7 @@ impl SessionService {
         mut send: SendMessage,
         digest: Digest,
     ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
+        send.options.rights.require(Right::Prompt)?;
         let request = send.configuration.push.take();
         let reply = self.agent.reply_shape(&send.message);
         let request = request.filter(|_| reply == ReplyShape::Task);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use attache_domain::{
     ContextId, Digest, DuplicateWindow, Event, Fact, Fault, Message, MessageId, OpenTask, Presentation,
-    Progress, ReplyShape, RequestedSettings, Role, Scope, SendMessage, Seq, TaskEnding, TaskId, TaskKey,
-    TaskView, Timestamp,
+    Progress, ReplyShape, RequestedSettings, Right, Rights, Role, Scope, SendMessage, Seq, TaskEnding,
+    TaskId, TaskKey, TaskView, Timestamp,
 };
 use attache_store::{Record, RecordChange, StoreError};
 use futures_util::FutureExt;
@@ -40,6 +40,8 @@ pub struct Reservation {
     pub context: Option<ContextId>,
     pub requested: Option<Box<RequestedSettings>>,
     pub ending: TaskEnding,
+    /// Of the client that asks for it.
+    pub rights: Rights,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -57,7 +59,9 @@ impl SessionService {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
-        let Reservation { context, requested, ending } = wanted;
+        let Reservation { context, requested, ending, rights } = wanted;
+        rights.require(Right::Prompt)?;
+        rights.check_settings(requested.as_deref())?;
         self.agent.check(&nothing_said(requested.clone()))?;
         let context = context.unwrap_or_else(new_context);
         // In the order of time, so that the oldest come first among the records.

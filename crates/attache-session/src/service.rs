@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent, ListTasks,
-    Message, MessageAnswers, MessageId, Progress, ReplayGap, ReplyShape, Scope, SendMessage, Seq, TaskEnding,
-    TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
+    ANSWER, CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent,
+    ListTasks, Message, MessageAnswers, MessageId, Progress, ReplayGap, ReplyShape, Right, Rights, Scope,
+    SendMessage, Seq, TaskEnding, TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
 use futures_util::future::BoxFuture;
@@ -218,7 +218,11 @@ impl SessionService {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
+        let rights = send.options.rights;
+        rights.require_to_send()?;
+        rights.check_settings(send.message.requested.as_deref())?;
         if let Some(request) = &send.configuration.push {
+            rights.require(Right::Prompt)?;
             self.outbox()?.check(request).await?;
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;
@@ -369,7 +373,14 @@ impl SessionService {
         }
         let by = answerer(scope, manner.client.as_deref(), &message.id);
         let is_known = |progress: &Progress| progress.has_received(&message.id, &digest, duplicates);
-        let said = read(&live.view(), &message, &answers, &by, is_known)?;
+        let view = live.view();
+        if !manner.rights.prompt && is_known(&view.progress) {
+            // An answer that is sent again. Were its turn over by now, it would be taken for a prompt.
+            return Ok(StartedTask { live, view, bare: false, shown_again: 0 });
+        }
+        let said = read(&view, &message, &answers, &by, is_known)?;
+        drop(view);
+        said.check(manner.rights)?;
         let sign = |(call, answer): (CallId, CallAnswer)| {
             let message = Some((message.id.clone(), digest.clone()));
             (call, CallAnswer { message, by: Some(by.clone()), ..answer })
@@ -489,6 +500,24 @@ impl SessionService {
 enum MessageContent {
     Prompt(Message),
     Answers { answers: Vec<(CallId, CallAnswer)>, rest: Option<Message> },
+}
+
+impl MessageContent {
+    /// Refuses what the client may not say. A question of a tool, which any text answers, approves nothing.
+    fn check(&self, rights: Rights) -> Result<(), Fault> {
+        match self {
+            Self::Prompt(_) => rights.require(Right::Prompt),
+            Self::Answers { answers, rest } => {
+                if rest.is_some() {
+                    rights.require(Right::Prompt)?;
+                }
+                match answers.iter().all(|(_, answer)| answer.choice == ANSWER) {
+                    true => rights.require_to_send(),
+                    false => rights.require(Right::Approve),
+                }
+            }
+        }
+    }
 }
 
 /// A message that the task has already received is passed on unchanged: `decide` recognises it.

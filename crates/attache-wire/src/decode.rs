@@ -55,6 +55,12 @@ pub enum PartKinds {
     Inferred,
 }
 
+/// Whether no part of the message names its kind, as in 1.0.
+pub fn omits_part_kinds(params: &Value) -> bool {
+    let parts = params.get("message").and_then(|message| message.get("parts")).and_then(Value::as_array);
+    parts.is_some_and(|parts| !parts.is_empty() && parts.iter().all(|part| part.get("kind").is_none()))
+}
+
 /// Decodes the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(
     dialect: Dialect,

@@ -100,7 +100,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
             // A2A has no code for this, so it gets one of JSON-RPC's free server errors.
             (-32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "AuthenticationError")
         }
-        Fault::Forbidden { .. } => {
+        Fault::Forbidden { .. } | Fault::RightMissing { .. } => {
             (-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "InvalidRequestError")
         }
     };
@@ -141,6 +141,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         }
         Fault::BodyTooLarge { limit } => vec![("limit", limit.to_string().into())],
         Fault::MediaTypeNotAccepted { found } => vec![("contentType", found.into())],
+        Fault::RightMissing { right } => vec![("right", right.name().into())],
         Fault::StoreFull { .. } => vec![("store", "full".into())],
         Fault::StoreUnavailable { .. } => vec![("store", "unavailable".into())],
         Fault::PushNotSupported

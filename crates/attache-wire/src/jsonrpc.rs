@@ -160,6 +160,7 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::TokenNeeded
         | Fault::BadHead { .. }
         | Fault::Forbidden { .. }
+        | Fault::RightMissing { .. }
         | Fault::BodyTooLarge { .. }
         | Fault::StoreFull { .. }
         | Fault::StoreUnavailable { .. }

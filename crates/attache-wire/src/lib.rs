@@ -40,7 +40,9 @@ pub mod rest;
 pub mod version;
 
 pub use approval_answers::read_answers;
-pub use decode::{DecodeOptions, DecodedOperation, MessageTask, PartKinds, decode, decode_with};
+pub use decode::{
+    DecodeOptions, DecodedOperation, MessageTask, PartKinds, decode, decode_with, omits_part_kinds,
+};
 pub use dialect::{Dialect, Version};
 pub use encoder::{Encoder, Encoding};
 pub use fault::retry_after;

@@ -36,7 +36,7 @@ pub(crate) enum Command {
     /// Look after the MCP servers in the settings files
     Mcp(McpArguments),
     /// Serve the agent to A2A clients over HTTP
-    Serve(ServeArguments),
+    Serve(Box<ServeArguments>),
     /// Check, back up, restore and compact the store of tasks
     Store(StoreArguments),
     /// Look after the tasks of a running server
@@ -84,6 +84,9 @@ pub(crate) struct ServeArguments {
     /// File that holds the bearer token callers must present
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// File that gives rights (view, prompt, approve) to the tokens of clients; see docs/live.md
+    #[arg(long, value_name = "FILE")]
+    a2a_token_file: Option<PathBuf>,
     /// What to log, e.g. debug or attache_server=debug [default: info]
     #[arg(long, value_name = "FILTER")]
     log: Option<String>,
@@ -143,6 +146,7 @@ impl From<ServeArguments> for Flags {
             default_dialect: arguments.compat,
             live: arguments.live,
             token_file: arguments.token_file,
+            a2a_token_file: arguments.a2a_token_file,
             log: arguments.log,
             log_format: arguments.log_format,
         }

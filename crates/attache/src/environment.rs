@@ -35,6 +35,12 @@ pub(crate) fn variables() -> &'static HashMap<String, String> {
     VARIABLES.get_or_init(|| texts(std::env::vars_os()))
 }
 
+/// The values of the variables that hold secrets.
+pub(crate) fn secret_values() -> impl Iterator<Item = String> {
+    let secret = variables().iter().filter(|(name, value)| is_secret(name.as_ref(), value.as_ref()));
+    secret.map(|(_, value)| value.clone())
+}
+
 /// Hides the secrets of this process from all others. Has to be called before the first thread starts.
 pub(crate) fn hide_secrets() {
     // Where the kernel refuses this, the secrets are still taken out below.

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         Some(Command::Mcp(arguments)) => {
             in_folder(|process| attache_cli::mcp::run(arguments, process, &mcp_probe::probe))
         }
-        Some(Command::Serve(arguments)) => report::end(serve::run(arguments)),
+        Some(Command::Serve(arguments)) => report::end(serve::run(*arguments)),
         Some(Command::Store(arguments)) => store_command::run(arguments),
         Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
         Some(Command::Trust(arguments)) => {

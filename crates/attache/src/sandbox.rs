@@ -37,6 +37,7 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
         hidden: [settings.data_folder.clone()]
             .into_iter()
             .chain(settings.token_file.clone())
+            .chain(settings.a2a_token_file.clone())
             .chain(keys)
             .collect(),
         limits,

@@ -59,6 +59,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
     let mut options = wiring::server_options(&settings, &base_url)?;
     options.api_keys = api_keys;
+    options.console = settings.live.then(|| logging::open_console(&settings));
     options.limits.connections = connections_within(open_files, options.limits.connections);
     let stores = wiring::stores(&settings)?;
     let session_options =
@@ -87,7 +88,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
 
 /// The server has no TLS of its own, so the network between it and its callers can read the token.
 fn warn_of_plain_http(settings: &Settings) {
-    if !settings.host.is_loopback() && settings.token.is_some() {
+    if !settings.host.is_loopback() && settings.needs_token() {
         tracing::warn!(
             "the token crosses the network readable by others: {} is reached over plain HTTP; listen on 127.0.0.1 and put a \
              proxy that speaks HTTPS in front",
@@ -98,7 +99,7 @@ fn warn_of_plain_http(settings: &Settings) {
 
 /// Without a token, only the user who runs the server is served. The system must be able to tell users apart.
 fn warn_of_unknown_users(settings: &Settings) {
-    if settings.token.is_none() && !can_tell_local_users() {
+    if !settings.needs_token() && !can_tell_local_users() {
         tracing::warn!(
             "this system does not tell which user a connection comes from, so every call is refused: start the server with \
              --token-file FILE or ATTACHE_TOKEN"
@@ -159,7 +160,8 @@ fn print_banner(
 
 fn example(url: &str, settings: &Settings) -> String {
     let token = match (&settings.token, &settings.token_file) {
-        (None, _) => String::new(),
+        (None, _) if settings.clients.is_empty() => String::new(),
+        (None, _) => " -H 'Authorization: Bearer TOKEN'".to_owned(),
         (Some(_), None) => " -H \"Authorization: Bearer $ATTACHE_TOKEN\"".to_owned(),
         (Some(_), Some(path)) => {
             let path = path.display().to_string().replace('\'', r"'\''");

@@ -13,7 +13,7 @@ use attache_config::{
 };
 use attache_domain::{AgentCard, AgentExtension, ApiKeys};
 use attache_net::{Secret, SystemResolver};
-use attache_server::{BodyBudget, HttpPushSender, Limits, PushSenderOptions, ServerOptions};
+use attache_server::{BodyBudget, ClientToken, HttpPushSender, Limits, PushSenderOptions, ServerOptions};
 use attache_session::{Agent, HistoryLimits, PushEvents, PushOptions, PushSettings, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
@@ -204,6 +204,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         extended_card,
         card_max_age: settings.card.max_age,
         bearer_token: settings.token.clone(),
+        clients: settings.clients.iter().map(client_token).collect(),
         local_user: Some(nix::unistd::geteuid().as_raw()),
         allowed_hosts: allowed_hosts(settings),
         allowed_origins: settings.allowed_origins.clone(),
@@ -215,6 +216,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         },
         live: settings.live,
         api_keys: Arc::default(),
+        console: None,
         limits: Limits {
             body_bytes: limits.body_bytes,
             body_budget: BodyBudget::new(limits.body_room_bytes),
@@ -234,6 +236,11 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
             shutdown_timeout: limits.shutdown_patience,
         },
     })
+}
+
+fn client_token(client: &attache_config::ClientToken) -> ClientToken {
+    let attache_config::ClientToken { name, rights, token } = client;
+    ClientToken { name: name.clone(), rights: *rights, token: Secret::new(token.expose()) }
 }
 
 /// The tenants of the cards. None may be called like a path of the server.

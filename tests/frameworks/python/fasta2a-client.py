@@ -20,7 +20,7 @@ class Fasta2a(Client):
                 raise Unexpected("it calls a method of 0.3 and reads the answer as one of 1.0")
             task = result["task"]
             ids.pop("task_id", None)
-            if task["status"]["state"] == "TASK_STATE_INPUT_REQUIRED":
+            if task["status"]["state"] == "input-required":
                 ids["task_id"] = task["id"]
                 return text(task["status"]["message"])
             return "".join(text(artifact) for artifact in task.get("artifacts", [])) or text(task["status"]["message"])

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    CancelTask, Fact, Fault, GetTask, Message, Part, Role, SendConfiguration, SendMessage, SendOptions, Seq,
-    TaskId, TaskState, TaskView,
+    CancelTask, Fact, Fault, GetTask, Message, Part, Rights, Role, SendConfiguration, SendMessage,
+    SendOptions, Seq, TaskId, TaskState, TaskView,
 };
 use attache_session::SendReply;
 use tokio::time::sleep;
@@ -48,7 +48,7 @@ impl Client {
             for _ in 0..3 {
                 let (message, configuration) = (message.clone(), configuration.clone());
                 let answers = attache_wire::read_answers(&message);
-                let options = SendOptions::default();
+                let options = SendOptions { rights: Rights::ALL, ..SendOptions::default() };
                 let send = SendMessage { message, answers, configuration, metadata: None, options };
                 match self.world.session.send(&scope(), send).await {
                     Ok(SendReply::Task(view)) => {

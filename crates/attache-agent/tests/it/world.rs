@@ -11,8 +11,8 @@ use attache_agent::{
 };
 use attache_domain::{
     CallAnswer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, ModelPart,
-    ModelPartContent, Preview, Proposal, Role, Scope, SendConfiguration, SendMessage, SendOptions, TaskId,
-    TaskView, ToolCall, Usage,
+    ModelPartContent, Preview, Proposal, Rights, Role, Scope, SendConfiguration, SendMessage, SendOptions,
+    TaskId, TaskView, ToolCall, Usage,
 };
 use attache_model::{
     AnswerEvent, AnswerPiece, BuiltInModel, LanguageError, LanguageModel, LanguageStream, Prompt, StopReason,
@@ -148,7 +148,7 @@ impl World {
         message.role = Role::User;
         message.parts = parts;
         let answers = attache_wire::read_answers(&message);
-        let options = SendOptions::default();
+        let options = SendOptions { rights: Rights::ALL, ..SendOptions::default() };
         let send = SendMessage { message, answers, configuration, metadata: None, options };
         match self.session.send(&scope(), send).await? {
             SendReply::Task(view) => Ok(view),

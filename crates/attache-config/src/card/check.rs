@@ -12,7 +12,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), ConfigError> {
     tenants("card.tenants", &file.tenants, &mut BTreeSet::new())?;
     match &file.extended {
         None => Ok(()),
-        Some(_) if settings.token.is_none() => Err(ConfigError::ExtendedCardWithoutToken),
+        Some(_) if !settings.needs_token() => Err(ConfigError::ExtendedCardWithoutToken),
         Some(extended) => check_extended(file, extended),
     }
 }

@@ -6,6 +6,7 @@ use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use hyper::upgrade::OnUpgrade;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
+use crate::auth::LIVE_PROTOCOL;
 use crate::http::{Body, Response};
 
 const VERSION: &str = "13";
@@ -35,6 +36,10 @@ pub(super) fn accept(head: &Parts) -> Result<(Response, OnUpgrade), Fault> {
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
+    // The only one that is ever chosen: the others may hold a token.
+    if has_token(head, &header::SEC_WEBSOCKET_PROTOCOL, LIVE_PROTOCOL) {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(LIVE_PROTOCOL));
+    }
     Ok((response, upgrade))
 }
 

@@ -6,4 +6,4 @@ mod operations;
 mod pairs;
 mod services;
 mod streams;
-mod world;
+pub(crate) mod world;

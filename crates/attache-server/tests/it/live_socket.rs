@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attache_server::{ConsoleLevel, ConsoleLine, ConsoleLog};
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
+use crate::rights::with_clients;
 use crate::world::{Launch, TestServer, launch};
 
 type Socket = WebSocketStream<TcpStream>;
@@ -169,6 +171,106 @@ async fn a_socket_opens_only_for_those_who_may_call() {
     try_connect(&server, "/ws", ("origin", &own)).await.unwrap();
     assert_eq!(server.client().get("/ws").await.status, 400);
     check_refused(try_connect(&launch().start().await, "/ws", ("user-agent", "test")).await, 404);
+}
+
+/// Opens a socket with these headers; also says which subprotocol the server chose.
+async fn open_with(
+    server: &TestServer,
+    headers: &[(&'static str, &str)],
+) -> Result<(Socket, Option<String>), Error> {
+    let mut request = format!("ws://{}/ws", server.address()).into_client_request()?;
+    for (name, value) in headers {
+        request.headers_mut().append(*name, value.parse().unwrap());
+    }
+    let connection = TcpStream::connect(server.address()).await.unwrap();
+    let (socket, response) = client_async(request, connection).await?;
+    let chosen = response.headers().get("sec-websocket-protocol").map(|it| it.to_str().unwrap().to_owned());
+    Ok((socket, chosen))
+}
+
+#[tokio::test]
+async fn a_socket_that_may_only_view_sees_everything_and_says_nothing() {
+    let server = with_clients().start().await;
+    let header = |token: &str| format!("Bearer {token}");
+    let (mut wall, _) = open_with(&server, &[("authorization", &header("token-of-the-wall"))]).await.unwrap();
+    let (mut editor, _) =
+        open_with(&server, &[("authorization", &header("token-of-the-editor"))]).await.unwrap();
+    let mut refused = prompt("echo no");
+    refused["id"] = json!(1);
+    send(&mut wall, &refused).await;
+    let error = next(&mut wall).await;
+    assert_eq!(error["id"], 1);
+    assert!(error["error"]["message"].as_str().unwrap().contains("the right prompt"), "{error:#}");
+    send(&mut editor, &prompt("echo yes")).await;
+    assert_eq!(texts(&activity(&mut wall).await), "yes");
+    assert_eq!(texts(&activity(&mut editor).await), "yes");
+}
+
+#[tokio::test]
+async fn a_page_gives_its_token_as_a_subprotocol_and_never_gets_it_back() {
+    let server = with_clients().start().await;
+    // token-of-the-wall
+    let bearer = "attache.bearer.dG9rZW4tb2YtdGhlLXdhbGw";
+    let protocol = "sec-websocket-protocol";
+    let (mut socket, chosen) =
+        open_with(&server, &[(protocol, &format!("attache.live, {bearer}"))]).await.unwrap();
+    assert_eq!(chosen.as_deref(), Some("attache.live"));
+    send(&mut socket, &prompt("echo no")).await;
+    assert!(next(&mut socket).await["error"].is_object(), "it is the client of the token");
+    for offered in ["attache.live", "attache.live, attache.bearer.dG9rZW4", "attache.live, token-of-the-wall"]
+    {
+        check_refused(open_with(&server, &[(protocol, offered)]).await.map(|(socket, _)| socket), 401);
+    }
+    let header = ("authorization", "Bearer token-of-the-wall");
+    let (_, chosen) = open_with(&server, &[header]).await.unwrap();
+    assert_eq!(chosen, None);
+}
+
+/// The next line of the log.
+async fn next_line(socket: &mut Socket) -> Value {
+    loop {
+        let event = next(socket).await;
+        if event["kind"] == "CONSOLE_LOG" {
+            return event;
+        }
+    }
+}
+
+#[tokio::test]
+async fn warnings_of_the_program_are_shown_to_clients_with_all_rights() {
+    let log = ConsoleLog::default();
+    let console = log.clone();
+    let server =
+        with_clients().token("own-token").options(|options| options.console = Some(console)).start().await;
+    let own = ("authorization", "Bearer own-token");
+    let created = server.client().with(own.0, own.1).post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap().to_owned();
+    let (mut all, _) = open_with(&server, &[own]).await.unwrap();
+    let mut narrow = try_connect(&server, &format!("/ws?taskId={task}"), own).await.unwrap();
+    let (mut editor, _) =
+        open_with(&server, &[("authorization", "Bearer token-of-the-editor")]).await.unwrap();
+    let line = |level, text: &str, task: Option<&str>| ConsoleLine {
+        level,
+        text: text.to_owned(),
+        task: task.map(str::to_owned),
+    };
+    log.write(line(ConsoleLevel::Error, "the store failed", None));
+    log.write(line(ConsoleLevel::Warn, "about another", Some("other")));
+    log.write(line(ConsoleLevel::Warn, "about this", Some(&task)));
+    let event =
+        |level: &str, text: &str| json!({"kind": "CONSOLE_LOG", "content": {"level": level, "text": text}});
+    let about = |mut event: Value, task: &str| {
+        event["taskId"] = task.into();
+        event
+    };
+    assert_eq!(next_line(&mut all).await, event("error", "the store failed"));
+    assert_eq!(next_line(&mut all).await, about(event("warn", "about another"), "other"));
+    let own_line = about(event("warn", "about this"), &task);
+    assert_eq!(next_line(&mut all).await, own_line);
+    assert_eq!(next_line(&mut narrow).await, own_line, "nothing else is about the task");
+    send(&mut editor, &prompt("echo only this")).await;
+    let seen = activity(&mut editor).await;
+    assert!(seen.iter().all(|event| event["kind"] != "CONSOLE_LOG"), "{seen:#?}");
 }
 
 #[tokio::test]

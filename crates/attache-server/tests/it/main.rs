@@ -14,6 +14,7 @@ mod pairs;
 mod refused_streams;
 mod replay;
 mod rest_api;
+mod rights;
 mod safety;
 mod send;
 mod stream;

@@ -178,6 +178,7 @@ fn server_options(url: &str) -> ServerOptions {
         tenants: Vec::new(),
         card_max_age: Duration::from_secs(300),
         bearer_token: None,
+        clients: Vec::new(),
         local_user: Some(rustix::process::geteuid().as_raw()),
         allowed_hosts: vec![Ipv4Addr::LOCALHOST.to_string()],
         allowed_origins: Vec::new(),
@@ -185,6 +186,7 @@ fn server_options(url: &str) -> ServerOptions {
         default_profile: Profile::Plain,
         live: false,
         api_keys: Arc::default(),
+        console: None,
         limits: Limits::default(),
     }
 }

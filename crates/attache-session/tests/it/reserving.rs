@@ -16,7 +16,12 @@ fn stores() -> Stores {
 }
 
 fn wanted() -> Reservation {
-    Reservation { context: Some("c".into()), requested: None, ending: TaskEnding::StaysOpen }
+    Reservation {
+        context: Some("c".into()),
+        requested: None,
+        ending: TaskEnding::StaysOpen,
+        rights: Rights::ALL,
+    }
 }
 
 fn get(task: &TaskId) -> GetTask {

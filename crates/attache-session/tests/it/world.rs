@@ -99,7 +99,7 @@ pub(crate) fn message(id: &str, task: Option<TaskId>) -> SendMessage {
         answers: Default::default(),
         configuration: SendConfiguration::default(),
         metadata: None,
-        options: SendOptions::default(),
+        options: SendOptions { rights: Rights::ALL, ..SendOptions::default() },
     }
 }
 

@@ -65,7 +65,7 @@ fn text_content(text: &str) -> Value {
     json!({ "kind": "TEXT_CONTENT", "content": { "text": text } })
 }
 
-fn log_line(level: &str, text: &str) -> Value {
+pub(super) fn log_line(level: &str, text: &str) -> Value {
     json!({ "kind": "CONSOLE_LOG", "content": { "level": level, "text": text } })
 }
 

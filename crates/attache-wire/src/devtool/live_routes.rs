@@ -6,6 +6,7 @@ use attache_domain::{
 };
 use serde_json::{Map, Value, json};
 
+use super::live;
 use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::{Dialect, enum_names};
@@ -26,6 +27,15 @@ pub fn created(view: &TaskView) -> Value {
         "contextId": view.context.as_str(),
         "state": enum_names::state_name(Dialect::V0_3Rpc, view.status.state),
     })
+}
+
+/// A line of the server's own log; `task` if it is about one.
+pub fn console_log(level: &str, text: &str, task: Option<&str>) -> Value {
+    let mut event = live::log_line(level, text);
+    if let Some(task) = task {
+        event["taskId"] = task.into();
+    }
+    event
 }
 
 /// Reads the parameters of [`METHOD`]: `message.content.text` is a prompt, `message.content.data` the answer to a

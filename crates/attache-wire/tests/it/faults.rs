@@ -1,6 +1,6 @@
 //! Every row of the error tables, on both bindings and in both versions.
 
-use attache_domain::{Fault, TaskId, TaskState, Violation};
+use attache_domain::{Fault, Right, TaskId, TaskState, Violation};
 use attache_wire::{Version, jsonrpc, rest};
 use serde_json::{Value, json};
 
@@ -164,6 +164,14 @@ fn table() -> Vec<Row> {
         row(Fault::BadHead { what: what() }, -32600, 400, argument, "INVALID_REQUEST", "InvalidRequestError"),
         row(
             Fault::Forbidden { what: what() },
+            -32600,
+            403,
+            "PERMISSION_DENIED",
+            "PERMISSION_DENIED",
+            "InvalidRequestError",
+        ),
+        row(
+            Fault::RightMissing { right: Right::Approve },
             -32600,
             403,
             "PERMISSION_DENIED",

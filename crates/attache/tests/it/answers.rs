@@ -139,6 +139,26 @@ async fn a_whole_server_can_put_its_answers_into_messages_and_asks_as_before() {
 }
 
 #[tokio::test]
+async fn a_client_that_mixes_both_versions_is_answered_in_the_envelope_it_reads() {
+    let server = launch().in_memory().script(SCRIPT).settings(INTERFACE).start().await;
+    let client = server.client();
+    let message = |id: &str| json!({"role": "user", "messageId": id, "parts": [{"text": "stream"}]});
+    let send =
+        |id| json!({"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message(id)}});
+    let sent = client.post("/answers", &send("m1")).await.json();
+    let task = &sent["result"]["task"];
+    assert_eq!((&task["kind"], &task["status"]["state"]), (&json!("task"), &json!("completed")), "{sent:#}");
+    check_message(task, ANSWER);
+    // Elsewhere 0.3 is what its schema says.
+    let refused = client.post("/", &send("m2")).await.json();
+    assert_eq!(refused["error"]["code"], -32602, "{refused:#}");
+    let mut stream = send("m3");
+    stream["method"] = json!("message/stream");
+    let refused = client.post("/answers", &stream).await.text();
+    assert!(refused.contains("-32602"), "{refused}");
+}
+
+#[tokio::test]
 async fn why_a_turn_failed_is_told_after_what_it_said() {
     let server = launch().in_memory().script(SCRIPT).argument("--answers").argument("message").start().await;
     let task = call(&server.client(), "/", "SendMessage", message("m1", "fail")).await;

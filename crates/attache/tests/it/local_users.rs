@@ -133,6 +133,7 @@ fn options(local_user: u32) -> ServerOptions {
         tenants: Vec::new(),
         card_max_age: Duration::ZERO,
         bearer_token: None,
+        clients: Vec::new(),
         local_user: Some(local_user),
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
@@ -140,6 +141,7 @@ fn options(local_user: u32) -> ServerOptions {
         default_profile: attache_wire::devtool::Profile::Plain,
         live: false,
         api_keys: Arc::default(),
+        console: None,
         limits: Limits::default(),
     }
 }

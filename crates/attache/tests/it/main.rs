@@ -27,6 +27,8 @@ mod grpc;
 mod headless;
 mod hostile;
 mod live;
+mod live_console;
+mod live_rights;
 mod local_users;
 mod mcp;
 mod mcp_command;

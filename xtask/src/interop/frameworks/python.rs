@@ -1,6 +1,6 @@
 //! The frameworks of Python.
 
-use super::steps::{BOTH, DEFAULT, Step, fails, lacks};
+use super::steps::{DEFAULT, Step, fails, lacks};
 use super::{Framework, Language};
 use crate::interop::peers::{Client, PYTHON_0_3, PYTHON_1_0};
 
@@ -125,7 +125,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "frameworks/python/fasta2a-client.py",
     )
     .known(&[fails(
-        BOTH,
+        DEFAULT,
         &[Step::ExactText, Step::Stream, Step::Approval, Step::TextAfterApproval, Step::SecondMessage],
         "it calls methods of 0.3 with the parts of 1.0, and reads answers with the members of 1.0 and the states of 0.3",
         "fasta2a/client.py:88, fasta2a/schema.py:501 and 880",

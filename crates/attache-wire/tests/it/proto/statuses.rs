@@ -1,6 +1,6 @@
 //! Faults as gRPC tells them.
 
-use attache_domain::{Fault, TaskState, Violation};
+use attache_domain::{Fault, Right, TaskState, Violation};
 use attache_proto::rpc;
 use attache_wire::Version;
 use attache_wire::proto::{GrpcCode, GrpcStatus, status};
@@ -116,6 +116,12 @@ fn every_error_of_the_table_has_its_code_and_reason() {
         ),
         (
             Fault::Forbidden { what: what() },
+            GrpcCode::PermissionDenied,
+            "PERMISSION_DENIED",
+            "InvalidRequestError",
+        ),
+        (
+            Fault::RightMissing { right: Right::Prompt },
             GrpcCode::PermissionDenied,
             "PERMISSION_DENIED",
             "InvalidRequestError",
