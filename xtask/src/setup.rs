@@ -10,6 +10,7 @@ mod examples;
 pub(crate) mod gemini_server;
 mod manifest;
 mod mcp_servers;
+mod rest_clients;
 
 use std::path::PathBuf;
 
@@ -44,6 +45,7 @@ pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Coun
         note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
         note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
         note(&mut counts, "examples", examples::provide(&workspace.root, &folder));
+        note(&mut counts, "clients of the REST API", rest_clients::provide(&workspace.root, &folder));
     }
     if counts.failed == 0 {
         counts.passed = 1;

@@ -39,6 +39,7 @@ mod push;
 mod repeating;
 mod reserved_tasks;
 mod rest_api;
+mod rest_clients;
 mod restarts;
 mod running_away;
 mod safety;

@@ -21,10 +21,8 @@ const MAX_KEY_BYTES: usize = 4096;
 #[serde(rename_all = "camelCase", expecting = "an object")]
 pub struct CreateTask {
     /// The conversation of the task; a new one by default.
-    #[serde(default)]
     #[schemars(length(max = 1024), regex(pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"))]
     pub context_id: Option<String>,
-    #[serde(default)]
     pub agent_settings: Option<AgentSettings>,
 }
 
@@ -33,25 +31,18 @@ pub struct CreateTask {
 #[serde(rename_all = "camelCase", expecting = "an object")]
 pub struct AgentSettings {
     /// The folder to work in, below one of the operator's allowed roots.
-    #[serde(default)]
     workspace_root: Option<String>,
     /// The language model.
-    #[serde(default)]
     model: Option<String>,
     /// The key for the model's provider. It is kept in memory for this task, and never stored.
-    #[serde(default)]
     #[schemars(with = "Option<String>")]
     api_key: Option<ApiKey>,
-    #[serde(default)]
     approval_mode: Option<String>,
     /// By name; each as in the settings of an MCP server.
-    #[serde(default)]
     mcp_servers: Option<Map<String, Value>>,
     /// Tools that may be used without asking.
-    #[serde(default)]
     allowed_tools: Option<Vec<String>>,
     /// Run everything without asking, where the operator lets clients decide that.
-    #[serde(default)]
     auto_execute: Option<bool>,
 }
 
@@ -63,11 +54,9 @@ pub struct ExecuteTask {
     #[schemars(length(min = 1))]
     message: String,
     /// A message that is sent again with the same id is not taken twice.
-    #[serde(default)]
     #[schemars(length(max = 1024), regex(pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"))]
     message_id: Option<String>,
     /// What changes from this prompt on.
-    #[serde(default)]
     agent_settings: Option<AgentSettings>,
 }
 
@@ -81,10 +70,8 @@ pub struct Confirmation {
     #[schemars(length(min = 1, max = 1024), regex(pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"))]
     pub option_id: String,
     /// What an edit writes instead.
-    #[serde(default)]
     new_content: Option<String>,
     /// The answers to the agent's own questions: a list, or by the number of the question from 0.
-    #[serde(default)]
     answers: Option<Value>,
 }
 
@@ -93,13 +80,10 @@ pub struct Confirmation {
 #[serde(rename_all = "camelCase", expecting = "an object")]
 pub struct ExecuteCommand {
     /// The words after the command's name.
-    #[serde(default)]
     args: Option<Vec<String>>,
     /// The conversation of the command; a new one by default.
-    #[serde(default)]
     #[schemars(length(max = 1024), regex(pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"))]
     context_id: Option<String>,
-    #[serde(default)]
     agent_settings: Option<AgentSettings>,
 }
 

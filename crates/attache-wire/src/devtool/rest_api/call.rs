@@ -23,6 +23,7 @@ pub enum CallStatus {
 /// A tool call whose state has changed. While `options` are there, a person is asked about it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub struct ToolCallUpdate<'a> {
     pub(super) tool_call_id: &'a str,
     pub(super) status: CallStatus,
