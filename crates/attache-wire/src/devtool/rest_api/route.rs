@@ -230,9 +230,8 @@ pub fn find(method: &str, path: &str) -> Option<Found> {
     for spec in &ROUTES {
         let Some(parameter) = parameter_of(spec.path, path) else { continue };
         if spec.method == method {
-            let parameter = parameter.map(|segment| percent::decode_segment(segment));
             let parameter = match parameter {
-                Some(decoded) => Some(decoded?.into_owned()),
+                Some(segment) => Some(percent::decode_segment(segment)?.into_owned()),
                 None => None,
             };
             return Some(Found::Route { route: spec.route, is_shared: spec.is_shared, parameter });
