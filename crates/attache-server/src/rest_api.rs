@@ -45,6 +45,12 @@ pub(crate) fn find(head: &Parts) -> Option<Found> {
     }
 }
 
+/// Whether the path is one of this API and not of A2A.
+pub(crate) fn is_alone_on(head: &Parts) -> bool {
+    let found = rest_api::find(head.method.as_str(), head.uri.path());
+    matches!(found, Some(Found::Route { is_shared: false, .. } | Found::OtherMethod { .. }))
+}
+
 /// Whether the client names a version or an extension of A2A, or asks for A2A's media type.
 fn speaks_a2a(head: &Parts) -> bool {
     let names = [version::HEADER_NAME, "a2a-extensions", "x-a2a-extensions"];

@@ -86,7 +86,7 @@ fn refuse(head: &Parts, fault: &Fault) -> Response {
     } else {
         framing::rest_fault(rest::version_of_path(path), fault)
     };
-    if rest_api::find(head).is_some() {
+    if rest_api::is_alone_on(head) {
         response = rest_api::as_json(response);
     }
     if matches!(fault, Fault::Unauthenticated | Fault::TokenNeeded) {

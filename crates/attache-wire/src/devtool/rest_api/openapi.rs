@@ -67,7 +67,13 @@ fn operation(spec: &RouteSpec, requests: &mut SchemaGenerator, responses: &mut S
         json!({ "description": spec.response, "content": { spec.media_type: { "schema": schema } } });
     for status in spec.errors {
         let schema = error_schema(spec.route, *status, responses);
-        operation["responses"][status.to_string()] = json!({ "description": reason(*status), "content": { "application/json": { "schema": schema } } });
+        let mut content = json!({ "application/json": { "schema": schema } });
+        // Callers are checked before it is known what they mean by a path that A2A has too.
+        if spec.is_shared && matches!(status, 401 | 403 | 429) {
+            content["application/a2a+json"] = json!({ "schema": schema });
+        }
+        operation["responses"][status.to_string()] =
+            json!({ "description": reason(*status), "content": content });
     }
     if spec.route == Route::Health {
         let schema = responses.subschema_for::<Health>();
