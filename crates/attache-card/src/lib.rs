@@ -17,6 +17,7 @@ mod normalize;
 mod python_v0_3;
 mod shape;
 mod sign;
+mod upgrade;
 mod verify;
 
 pub use canonical::canonical;
@@ -28,4 +29,5 @@ pub use jwk::{KeyLifetime, KeySet, PublicKey};
 pub use key::{Algorithm, PrivateKeyText, SigningKey};
 pub use normalize::{NormalizedCard, normalize};
 pub use sign::{ExistingSignatures, SignError, sign};
+pub use upgrade::to_v1_0;
 pub use verify::{CheckedSignature, SignatureOutcome, Verification, verify};

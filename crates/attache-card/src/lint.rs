@@ -1,7 +1,7 @@
 //! Finds the faults of a card and names the rule that each breaks.
 //!
 //! A document with `supportedInterfaces` is checked as a card of 1.0, with `url` or `protocolVersion` as one of 0.3.
-//! With both it is checked as both, and the two halves must agree.
+//! With both it is checked as both, and the two halves must agree. A 0.3 card in protobuf's form is checked as such.
 
 mod both_versions;
 mod content;
@@ -16,6 +16,7 @@ use std::fmt;
 pub use rule::{RULES, Rule};
 
 use crate::CardDocument;
+use crate::upgrade::is_protobuf_v0_3;
 use rule as rules;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +93,8 @@ pub fn lint(text: &[u8]) -> Vec<Finding> {
 /// All findings about a card, errors first.
 pub fn lint_document(document: &CardDocument) -> Vec<Finding> {
     let versions = versions(document);
-    let mut report = Report { document, versions, findings: Vec::new() };
+    let is_protobuf = is_protobuf_v0_3(document);
+    let mut report = Report { document, versions, is_protobuf, findings: Vec::new() };
     shape_check::check(&mut report);
     interfaces::check(&mut report);
     content::check(&mut report);
@@ -108,6 +110,8 @@ pub fn lint_document(document: &CardDocument) -> Vec<Finding> {
 struct Report<'a> {
     document: &'a CardDocument,
     versions: Vec<CardVersion>,
+    /// A card of 0.3 in the form of its protobuf definition.
+    is_protobuf: bool,
     findings: Vec<Finding>,
 }
 

@@ -259,6 +259,67 @@ fn cards_of_0_3_have_rules_of_their_own() {
     );
 }
 
+/// Every member of 0.3's protobuf definition, as it is written in JSON.
+fn protobuf() -> Value {
+    json!({
+        "protocolVersion": "0.3.0", "name": "n", "description": "d", "version": "1",
+        "url": "https://a.example/rpc", "preferredTransport": "JSONRPC",
+        "additionalInterfaces": [
+            {"url": "https://a.example/rpc", "transport": "JSONRPC"},
+            {"url": "https://a.example", "transport": "HTTP+JSON", "tenant": "blue"}],
+        "provider": {"url": "https://a.example", "organization": "o"},
+        "documentationUrl": "https://a.example/docs", "iconUrl": "https://a.example/icon.png",
+        "capabilities": {"streaming": true, "pushNotifications": true,
+            "extensions": [{"uri": "https://a.example/x", "description": "d", "required": false, "params": {"a": 1}}]},
+        "securitySchemes": {
+            "key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key", "description": "d"}},
+            "bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}},
+            "oauth": {"oauth2SecurityScheme": {"oauth2MetadataUrl": "https://id.example/m", "flows": {"clientCredentials":
+                {"tokenUrl": "https://id.example/t", "refreshUrl": "https://id.example/r", "scopes": {"read": "r"}}}}},
+            "oidc": {"openIdConnectSecurityScheme": {"openIdConnectUrl": "https://id.example/c"}},
+            "mtls": {"mtlsSecurityScheme": {"description": "d"}}},
+        "security": [
+            {"schemes": {"oauth": {"list": ["read"]}}}, {"schemes": {"key": {"list": []}, "mtls": {}}},
+            {"schemes": {"bearer": {}}}, {"schemes": {"oidc": {}}}],
+        "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "s", "name": "S", "description": "d", "tags": ["t"], "examples": ["e"],
+            "inputModes": ["text/plain"], "outputModes": ["text/plain"], "security": [{"schemes": {"key": {}}}]}],
+        "supportsAuthenticatedExtendedCard": true,
+        "signatures": [{"protected": "eyJhbGciOiJFZERTQSIsImtpZCI6ImsxIiwidHlwIjoiSk9TRSJ9", "signature": "AAAA",
+            "header": {"kid": "k1", "x": 1}}]
+    })
+}
+
+#[test]
+fn a_card_in_the_form_of_protobuf_is_checked_as_such() {
+    let form = "warning card-form securitySchemes: is written in the form of protobuf";
+    let signed = "warning signature signatures: 0.3 does not say what is signed";
+    check(protobuf, &[], &[form, signed]);
+    check(
+        protobuf,
+        &[("/security/-", json!({"schemes": {"nobody": {}}}))],
+        &[form, signed, "error security-requirement security[4].schemes.nobody"],
+    );
+    check(
+        protobuf,
+        &[(
+            "/securitySchemes/two",
+            json!({"mtlsSecurityScheme": {}, "httpAuthSecurityScheme": {"scheme": "x"}}),
+        )],
+        &[form, signed, "error one-of securitySchemes.two", "warning unused-scheme securitySchemes.two"],
+    );
+    check(
+        protobuf,
+        &[("/additionalInterfaces/1/tenant", json!(7)), ("/signatures/0/header", json!("k"))],
+        &[
+            form,
+            signed,
+            "error member-type additionalInterfaces[1].tenant",
+            "error member-type signatures[0].header",
+        ],
+    );
+}
+
 #[test]
 fn contents_mean_something() {
     check(pure, &[("/documentationUrl", json!("docs.html"))], &["error url documentationUrl"]);

@@ -23,6 +23,11 @@ use server::ServerConnection;
 use crate::report;
 pub use arguments::TasksArguments;
 
+pub(crate) use answer::answer_parts;
+pub(crate) use call::title as call_title;
+pub(crate) use server::token;
+pub(crate) use show::{page_of, parts};
+
 const INTERRUPTED: u8 = 130;
 
 pub fn run(arguments: TasksArguments, environment: Environment<'_>) -> ExitCode {

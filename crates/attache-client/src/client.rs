@@ -1,47 +1,24 @@
 //! Calls an agent.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use attache_domain::{CancelTask, GetTask, ListTasks, Operation, SubscribeTask, TaskId};
-use attache_net::sse::SseParser;
-use attache_net::{BaseUrl, HttpClient, HttpClientOptions, HttpRequest, HttpResponse, NetError, Secret};
-use attache_wire::client::{CARD_PATH, Protocol, RemoteCard, RemoteInterface, RemoteTask, RemoteTaskPage};
-use attache_wire::{Version, extensions, replay, version};
+use attache_domain::{
+    Binding, CancelTask, GetTask, ListPushConfigs, ListTasks, NewPushConfig, Operation, PushConfig,
+    PushConfigOperation, PushShape, SendMessage, SubscribeTask, TaskId,
+};
+use attache_net::HttpClient;
+use attache_wire::client::{
+    DecodeError, Protocol, RemoteCard, RemotePushConfig, RemotePushConfigPage, RemoteTask, RemoteTaskPage,
+};
+use attache_wire::{Version, replay};
+use serde_json::Value;
 
+use crate::choice::{Choice, choose};
+use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
-use crate::{ClientError, EventStream, OutgoingMessage, StreamEvent};
-
-#[derive(Debug, Clone)]
-pub struct ClientOptions {
-    /// Sent as a bearer token, to the given address only.
-    pub token: Option<Secret>,
-    /// URIs of the extensions to activate with every request. An agent ignores those that it does not know;
-    /// [`RemoteCard::extension`] tells which ones it offers.
-    pub extensions: Vec<String>,
-    pub max_response_bytes: usize,
-    /// For one event of a stream.
-    pub max_event_bytes: usize,
-    /// How often in a row a stream reconnects after a cut; the delays grow up to three seconds.
-    pub max_retries: u32,
-    pub net: HttpClientOptions,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            token: None,
-            extensions: Vec::new(),
-            max_response_bytes: 64 << 20,
-            max_event_bytes: 16 << 20,
-            max_retries: 40,
-            net: HttpClientOptions::default(),
-        }
-    }
-}
-
-const MAX_CARD_BYTES: usize = 1 << 20;
-/// The version that this client speaks.
-const VERSION: Version = Version::V1_0;
+use crate::exchange::{Exchange, OpenStream};
+use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
 /// Cheap to clone; clones share their connections.
 #[derive(Debug, Clone)]
@@ -51,70 +28,122 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    net: HttpClient,
+    exchange: Exchange,
     card: RemoteCard,
-    endpoint: Endpoint,
-    options: ClientOptions,
-    /// The header that activates extensions.
-    extensions: String,
+    endpoints: Vec<Endpoint>,
+    /// Which of them the agent understands.
+    current: AtomicUsize,
+    notices: Vec<String>,
 }
 
 impl Client {
     /// Reads the card of the agent at `address` and picks the first of its interfaces that this client speaks.
+    ///
+    /// `address` is the agent's address, or the URL of its card.
     pub async fn connect(address: &str, options: ClientOptions) -> Result<Self, ClientError> {
-        let base = BaseUrl::parse(address)?;
+        Self::connect_to(&CardSource::Address(address.to_owned()), options).await
+    }
+
+    pub async fn connect_to(source: &CardSource, options: ClientOptions) -> Result<Self, ClientError> {
         let net = HttpClient::new(&options.net)?;
-        let request = HttpRequest::get(base.join(CARD_PATH, None)?);
-        let request = request.header(version::HEADER_NAME, VERSION.as_str())?;
-        let response = net.send(with_token(request, options.token.as_ref())?).await?;
-        let (status, body) = (response.status(), response.read(MAX_CARD_BYTES).await?);
-        if status != 200 {
-            return Err(ClientError::from_status(status, &body));
-        }
-        let card = RemoteCard::parse(&body)
-            .map_err(|error| ClientError::Malformed { what: format!("its card: {error}") })?;
-        let (interface, protocol) = choose(&card)?;
-        let endpoint = Endpoint::new(&base, interface, protocol)?;
+        let mut found = discovery::find(&net, source, &options).await?;
+        let Choice { endpoints, notices } = choose(&found, &options)?;
+        found.notices.extend(notices);
         let mut extensions = options.extensions.clone();
-        if card.extension(replay::URI).is_some() && !extensions.iter().any(|uri| uri == replay::URI) {
+        let required = found.card.capabilities.extensions.iter().filter(|extension| extension.required);
+        let missing = required.filter(|extension| !extensions.contains(&extension.uri));
+        let missing = missing.map(|extension| {
+            format!("the agent wants the extension {}, which is not used here", extension.uri)
+        });
+        found.notices.extend(missing);
+        if found.card.extension(replay::URI).is_some() && !extensions.iter().any(|uri| uri == replay::URI) {
             extensions.push(replay::URI.to_owned());
         }
-        let extensions = extensions.join(", ");
-        Ok(Self { shared: Arc::new(Shared { net, card, endpoint, options, extensions }) })
+        let exchange = Exchange { net, options, extensions: extensions.join(", ") };
+        let current = AtomicUsize::new(0);
+        let shared = Shared { exchange, card: found.card, endpoints, current, notices: found.notices };
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     pub fn card(&self) -> &RemoteCard {
         &self.shared.card
     }
 
-    /// Sends a message. The response is a [`StreamEvent::Task`] or a [`StreamEvent::Message`].
-    pub async fn send(&self, message: OutgoingMessage) -> Result<StreamEvent, ClientError> {
-        let (status, body) = self.call(&Operation::Send(message.into())).await?;
-        Ok(self.protocol().decode_event(status, &body)?)
+    /// What the caller should know about the card: origins that were not followed, signatures that do not hold.
+    pub fn notices(&self) -> &[String] {
+        &self.shared.notices
     }
 
-    /// Sends a message and follows the task that works on it.
+    /// The protocol in use, and where.
+    pub fn protocol(&self) -> Protocol {
+        self.endpoint().protocol
+    }
+
+    pub fn url(&self) -> &str {
+        self.endpoint().url.as_str()
+    }
+
+    /// Sends a message. The response is a [`StreamEvent::Task`] or a [`StreamEvent::Message`].
+    ///
+    /// With an agent that recognises repeated messages (the replay extension), a lost response is asked for again.
+    pub async fn send(&self, message: OutgoingMessage) -> Result<StreamEvent, ClientError> {
+        let send = SendMessage::from(message);
+        match self.call(&Operation::Send(send.clone()), Protocol::decode_event).await {
+            Err(error) if error.is_transient() && self.can_repeat_sends() => self.send_again(send).await,
+            result => result,
+        }
+    }
+
+    /// Asks for the response to a message that may have arrived.
+    async fn send_again(&self, send: SendMessage) -> Result<StreamEvent, ClientError> {
+        let is_immediate = send.configuration.return_immediately;
+        let history_length = send.configuration.history_length;
+        let mut events = EventStream::lost(self.clone(), send);
+        while let Some(event) = events.next().await {
+            let event = event?;
+            let settled = event.status().is_some_and(|it| it.is_terminal() || it.is_interrupted());
+            match event.task_id() {
+                _ if matches!(event, StreamEvent::Message(_)) => return Ok(event),
+                Some(task) if is_immediate || settled => {
+                    let task = self.get(task.as_str(), history_length).await?;
+                    return Ok(StreamEvent::Task(Box::new(task)));
+                }
+                _ => {}
+            }
+        }
+        Err(ClientError::StreamLost { tries: 0, why: "the response was lost".into() })
+    }
+
+    /// Sends a message and follows the task that works on it. From an agent that cannot stream, the task is fetched until
+    /// it settles.
     pub async fn stream(&self, message: OutgoingMessage) -> Result<EventStream, ClientError> {
-        let response = self.open_stream(&Operation::Stream(message.into()), None).await?;
-        Ok(EventStream::new(self.clone(), None, None, response))
+        let send = SendMessage::from(message);
+        if !self.shared.card.capabilities.streaming {
+            let first = self.call(&Operation::Send(send), Protocol::decode_event).await?;
+            return Ok(EventStream::with_first(self.clone(), first));
+        }
+        match self.open_stream(&Operation::Stream(send.clone()), None).await {
+            Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).repeating(send)),
+            Err(error) if error.is_transient() && self.can_repeat_sends() => {
+                Ok(EventStream::lost(self.clone(), send))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub async fn get(&self, task: &str, history_length: Option<usize>) -> Result<RemoteTask, ClientError> {
         let get = GetTask { task: TaskId::from(task), history_length, at: None };
-        let (status, body) = self.call(&Operation::Get(get)).await?;
-        Ok(self.protocol().decode_task(status, &body)?)
+        self.call(&Operation::Get(get), Protocol::decode_task).await
     }
 
-    /// One page, the newest tasks first.
+    /// One page, the newest tasks first. 0.3 has no such request.
     pub async fn list(&self, list: ListTasks) -> Result<RemoteTaskPage, ClientError> {
-        let (status, body) = self.call(&Operation::List(list)).await?;
-        Ok(self.protocol().decode_page(status, &body)?)
+        self.call(&Operation::List(list), Protocol::decode_page).await
     }
 
     pub async fn cancel(&self, task: &str) -> Result<RemoteTask, ClientError> {
         let cancel = CancelTask { task: TaskId::from(task), metadata: None };
-        let (status, body) = self.call(&Operation::Cancel(cancel)).await?;
-        Ok(self.protocol().decode_task(status, &body)?)
+        self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
     }
 
     /// Follows a task from the event after `after`, or from now on. With attache, `"0"` is its beginning.
@@ -122,134 +151,143 @@ impl Client {
     /// A finished task without an event after `after` is refused; see [`ClientError::is_finished`].
     pub async fn subscribe(&self, task: &str, after: Option<&str>) -> Result<EventStream, ClientError> {
         let task = TaskId::from(task);
-        let response = self.resubscribe(&task, after).await?;
-        Ok(EventStream::new(self.clone(), Some(task), after.map(str::to_owned), response))
+        let open = self.resubscribe(&task, after).await?;
+        Ok(EventStream::new(self.clone(), Some(task), after.map(str::to_owned), open))
+    }
+
+    /// Has the agent send what happens to a task to the URL in `config`.
+    pub async fn create_push_config(
+        &self,
+        task: &str,
+        config: PushConfig,
+    ) -> Result<RemotePushConfig, ClientError> {
+        let shape = match self.protocol().version() {
+            Version::V0_3 => PushShape::WholeTask,
+            Version::V1_0 => PushShape::EachUpdate,
+        };
+        let request = NewPushConfig { config, shape };
+        let create = PushConfigOperation::Create { task: TaskId::from(task), request };
+        self.call(&Operation::PushConfig(create), Protocol::decode_push_config).await
+    }
+
+    pub async fn push_config(&self, task: &str, config: &str) -> Result<RemotePushConfig, ClientError> {
+        let get = PushConfigOperation::Get { task: TaskId::from(task), config: Some(config.into()) };
+        self.call(&Operation::PushConfig(get), Protocol::decode_push_config).await
+    }
+
+    /// One page; pass the token of a page to get the next one.
+    pub async fn push_configs(
+        &self,
+        task: &str,
+        page_token: &str,
+    ) -> Result<RemotePushConfigPage, ClientError> {
+        let list =
+            ListPushConfigs { task: TaskId::from(task), page_size: None, page_token: page_token.to_owned() };
+        let list = PushConfigOperation::List(list);
+        self.call(&Operation::PushConfig(list), Protocol::decode_push_configs).await
+    }
+
+    pub async fn delete_push_config(&self, task: &str, config: &str) -> Result<(), ClientError> {
+        let delete = PushConfigOperation::Delete { task: TaskId::from(task), config: config.into() };
+        self.call(&Operation::PushConfig(delete), Protocol::decode_nothing).await
+    }
+
+    /// The card for callers that the agent knows. This client goes on with the public one.
+    pub async fn extended_card(&self) -> Result<RemoteCard, ClientError> {
+        match self.extended_card_document().await? {
+            Value::Object(document) => discovery::read(&document),
+            _ => Err(ClientError::Malformed { what: "its extended card is no object".into() }),
+        }
+    }
+
+    /// The same in the form that the agent gave it.
+    pub async fn extended_card_document(&self) -> Result<Value, ClientError> {
+        self.call(&Operation::ExtendedCard, Protocol::decode_card).await
     }
 
     pub(crate) async fn resubscribe(
         &self,
         task: &TaskId,
         after: Option<&str>,
-    ) -> Result<(HttpResponse, SseParser), ClientError> {
+    ) -> Result<OpenStream, ClientError> {
         self.open_stream(&Operation::Subscribe(SubscribeTask::to(task.clone())), after).await
     }
 
-    pub(crate) fn options(&self) -> &ClientOptions {
-        &self.shared.options
-    }
-
-    pub(crate) fn protocol(&self) -> Protocol {
-        self.shared.endpoint.protocol
-    }
-
-    async fn open_stream(
+    pub(crate) async fn open_stream(
         &self,
         operation: &Operation,
         after: Option<&str>,
-    ) -> Result<(HttpResponse, SseParser), ClientError> {
-        let mut request = self.shared.endpoint.request(operation)?.header("accept", "text/event-stream")?;
-        if let Some(after) = after {
-            request = request.header("last-event-id", after)?;
-        }
-        let mut response = self.exchange(request).await?;
-        let is_stream =
-            response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-        if response.status() == 200 && is_stream {
-            let mut parser = SseParser::new(self.shared.options.max_event_bytes);
-            // A stream of known length may be a refusal in the form of one event.
-            if response.header("content-length").is_some() {
-                self.check_first_event(&mut response, &mut parser).await?;
-            }
-            return Ok((response, parser));
-        }
-        let (status, body) = self.read(response).await?;
-        Err(self.protocol().decode_error(status, &body).into())
+    ) -> Result<OpenStream, ClientError> {
+        self.in_each_version(async |endpoint| {
+            self.shared.exchange.open_stream(endpoint, operation, after).await
+        })
+        .await
     }
 
-    /// Reads up to the first event and fails if that is a refusal. The event stays in the parser.
-    async fn check_first_event(
+    pub(crate) fn options(&self) -> &ClientOptions {
+        &self.shared.exchange.options
+    }
+
+    /// The agent recognises a message that it has received already.
+    pub(crate) fn can_repeat_sends(&self) -> bool {
+        let capabilities = &self.shared.card.capabilities;
+        capabilities.streaming && self.shared.card.extension(replay::URI).is_some()
+    }
+
+    async fn call<T>(
         &self,
-        response: &mut HttpResponse,
-        parser: &mut SseParser,
-    ) -> Result<(), ClientError> {
-        let mut copy = SseParser::new(self.shared.options.max_event_bytes);
-        while let Some(bytes) = response.chunk().await? {
-            parser.push(&bytes)?;
-            copy.push(&bytes)?;
-            if let Some(data) = copy.next_event().and_then(|event| event.data) {
-                self.protocol().decode_event(200, data.as_bytes())?;
-                return Ok(());
+        operation: &Operation,
+        decode: impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
+    ) -> Result<T, ClientError> {
+        self.in_each_version(async |endpoint| {
+            let (status, body) = self.shared.exchange.call(endpoint, operation).await?;
+            Ok(decode(endpoint.protocol, status, &body)?)
+        })
+        .await
+    }
+
+    fn endpoint(&self) -> &Endpoint {
+        let endpoints = &self.shared.endpoints;
+        &endpoints[self.shared.current.load(Ordering::Relaxed).min(endpoints.len() - 1)]
+    }
+
+    /// Tries the version that the agent understood before, and then another one if the agent refuses it as such: then it
+    /// has done nothing. Remembers the one that worked.
+    async fn in_each_version<T>(
+        &self,
+        attempt: impl AsyncFn(&Endpoint) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let Shared { endpoints, current, .. } = &*self.shared;
+        let first = current.load(Ordering::Relaxed).min(endpoints.len() - 1);
+        let refused = match attempt(&endpoints[first]).await {
+            Err(error) if endpoints.len() > 1 && is_about_version(&error, endpoints[first].protocol) => error,
+            result => return result,
+        };
+        let other = (first + 1) % endpoints.len();
+        tracing::debug!(error = %refused, version = endpoints[other].protocol.version().as_str(), "trying another version");
+        match attempt(&endpoints[other]).await {
+            // Neither version is understood: what the first said is about the call.
+            Err(error) if is_about_version(&error, endpoints[other].protocol) => Err(refused),
+            Err(ClientError::Unsupported(_) | ClientError::Status { .. } | ClientError::Malformed { .. }) => {
+                Err(refused)
+            }
+            result => {
+                current.store(other, Ordering::Relaxed);
+                result
             }
         }
-        Ok(())
-    }
-
-    async fn call(&self, operation: &Operation) -> Result<(u16, Vec<u8>), ClientError> {
-        let response = self.exchange(self.shared.endpoint.request(operation)?).await?;
-        self.read(response).await
-    }
-
-    async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ClientError> {
-        // Sent even when empty: an agent that remembers a task's extensions learns that this client uses none.
-        let request = request
-            .header(version::HEADER_NAME, VERSION.as_str())?
-            .header(extensions::header_name(VERSION), &self.shared.extensions)?;
-        let request = with_token(request, self.shared.options.token.as_ref())?;
-        Ok(self.shared.net.send(request).await?)
-    }
-
-    async fn read(&self, response: HttpResponse) -> Result<(u16, Vec<u8>), ClientError> {
-        Ok((response.status(), response.read(self.shared.options.max_response_bytes).await?))
     }
 }
 
-fn with_token(request: HttpRequest, token: Option<&Secret>) -> Result<HttpRequest, NetError> {
-    match token {
-        Some(token) => request.secret_header("authorization", "Bearer ", token),
-        None => Ok(request),
-    }
-}
-
-/// The agent's favourite among the interfaces that this client speaks.
-pub(crate) fn choose(card: &RemoteCard) -> Result<(&RemoteInterface, Protocol), ClientError> {
-    let spoken =
-        |interface: &RemoteInterface| interface.protocol().filter(|protocol| protocol.version() == VERSION);
-    let chosen = card.supported_interfaces.iter().find_map(|it| Some((it, spoken(it)?)));
-    chosen.ok_or_else(|| {
-        let named = |it: &RemoteInterface| format!("{} {}", it.protocol_binding, it.protocol_version);
-        let offered: Vec<_> = card.supported_interfaces.iter().take(8).map(named).collect();
-        let offered = if offered.is_empty() { "none".to_owned() } else { offered.join(", ") };
-        ClientError::NoInterface { offered: offered.chars().take(400).collect() }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn interface(binding: &str, version: &str) -> RemoteInterface {
-        RemoteInterface {
-            url: "http://127.0.0.1/".into(),
-            protocol_binding: binding.into(),
-            protocol_version: version.into(),
-            tenant: None,
+/// The agent does not know this version's requests.
+fn is_about_version(error: &ClientError, protocol: Protocol) -> bool {
+    match error {
+        ClientError::Refused(refused) => {
+            matches!(refused.reason.as_deref(), Some("VERSION_NOT_SUPPORTED" | "METHOD_NOT_FOUND"))
         }
-    }
-
-    #[track_caller]
-    fn check(offered: &[(&str, &str)], expected: Option<usize>) {
-        let mut card = RemoteCard::parse(b"{}").unwrap();
-        card.supported_interfaces = offered.iter().map(|(name, version)| interface(name, version)).collect();
-        let chosen = choose(&card).ok().map(|(chosen, _)| chosen);
-        assert_eq!(chosen, expected.map(|index| &card.supported_interfaces[index]), "{offered:?}");
-    }
-
-    #[test]
-    fn the_first_interface_that_is_spoken_is_chosen() {
-        check(&[("GRPC", "1.0"), ("HTTP+JSON", "1.0"), ("JSONRPC", "1.0")], Some(1));
-        check(&[("JSONRPC", "0.3"), ("JSONRPC", "1.0")], Some(1));
-        check(&[("JSONRPC", "1.0.3")], Some(0));
-        check(&[("JSONRPC", "1.1"), ("GRPC", "1.0")], None);
-        check(&[], None);
+        ClientError::Status { status, .. } => {
+            protocol.binding() == Binding::HttpJson && matches!(status, 404 | 405)
+        }
+        _ => false,
     }
 }

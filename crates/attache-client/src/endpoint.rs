@@ -1,60 +1,58 @@
 //! Where requests go.
 
-use attache_domain::Operation;
-use attache_net::{BaseUrl, HttpRequest, Url};
-use attache_wire::client::{Protocol, RemoteInterface, Verb};
+use attache_domain::{Binding, Operation};
+use attache_net::{HttpRequest, Url};
+use attache_wire::client::{Protocol, Verb};
 
-use crate::ClientError;
+use crate::{ClientError, grpc};
 
 /// Where an agent listens, and which protocol it speaks there.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) protocol: Protocol,
-    url: Url,
-    tenant: Option<String>,
+    pub(crate) url: Url,
+    pub(crate) tenant: Option<String>,
+    /// The caller named this origin, so the credential may go there.
+    pub(crate) sends_credential: bool,
 }
 
 impl Endpoint {
-    /// Takes the path from the card and the host from `base`: a card that points elsewhere, by malice or because
-    /// the agent does not know its own address, takes neither the caller nor the token there.
-    pub(crate) fn new(
-        base: &BaseUrl,
-        interface: &RemoteInterface,
-        protocol: Protocol,
-    ) -> Result<Self, ClientError> {
-        let claimed = Url::parse(&interface.url)
-            .map_err(|_| ClientError::Malformed { what: "the interface in its card has no URL".into() })?;
-        let mut url = base.join("", None)?;
-        url.set_path(claimed.path());
-        Ok(Self { protocol, url, tenant: interface.tenant.clone() })
-    }
-
     pub(crate) fn request(&self, operation: &Operation) -> Result<HttpRequest, ClientError> {
         let encoded = self.protocol.encode(self.tenant.as_deref(), operation)?;
         let mut url = self.url.clone();
+        let body = encoded.body.unwrap_or_default();
+        if self.protocol.binding() == Binding::Grpc {
+            url.set_path(&encoded.path);
+            url.set_query(None);
+            return Ok(HttpRequest::grpc(url, grpc::frame(&body)?));
+        }
         if !encoded.path.is_empty() {
             url.set_path(&format!("{}/{}", self.url.path().trim_end_matches('/'), encoded.path));
         }
-        url.set_query(Some(encoded.query.as_str()).filter(|query| !query.is_empty()));
+        if !encoded.query.is_empty() {
+            let query = [self.url.query().unwrap_or_default(), &encoded.query];
+            url.set_query(Some(query.join("&").trim_start_matches('&')));
+        }
         Ok(match encoded.verb {
             Verb::Get => HttpRequest::get(url),
-            Verb::Post => HttpRequest::post_json(url, encoded.body.unwrap_or_default()),
+            Verb::Post => HttpRequest::post_json(url, body),
+            Verb::Delete => HttpRequest::delete(url),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use attache_domain::{Binding, CancelTask, GetTask, TaskId};
+    use attache_domain::{CancelTask, GetTask, TaskId};
     use attache_wire::Version;
 
     use super::*;
 
     #[track_caller]
     fn check(binding: Binding, operation: &Operation, expected: &str) {
-        let protocol = Protocol::new(Version::V1_0, binding).unwrap();
+        let protocol = Protocol::new(Version::V1_0, binding);
         let url = Url::parse("http://127.0.0.1/a/").unwrap();
-        let endpoint = Endpoint { protocol, url, tenant: None };
+        let endpoint = Endpoint { protocol, url, tenant: None, sends_credential: false };
         let shown = format!("{:?}", endpoint.request(operation).unwrap());
         assert!(shown.starts_with(expected), "{shown}");
     }
@@ -66,6 +64,7 @@ mod tests {
         check(Binding::JsonRpc, &get("t-1"), "POST http://127.0.0.1/a/ ");
         check(Binding::HttpJson, &get("t-1"), "GET http://127.0.0.1/a/tasks/t-1 ");
         check(Binding::HttpJson, &get("../x?y#z"), "GET http://127.0.0.1/a/tasks/%2E%2E%2Fx%3Fy%23z ");
+        check(Binding::Grpc, &get("../x"), "POST http://127.0.0.1/lf.a2a.v1.A2AService/GetTask ");
         let cancel = Operation::Cancel(CancelTask { task: TaskId::from("t:1"), metadata: None });
         check(Binding::HttpJson, &cancel, "POST http://127.0.0.1/a/tasks/t%3A1:cancel ");
     }

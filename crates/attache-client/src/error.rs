@@ -1,5 +1,7 @@
 //! Why a call failed.
 
+use std::time::Duration;
+
 use attache_net::NetError;
 use attache_net::sse::EventTooLarge;
 use attache_wire::client::{DecodeError, RemoteError, UnsupportedOperation};
@@ -8,9 +10,20 @@ use attache_wire::client::{DecodeError, RemoteError, UnsupportedOperation};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The address cannot be used, nothing listens there, or the connection broke.
+    /// Nothing listens at the address, or the connection broke.
     #[error(transparent)]
     Net(#[from] NetError),
+    #[error("that address cannot be used: {what}")]
+    Address { what: String },
+    #[error("there is no card there; looked at {tried}")]
+    NoCard { tried: String },
+    /// What the card says leads to a place that the caller did not name.
+    #[error("{what} {named}, but comes from {came_from}; that is another origin, so it was not followed")]
+    OtherOrigin { what: &'static str, named: String, came_from: String },
+    #[error("the card names {named}; a card that comes from nowhere needs its origin allowed")]
+    UnnamedOrigin { named: String },
+    #[error("{what}, and only signed cards are trusted")]
+    Unsigned { what: String },
     #[error("the server wants a credential, or another one: {message}")]
     Unauthenticated { message: String },
     /// The agent refused the request.
@@ -19,16 +32,16 @@ pub enum ClientError {
     /// An HTTP status without an A2A error.
     #[error("the server answered with the HTTP status {status}{}", excerpt(text))]
     Status { status: u16, text: String },
-    #[error("what the server sent is no A2A 1.0: {what}")]
+    #[error("what the server sent is no A2A: {what}")]
     Malformed { what: String },
     #[error(transparent)]
     Unsupported(#[from] UnsupportedOperation),
-    #[error(
-        "the agent offers no interface that this client speaks (JSONRPC or HTTP+JSON, version 1.0); it offers {offered}"
-    )]
-    NoInterface { offered: String },
+    #[error("the agent offers no interface that is spoken here ({wanted}); it offers {offered}")]
+    NoInterface { wanted: String, offered: String },
     #[error("the stream broke off and did not come back after {tries} tries: {why}")]
     StreamLost { tries: u32, why: String },
+    #[error("no response came within {} s", after.as_secs_f32())]
+    Deadline { after: Duration },
 }
 
 impl ClientError {
@@ -42,13 +55,24 @@ impl ClientError {
         self.is_refused_with(-32004, "UNSUPPORTED_OPERATION")
     }
 
+    /// The task is over, or the agent has no subscriptions; the task itself may tell more.
+    pub(crate) fn is_refused_subscription(&self) -> bool {
+        match self {
+            Self::Refused(_) => !self.is_not_found(),
+            Self::Status { status, .. } => matches!(status, 400 | 404 | 405 | 409 | 501),
+            Self::Malformed { .. } | Self::Unsupported(_) => true,
+            _ => false,
+        }
+    }
+
     /// The same call may succeed a moment later.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Net(error) => error.is_transient(),
             Self::Status { status, .. } => matches!(status, 429 | 502..=504),
             Self::Refused(RemoteError { code, reason, .. }) => {
-                matches!(code, 429 | 502..=504) || reason.as_deref() == Some("UNAVAILABLE")
+                matches!(code, 429 | 502..=504)
+                    || matches!(reason.as_deref(), Some("UNAVAILABLE" | "RESOURCE_EXHAUSTED"))
             }
             _ => false,
         }

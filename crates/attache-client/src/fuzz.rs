@@ -3,19 +3,26 @@
 //! Called by this crate's tests and by the targets in the folder `fuzz`.
 
 use attache_domain::Binding;
+use attache_net::Url;
 use attache_wire::Version;
-use attache_wire::client::{Protocol, RemoteCard, StreamEvent};
+use attache_wire::client::{Protocol, StreamEvent};
 
-use crate::client::choose;
+use crate::ClientOptions;
+use crate::choice::choose;
+use crate::discovery::{self, FoundCard};
 
 /// Decodes a response in every protocol. What A2A 1.0 decodes and writes again stays the same.
 pub fn answers(text: &[u8]) {
-    if let Ok(card) = RemoteCard::parse(text) {
-        let _ = choose(&card);
+    if let Ok(document) = attache_card::parse(text)
+        && let Ok(card) = discovery::read(&document)
+    {
+        let url = Url::parse("https://a.example/.well-known/agent-card.json").ok();
+        let found = FoundCard { card, given: url.clone(), url, notices: Vec::new() };
+        let _ = choose(&found, &ClientOptions::default());
     }
     for version in Version::ALL {
-        for binding in [Binding::JsonRpc, Binding::HttpJson] {
-            let Some(protocol) = Protocol::new(version, binding) else { continue };
+        for binding in [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc] {
+            let protocol = Protocol::new(version, binding);
             for status in [200, 401, 404, 503] {
                 decode(protocol, status, text);
             }
@@ -30,6 +37,10 @@ fn decode(protocol: Protocol, status: u16, text: &[u8]) {
         protocol.decode_task(status, text).err(),
         protocol.decode_page(status, text).err(),
         protocol.decode_event(status, text).err(),
+        protocol.decode_push_config(status, text).err(),
+        protocol.decode_push_configs(status, text).err(),
+        protocol.decode_card(status, text).err(),
+        protocol.decode_nothing(status, text).err(),
         Some(protocol.decode_error(status, text)),
     ];
     for error in errors.into_iter().flatten() {
@@ -43,7 +54,7 @@ fn decode(protocol: Protocol, status: u16, text: &[u8]) {
 }
 
 fn stays(text: &[u8]) {
-    let Some(protocol) = Protocol::new(Version::V1_0, Binding::HttpJson) else { return };
+    let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
     let Ok(event) = protocol.decode_event(200, text) else { return };
     let again = protocol.decode_event(200, event.to_json().to_string().as_bytes());
     assert_eq!(again.as_ref(), Ok(&event));

@@ -1,9 +1,9 @@
-//! An A2A client for attache and other A2A 1.0 agents.
+//! An A2A client: versions 0.3 and 1.0, over JSON-RPC, HTTP+JSON and gRPC.
 //!
-//! [`Client::connect`] reads the agent's card and picks an interface; after that every operation is a method.
-//! Streams reconnect after a cut and continue where they were, so a reader sees every event once. All requests go
-//! to the address that was given, whatever the card says, and so does the token. `attache-wire` encodes requests
-//! and decodes responses.
+//! [`Client::connect`] reads the agent's card, in whichever form it is, and picks an interface; after that every
+//! operation is a method. Streams reconnect after a cut and continue where they were, so a reader sees every event once.
+//! A card that names another origin than it comes from is not followed, and a credential goes only to origins that the
+//! caller named. `attache-wire` encodes requests and decodes responses, `attache-net` connects.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), attache_client::ClientError> {
@@ -22,23 +22,41 @@
 //!
 //! `examples/clients/rust/develop.rs` is a whole client: it shows an agent's work and answers its questions.
 
+mod card_cache;
+mod choice;
 mod client;
+mod credential;
+mod discovery;
 mod endpoint;
 mod error;
+mod exchange;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+mod grpc;
+mod options;
+mod origin;
 mod outgoing;
 mod stream;
 
-pub use attache_domain::{Artifact, ListTasks, Message, Metadata, Part, PartContent, Role, TaskState};
+pub use attache_domain::{
+    Artifact, Base64, Binding, ListTasks, Message, Metadata, Part, PartContent, PushAuthentication,
+    PushConfig, Role, TaskState,
+};
+pub use attache_wire::Version;
 pub use attache_wire::client::{
     ArtifactUpdate, CallError, CallOutput, CallStatus, DevelopmentEvent, FileDiff, OfferedExtension,
-    OpenCall, RemoteCapabilities, RemoteCard, RemoteGap, RemoteInterface, RemoteStatus, RemoteTask,
-    RemoteTaskPage, StatusUpdate, StreamEvent, ToolCall, approval_in, artifact_text, state_name,
+    OpenCall, Protocol, RemoteCapabilities, RemoteCard, RemoteGap, RemoteInterface, RemotePushConfig,
+    RemotePushConfigPage, RemoteSkill, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent,
+    ToolCall, approval_in, artifact_text, state_name,
 };
 pub use attache_wire::devtool::URI as DEVELOPMENT_TOOL;
 pub use attache_wire::replay::URI as REPLAY;
-pub use client::{Client, ClientOptions};
+pub use card_cache::CardCache;
+pub use client::Client;
+pub use credential::Credential;
+pub use discovery::CardSource;
 pub use error::ClientError;
+pub use options::{ClientOptions, InterfaceHost, SignatureCheck, SignaturePolicy};
+pub use origin::Origin;
 pub use outgoing::OutgoingMessage;
 pub use stream::EventStream;

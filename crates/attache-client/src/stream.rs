@@ -2,35 +2,50 @@
 //!
 //! When it is cut, or ends although its task goes on, the stream subscribes to the task again after the last event
 //! it has seen. An agent that numbers its events, as attache does, then repeats and omits nothing, or says that
-//! something is missing ([`StreamEvent::gap`]); any other agent starts again with the task as it is.
+//! something is missing ([`StreamEvent::gap`]); any other agent starts again with the task as it is. Where an agent
+//! refuses the subscription, the task is fetched until it settles. A message is sent again only to an agent that
+//! recognises it.
 
 use std::time::Duration;
 
-use attache_domain::TaskId;
-use attache_net::HttpResponse;
-use attache_net::sse::{SseEvent, SseParser};
+use attache_domain::{Operation, SendMessage, TaskId};
 
-use crate::{Client, ClientError, StreamEvent};
+use crate::exchange::{OpenStream, ReceivedEvent};
+use crate::{Client, ClientError, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
+/// Between the first two looks at a task that cannot be subscribed to; it doubles up to the longest delay.
+const INITIAL_POLL_DELAY: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub struct EventStream {
     client: Client,
     task: Option<TaskId>,
     last_id: Option<String>,
-    /// `None` between a cut and the next connection.
-    response: Option<HttpResponse>,
-    parser: SseParser,
+    source: EventSource,
+    /// The message that the stream began with, for as long as nothing came back.
+    unanswered: Option<Box<SendMessage>>,
     /// The task is over or waits for input, so nothing more is due.
     settled: bool,
     /// The next event may be the task at the place of the cut, which the reader has seen.
     reconnected: bool,
     failures: u32,
+    poll_delay: Duration,
     /// Why the last connection ended.
     last_error: String,
-    over: bool,
+}
+
+#[derive(Debug)]
+enum EventSource {
+    Open(Box<OpenStream>),
+    /// An event that came by itself; the task is fetched afterwards.
+    First(Box<StreamEvent>),
+    /// Between a cut and the next connection.
+    Cut,
+    /// The task as it was fetched last.
+    Polled(Option<Box<RemoteTask>>),
+    Over,
 }
 
 impl EventStream {
@@ -38,20 +53,51 @@ impl EventStream {
         client: Client,
         task: Option<TaskId>,
         last_id: Option<String>,
-        (response, parser): (HttpResponse, SseParser),
+        open: OpenStream,
     ) -> Self {
         Self {
             client,
             task,
             last_id,
-            response: Some(response),
-            parser,
+            source: EventSource::Open(Box::new(open)),
+            unanswered: None,
             settled: false,
             reconnected: false,
             failures: 0,
+            poll_delay: INITIAL_POLL_DELAY,
             last_error: String::new(),
-            over: false,
         }
+    }
+
+    /// Begins with the response to a send.
+    pub(crate) fn with_first(client: Client, first: StreamEvent) -> Self {
+        Self::from_source(client, EventSource::First(Box::new(first)))
+    }
+
+    /// Begins after a message whose stream never came.
+    pub(crate) fn lost(client: Client, send: SendMessage) -> Self {
+        Self::from_source(client, EventSource::Cut).repeating(send)
+    }
+
+    fn from_source(client: Client, source: EventSource) -> Self {
+        Self {
+            client,
+            task: None,
+            last_id: None,
+            source,
+            unanswered: None,
+            settled: false,
+            reconnected: false,
+            failures: 0,
+            poll_delay: INITIAL_POLL_DELAY,
+            last_error: "no response came".into(),
+        }
+    }
+
+    /// The message may be sent again while nothing came back, if the agent recognises it.
+    pub(crate) fn repeating(mut self, send: SendMessage) -> Self {
+        self.unanswered = self.client.can_repeat_sends().then(|| Box::new(send));
+        self
     }
 
     /// The id of the last event that was handed out, to subscribe after.
@@ -63,100 +109,166 @@ impl EventStream {
     ///
     /// Cancel safe: an event that was not handed out comes next time.
     pub async fn next(&mut self) -> Option<Result<StreamEvent, ClientError>> {
-        while !self.over {
-            if let Some(event) = self.parser.next_event() {
-                match self.accept(event) {
-                    Ok(None) => continue,
-                    Ok(Some(event)) => return Some(Ok(event)),
-                    Err(error) => return Some(Err(self.end(error))),
+        loop {
+            match self.advance().await {
+                Ok(Some(event)) => return Some(Ok(event)),
+                Ok(None) if matches!(self.source, EventSource::Over) => return None,
+                Ok(None) => {}
+                Err(error) => {
+                    self.source = EventSource::Over;
+                    return Some(Err(error));
                 }
             }
-            if let Err(error) = self.advance().await {
-                return Some(Err(self.end(error)));
-            }
         }
-        None
     }
 
-    /// Reads more bytes, or reconnects.
-    async fn advance(&mut self) -> Result<(), ClientError> {
-        let Some(response) = &mut self.response else { return self.reconnect().await };
-        let error = match response.chunk().await {
-            Ok(Some(bytes)) => return Ok(self.parser.push(&bytes)?),
-            Ok(None) if self.settled => {
-                self.over = true;
-                return Ok(());
+    /// Takes one step, which may give an event.
+    async fn advance(&mut self) -> Result<Option<StreamEvent>, ClientError> {
+        match &mut self.source {
+            EventSource::Open(open) => match open.next().await {
+                Ok(Some(received)) => Ok(self.accept(received)),
+                Ok(None) => self.cut("it ended early".to_owned()),
+                Err(error) if error.is_transient() || self.settled => self.cut(error.to_string()),
+                Err(error) => Err(error),
+            },
+            EventSource::First(_) => {
+                let EventSource::First(first) =
+                    std::mem::replace(&mut self.source, EventSource::Polled(None))
+                else {
+                    return Ok(None);
+                };
+                if let StreamEvent::Task(task) = &*first {
+                    self.source = EventSource::Polled(Some(task.clone()));
+                }
+                let event = self.accept(ReceivedEvent { event: *first, id: None });
+                if self.settled {
+                    self.source = EventSource::Over;
+                }
+                Ok(event)
             }
-            Ok(None) => "it ended early".to_owned(),
-            Err(error) if self.settled => {
-                tracing::debug!(%error, "a stream that was done broke off");
-                self.over = true;
-                return Ok(());
-            }
-            Err(error) => error.to_string(),
-        };
-        tracing::debug!(why = error, "a stream was cut");
-        self.response = None;
-        if self.task.is_none() {
-            return Err(ClientError::StreamLost {
-                tries: 0,
-                why: format!("before its first event: {error}"),
-            });
+            EventSource::Cut => self.reconnect().await.map(|()| None),
+            EventSource::Polled(_) => self.poll().await,
+            EventSource::Over => Ok(None),
         }
-        self.last_error = error;
-        Ok(())
+    }
+
+    /// The connection has ended.
+    fn cut(&mut self, why: String) -> Result<Option<StreamEvent>, ClientError> {
+        if self.settled {
+            self.source = EventSource::Over;
+            return Ok(None);
+        }
+        tracing::debug!(why, "a stream was cut");
+        self.source = EventSource::Cut;
+        if self.task.is_none() && self.unanswered.is_none() {
+            return Err(ClientError::StreamLost { tries: 0, why: format!("before its first event: {why}") });
+        }
+        self.last_error = why;
+        Ok(None)
     }
 
     async fn reconnect(&mut self) -> Result<(), ClientError> {
-        let Some(task) = self.task.clone().filter(|_| self.failures < self.client.options().max_retries)
-        else {
-            let why = std::mem::take(&mut self.last_error);
-            return Err(ClientError::StreamLost { tries: self.failures, why });
-        };
+        if self.failures >= self.client.options().max_retries {
+            return self.last_look().await;
+        }
         let delay = INITIAL_RETRY_DELAY.saturating_mul(1 << self.failures.min(10)).min(MAX_RETRY_DELAY);
         // Reset by the next new event only: a server may accept the call and cut it again.
         self.failures += 1;
         tokio::time::sleep(delay).await;
-        match self.client.resubscribe(&task, self.last_id.as_deref()).await {
-            Ok((response, parser)) => {
-                self.response = Some(response);
-                self.parser = parser;
+        let opened = match (&self.task, &self.unanswered) {
+            (Some(task), _) => self.client.resubscribe(task, self.last_id.as_deref()).await,
+            (None, Some(send)) => {
+                let again = Operation::Stream(SendMessage::clone(send));
+                self.client.open_stream(&again, Some(BEGINNING)).await
+            }
+            (None, None) => {
+                Err(ClientError::StreamLost { tries: self.failures, why: self.last_error.clone() })
+            }
+        };
+        match opened {
+            Ok(open) => {
+                self.source = EventSource::Open(Box::new(open));
                 self.reconnected = self.last_id.is_some();
-                Ok(())
             }
-            Err(error) if error.is_transient() => {
+            Err(error) if error.is_transient() => self.last_error = error.to_string(),
+            // It may have ended meanwhile, or the agent has no subscriptions.
+            Err(error) if self.task.is_some() && error.is_refused_subscription() => {
                 self.last_error = error.to_string();
+                self.source = EventSource::Polled(None);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// The stream does not come back, but the task may have ended.
+    async fn last_look(&mut self) -> Result<(), ClientError> {
+        let lost =
+            ClientError::StreamLost { tries: self.failures, why: std::mem::take(&mut self.last_error) };
+        let Some(task) = &self.task else { return Err(lost) };
+        match self.client.get(task.as_str(), None).await {
+            Ok(task) if task.status.is_terminal() || task.status.is_interrupted() => {
+                self.source = EventSource::First(Box::new(StreamEvent::Task(Box::new(task))));
                 Ok(())
             }
-            Err(error) => Err(error),
+            _ => Err(lost),
         }
     }
 
-    /// Decodes an event; `None` if the reader has seen it, or if it holds no data.
-    fn accept(&mut self, event: SseEvent) -> Result<Option<StreamEvent>, ClientError> {
-        let Some(data) = event.data else { return Ok(None) };
-        let decoded = self.client.protocol().decode_event(200, data.as_bytes())?;
+    /// Fetches the task, and gives it if it has changed.
+    async fn poll(&mut self) -> Result<Option<StreamEvent>, ClientError> {
+        let EventSource::Polled(known) = &self.source else { return Ok(None) };
+        let Some(id) = self.task.clone() else {
+            self.source = EventSource::Over;
+            return Ok(None);
+        };
+        if known.is_some() {
+            tokio::time::sleep(self.poll_delay).await;
+            self.poll_delay = self.poll_delay.saturating_mul(2).min(MAX_RETRY_DELAY);
+        }
+        let task = match self.client.get(id.as_str(), None).await {
+            Ok(task) => Box::new(task),
+            Err(error) if error.is_transient() && self.failures < self.client.options().max_retries => {
+                self.failures += 1;
+                tokio::time::sleep(MAX_RETRY_DELAY).await;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        self.failures = 0;
+        let is_new = known.as_ref() != Some(&task);
+        if is_new {
+            self.poll_delay = INITIAL_POLL_DELAY;
+        }
+        let settled = task.status.is_terminal() || task.status.is_interrupted();
+        self.settled = settled;
+        self.source = if settled { EventSource::Over } else { EventSource::Polled(Some(task.clone())) };
+        Ok(is_new.then_some(StreamEvent::Task(task)))
+    }
+
+    /// Takes note of an event; `None` if the reader has seen it.
+    fn accept(&mut self, received: ReceivedEvent) -> Option<StreamEvent> {
+        let ReceivedEvent { event, id } = received;
         let reconnected = std::mem::take(&mut self.reconnected);
-        let is_repeated = reconnected && event.id.is_some() && event.id == self.last_id;
-        if let Some(id) = event.id {
-            self.last_id = Some(id);
+        let is_repeated = reconnected && id.is_some() && id == self.last_id;
+        if id.is_some() {
+            self.last_id = id;
         }
+        self.unanswered = None;
         if self.task.is_none() {
-            self.task = decoded.task_id().cloned();
+            self.task = event.task_id().cloned();
         }
-        if let Some(status) = decoded.status() {
+        if let Some(status) = event.status() {
             self.settled = status.is_terminal() || status.is_interrupted();
         }
-        self.settled |= matches!(decoded, StreamEvent::Message(_));
-        if is_repeated && matches!(decoded, StreamEvent::Task(_)) {
-            return Ok(None);
+        self.settled |= matches!(event, StreamEvent::Message(_));
+        if is_repeated && matches!(event, StreamEvent::Task(_)) {
+            return None;
         }
         self.failures = 0;
-        Ok(Some(decoded))
-    }
-
-    fn end(&mut self, error: ClientError) -> ClientError {
-        self.over = true;
-        error
+        Some(event)
     }
 }
+
+/// The cursor before the first event, with which an agent takes a message for one that it has received.
+const BEGINNING: &str = "0";

@@ -295,11 +295,9 @@ impl Progress {
         }
         let answered =
             matches!(outcome, TurnOutcome::Completed | TurnOutcome::InputRequired | TurnOutcome::Failed);
-        let goes_on = answered && !self.queue.is_empty();
-        facts.push(if goes_on {
-            Fact::PromptTaken { said: message }
-        } else {
-            Fact::TurnEnded { outcome, message, usage }
+        facts.push(match self.queue.front().filter(|_| answered) {
+            Some(prompt) => Fact::PromptTaken { said: message, message: Some(prompt.id.clone()) },
+            None => Fact::TurnEnded { outcome, message, usage },
         });
         facts
     }

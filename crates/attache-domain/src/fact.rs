@@ -37,6 +37,9 @@ pub enum Fact {
     PromptTaken {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Arc<Message>>,
+        /// The prompt. Older logs lack it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
     },
     /// The agent began to work on the latest message.
     TurnStarted {

@@ -325,6 +325,12 @@ impl Progress {
         }
     }
 
+    /// Its id is reserved, and nothing has been said.
+    pub fn awaits_first_message(&self) -> bool {
+        let has_none = self.received.first().is_some_and(|received| received.id.as_str().is_empty());
+        has_none && self.turn.phase == TurnPhase::Due
+    }
+
     /// The turn waits for answers of a person.
     pub fn waits_for_person(&self) -> bool {
         self.turn.phase == TurnPhase::Running

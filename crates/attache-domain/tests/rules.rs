@@ -17,6 +17,7 @@ fn message(id: &str, text: &str) -> Message {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: vec![],
         extensions: vec![],
         metadata: None,
@@ -238,7 +239,7 @@ fn facts_that_do_not_fit_are_refused() {
     assert!(log.record(Fact::TextEnded).is_err(), "nothing was said");
     assert!(log.record(Fact::Replied { message: message("r", "r").into() }).is_err(), "a task was promised");
     assert!(log.record(Fact::CancelRequested).is_err(), "agents do not ask, they report");
-    assert!(log.record(Fact::PromptTaken { said: None }).is_err(), "there is none");
+    assert!(log.record(Fact::PromptTaken { said: None, message: None }).is_err(), "there is none");
 }
 
 #[test]

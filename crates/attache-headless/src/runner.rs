@@ -261,6 +261,7 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

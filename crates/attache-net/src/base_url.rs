@@ -66,7 +66,8 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-pub(crate) fn is_loopback(url: &Url) -> bool {
+/// The host is this machine, by address or as `localhost`.
+pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || literal.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())

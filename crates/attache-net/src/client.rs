@@ -65,6 +65,8 @@ struct Shared {
     proxied: OnceLock<reqwest::Client>,
     /// Connects directly: for this machine, and where no proxy is allowed.
     direct: OnceLock<reqwest::Client>,
+    /// Speaks HTTP/2 without TLS, for gRPC. Connects directly: an HTTP proxy forwards no such connection.
+    plain_http2: OnceLock<reqwest::Client>,
 }
 
 /// Detects a dead connection long before the idle timeout.
@@ -72,21 +74,34 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
 
 impl HttpClient {
     pub fn new(options: &HttpClientOptions) -> Result<Self, NetError> {
-        let shared = Shared { options: options.clone(), proxied: OnceLock::new(), direct: OnceLock::new() };
+        let shared = Shared {
+            options: options.clone(),
+            proxied: OnceLock::new(),
+            direct: OnceLock::new(),
+            plain_http2: OnceLock::new(),
+        };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The client for `url`.
-    fn client_for(&self, url: &Url) -> Result<&reqwest::Client, NetError> {
-        let Shared { options, proxied, direct } = self.shared.as_ref();
-        let by_proxy =
-            options.proxy == Proxy::System && !options.addresses.is_restrictive() && !is_loopback(url);
-        let made = if by_proxy { proxied } else { direct };
+    fn client_for(&self, url: &Url, expects_http2: bool) -> Result<&reqwest::Client, NetError> {
+        let Shared { options, proxied, direct, plain_http2 } = self.shared.as_ref();
+        let is_plain_http2 = expects_http2 && url.scheme() == "http";
+        let by_proxy = !is_plain_http2
+            && options.proxy == Proxy::System
+            && !options.addresses.is_restrictive()
+            && !is_loopback(url);
+        let made = match (is_plain_http2, by_proxy) {
+            (true, _) => plain_http2,
+            (false, true) => proxied,
+            (false, false) => direct,
+        };
         if let Some(client) = made.get() {
             return Ok(client);
         }
         let builder = Self::builder(options);
         let builder = if by_proxy { builder } else { builder.no_proxy() };
+        let builder = if is_plain_http2 { builder.http2_prior_knowledge() } else { builder };
         let client = builder.build().map_err(NetError::of)?;
         Ok(made.get_or_init(|| client))
     }
@@ -154,10 +169,11 @@ impl HttpClient {
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
         // For an address in a URL the resolver is not asked.
         self.check_url(&request.url)?;
-        let HttpRequest { method, mut url, mut headers, body } = request;
+        let HttpRequest { method, mut url, mut headers, body, expects_http2 } = request;
         self.apply_dial_address(&mut url, &mut headers);
         let idle_timeout = self.shared.options.idle_timeout;
-        let sending = self.client_for(&url)?.request(method, url).headers(headers).body(body).send();
+        let client = self.client_for(&url, expects_http2)?;
+        let sending = client.request(method, url).headers(headers).body(body).send();
         match timeout(idle_timeout, sending).await {
             Ok(Ok(response)) => Ok(HttpResponse::new(response, idle_timeout)),
             Ok(Err(error)) => Err(NetError::of(error)),

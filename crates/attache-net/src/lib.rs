@@ -21,7 +21,7 @@ mod secret;
 pub mod sse;
 
 pub use address_rules::AddressRules;
-pub use base_url::BaseUrl;
+pub use base_url::{BaseUrl, is_loopback};
 pub use client::{HttpClient, HttpClientOptions, Proxy};
 pub use error::NetError;
 pub use redirect::RedirectedResponse;

@@ -15,18 +15,36 @@ pub struct HttpRequest {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// gRPC needs HTTP/2, which a server without TLS has to be expected to speak.
+    pub(crate) expects_http2: bool,
 }
 
 impl HttpRequest {
     pub fn get(url: Url) -> Self {
-        Self { method: Method::GET, url, headers: HeaderMap::new(), body: Bytes::new() }
+        Self::without_body(Method::GET, url)
+    }
+
+    pub fn delete(url: Url) -> Self {
+        Self::without_body(Method::DELETE, url)
+    }
+
+    fn without_body(method: Method, url: Url) -> Self {
+        Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), expects_http2: false }
     }
 
     /// Posts encoded JSON.
     pub fn post_json(url: Url, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
-        Self { method: Method::POST, url, headers, body: body.into() }
+        Self { method: Method::POST, url, headers, body: body.into(), expects_http2: false }
+    }
+
+    /// A gRPC call, over HTTP/2 also without TLS. The body is one frame of gRPC.
+    pub fn grpc(url: Url, body: impl Into<Bytes>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/grpc"));
+        headers.insert("te", HeaderValue::from_static("trailers"));
+        Self { method: Method::POST, url, headers, body: body.into(), expects_http2: true }
     }
 
     /// Sets a public header.

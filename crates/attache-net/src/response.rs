@@ -1,11 +1,13 @@
 //! Responses.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body::Body as _;
+use reqwest::header::HeaderMap;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::NetError;
@@ -13,7 +15,10 @@ use crate::NetError;
 /// The head of a response, and its body as it arrives.
 #[derive(Debug)]
 pub struct HttpResponse {
-    response: reqwest::Response,
+    head: http::response::Parts,
+    body: reqwest::Body,
+    /// What came after the body.
+    trailers: HeaderMap,
     idle_timeout: Duration,
     /// Fires at the latest when the response was silent for too long. Reset only when it fires, because a body may
     /// have thousands of pieces.
@@ -22,42 +27,63 @@ pub struct HttpResponse {
 
 impl HttpResponse {
     pub(crate) fn new(response: reqwest::Response, idle_timeout: Duration) -> Self {
-        Self { response, idle_timeout, idle_timer: Box::pin(sleep(idle_timeout)) }
+        let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
+        let idle_timer = Box::pin(sleep(idle_timeout));
+        Self { head, body, trailers: HeaderMap::new(), idle_timeout, idle_timer }
     }
 
     pub fn status(&self) -> u16 {
-        self.response.status().as_u16()
+        self.head.status.as_u16()
     }
 
     /// A header, if it is present and text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.response.headers().get(name)?.to_str().ok()
+        self.head.headers.get(name)?.to_str().ok()
     }
 
     /// All headers that are text.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
-        let headers = self.response.headers().iter();
+        let headers = self.head.headers.iter();
         headers.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+    }
+
+    /// A header that came after the body, if the body was read to its end; gRPC puts its status there, or in the head
+    /// when there is no body.
+    pub fn trailer(&self, name: &str) -> Option<&str> {
+        self.trailers.get(name)?.to_str().ok()
     }
 
     /// The next piece of the body; `None` at its end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
-        let Self { response, idle_timeout, idle_timer: silence } = self;
-        let deadline = Instant::now() + *idle_timeout;
-        let mut chunk = pin!(response.chunk());
+        let deadline = Instant::now() + self.idle_timeout;
         poll_fn(|context| {
-            if let Poll::Ready(chunk) = chunk.as_mut().poll(context) {
-                return Poll::Ready(chunk.map_err(NetError::of));
+            if let Poll::Ready(chunk) = self.poll_chunk(context) {
+                return Poll::Ready(chunk);
             }
-            while silence.as_mut().poll(context).is_ready() {
-                if silence.deadline() >= deadline {
-                    return Poll::Ready(Err(NetError::IdleTimeout { after: *idle_timeout }));
+            while self.idle_timer.as_mut().poll(context).is_ready() {
+                if self.idle_timer.deadline() >= deadline {
+                    return Poll::Ready(Err(NetError::IdleTimeout { after: self.idle_timeout }));
                 }
-                silence.as_mut().reset(deadline);
+                self.idle_timer.as_mut().reset(deadline);
             }
             Poll::Pending
         })
         .await
+    }
+
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, NetError>> {
+        loop {
+            let frame = match Pin::new(&mut self.body).poll_frame(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => return Poll::Ready(Ok(None)),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(NetError::of(error))),
+                Poll::Ready(Some(Ok(frame))) => frame,
+            };
+            match frame.into_data() {
+                Ok(bytes) => return Poll::Ready(Ok(Some(bytes))),
+                Err(other) => self.trailers.extend(other.into_trailers().unwrap_or_default()),
+            }
+        }
     }
 
     /// The whole body, if it has at most `limit` bytes.

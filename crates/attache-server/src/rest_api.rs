@@ -8,8 +8,8 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use attache_domain::{
-    ApiKey, DuplicateRule, Fault, GetTask, MessageId, Operation, OperationKind, RequestedSettings, Scope,
-    SendMessage, TaskId,
+    ApiKey, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, RequestedSettings,
+    Scope, SendMessage, TaskId,
 };
 use attache_session::{Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
@@ -32,7 +32,7 @@ use crate::http::Response;
 use crate::operations::{open_call, shape};
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
-use crate::{body, gemini_routes, health, large_bodies, rest};
+use crate::{body, gemini_routes, health, large_bodies, last_event_id, rest};
 
 const JSON: &str = "application/json";
 
@@ -221,14 +221,20 @@ impl Request<'_> {
         self.keep_key(send.message.requested.as_deref_mut(), key);
         complete(app, &self.head.headers, &mut send, self.origin);
         let scope = self.scope();
+        // A client that was cut off sends the same message again.
+        let after = last_event_id::cursor(&self.head.headers)?;
+        let message = send.message.id.clone();
         let operation = Operation::Stream(send);
         let open_call = open_call(app, &scope, self.origin, &operation).await?;
         let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-        let (subscription, bare) = app.session.stream(&scope, send, None).await?;
+        let (subscription, bare) = app.session.stream(&scope, send, after.as_ref()).await?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
-        let first = if bare { StreamOpening::Message } else { StreamOpening::Events };
+        let progress = &subscription.view.progress;
+        let received = progress.received.iter().rev().find(|received| received.id == message);
+        let turn = received.map_or(progress.turn.number, |received| received.turn);
+        let first = if bare { StreamOpening::Message } else { StreamOpening::Prompt { turn } };
         let shape = shape(None, Profile::RestApi);
-        let start = StreamStart { open_call, subscription, shape, first, resumes: false };
+        let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
         let encoder = Encoder { encoding: Encoding::Json(Dialect::V1_0), epoch: None };
         Ok(Framing::NamedEvents.stream(app, encoder, start))
     }
@@ -286,7 +292,7 @@ fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: Requ
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
     extensions.set_recognized_profile(Some(Profile::RestApi));
-    extensions.apply_to(app, send, origin);
+    extensions.apply_to(app, send, origin, Interface::Rest);
     if has_own_id {
         send.options.duplicate_rule = DuplicateRule::Id;
     }

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
 use attache_domain::{
-    Event, Facts, Fault, IgnorePoison, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
+    Event, Facts, Fault, IgnorePoison, Intent, Message, Progress, Seq, Step, TaskKey, TaskSummary, TaskView,
+    Timestamp,
 };
 use attache_store::{Append, EventLog, StoreError};
 use tokio::sync::Notify;
@@ -100,6 +101,12 @@ impl LiveTask {
         look(&self.state().view.progress)
     }
 
+    pub(crate) fn opening_message(&self) -> Option<Arc<Message>> {
+        let state = self.state();
+        let opening = state.view.progress.received.first()?;
+        state.view.history.first().filter(|first| first.id == opening.id).cloned()
+    }
+
     pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
         &self.log
     }
@@ -112,14 +119,14 @@ impl LiveTask {
         &self.counters.quarantine
     }
 
-    /// Decides `intent`, records the facts and returns the new task.
-    pub(crate) async fn record(&self, intent: Intent) -> Result<Arc<TaskView>, RecordError> {
+    /// Decides `intent`, records the facts, and returns the new task and the number of facts, which are its last.
+    pub(crate) async fn record(&self, intent: Intent) -> Result<(Arc<TaskView>, u64), RecordError> {
         loop {
             let (mut progress, facts) = {
                 let state = self.state();
                 let facts = state.view.decide(intent.clone())?;
                 if facts.is_empty() {
-                    return Ok(state.view.clone());
+                    return Ok((state.view.clone(), 0));
                 }
                 (state.view.progress.clone(), facts)
             };
@@ -127,11 +134,12 @@ impl LiveTask {
             let mut events = Vec::with_capacity(facts.len());
             number(&mut progress, facts, &mut events);
             let summary = TaskSummary::of(&progress);
+            let count = events.len() as u64;
             let batch = Batch { expected, events, summary, ends_in_piece: false };
             match self.append(&batch).await {
                 Ok(view) => {
                     self.runner_wakeup.notify_one();
-                    return Ok(view);
+                    return Ok((view, count));
                 }
                 Err(StoreError::Conflict { .. }) => self.catch_up().await?,
                 Err(error) => return Err(error.into()),

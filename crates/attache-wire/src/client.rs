@@ -2,14 +2,15 @@
 //!
 //! A [`Protocol`] is one version over one binding. It encodes an [`Operation`] as an HTTP request, and decodes what
 //! comes back into domain words and the `Remote…` types, which hold only what an agent said. Decoding is lenient:
-//! unknown members are ignored, and most members may be missing. Not here: sockets, headers, and retries.
+//! unknown members are ignored, and most members may be missing. Messages of gRPC are converted to and from the JSON of
+//! their definitions. Not here: sockets, headers, frames, and retries.
 //!
 //! ```
 //! use attache_domain::{Binding, GetTask, Operation};
 //! use attache_wire::Version;
 //! use attache_wire::client::Protocol;
 //!
-//! let protocol = Protocol::new(Version::V1_0, Binding::HttpJson).unwrap();
+//! let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
 //! let get = Operation::Get(GetTask { task: "t-1".into(), history_length: None, at: None });
 //! assert_eq!(protocol.encode(None, &get).unwrap().path, "tasks/t-1");
 //! let body = br#"{"id":"t-1","status":{"state":"TASK_STATE_WORKING"}}"#;
@@ -22,18 +23,22 @@ mod decode;
 mod devtool;
 mod encode;
 mod error;
+mod grpc;
+mod push;
 mod remote;
 mod replay;
 mod request;
 
 use attache_domain::{Binding, Operation};
+use serde_json::Value;
 
-use crate::{Dialect, Version, jsonrpc};
+use crate::{Dialect, Version, jsonrpc, proto};
 
 pub use approval::{OpenCall, approval_in};
-pub use card::{CARD_PATH, OfferedExtension, RemoteCapabilities, RemoteCard, RemoteInterface};
+pub use card::{CARD_PATH, OfferedExtension, RemoteCapabilities, RemoteCard, RemoteInterface, RemoteSkill};
 pub use devtool::{CallError, CallOutput, CallStatus, DevelopmentEvent, FileDiff, ToolCall};
 pub use error::{DecodeError, RemoteError, UnsupportedOperation};
+pub use push::{RemotePushConfig, RemotePushConfigPage};
 pub use remote::{
     ArtifactUpdate, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent, artifact_text,
     state_name,
@@ -41,37 +46,35 @@ pub use remote::{
 pub use replay::RemoteGap;
 pub use request::{EncodedRequest, Verb};
 
-/// One protocol version over one binding that carries JSON.
+/// One protocol version over one binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protocol {
     version: Version,
-    binding: JsonBinding,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum JsonBinding {
-    JsonRpc,
-    HttpJson,
+    binding: Binding,
 }
 
 impl Protocol {
-    /// `None` for gRPC, which carries no JSON.
-    pub fn new(version: Version, binding: Binding) -> Option<Self> {
-        let binding = match binding {
-            Binding::JsonRpc => JsonBinding::JsonRpc,
-            Binding::HttpJson => JsonBinding::HttpJson,
-            Binding::Grpc => return None,
-        };
-        Some(Self { version, binding })
+    pub fn new(version: Version, binding: Binding) -> Self {
+        Self { version, binding }
     }
 
     pub fn version(self) -> Version {
         self.version
     }
 
+    pub fn binding(self) -> Binding {
+        self.binding
+    }
+
+    /// For people, such as `HTTP+JSON 1.0`.
+    pub fn name(self) -> String {
+        format!("{} {}", card::binding_name(self.binding), self.version.as_str())
+    }
+
     fn dialect(self) -> Dialect {
         match (self.version, self.binding) {
-            (Version::V0_3, JsonBinding::HttpJson) => Dialect::V0_3Rest,
+            (Version::V0_3, Binding::HttpJson) => Dialect::V0_3Rest,
+            (version, Binding::Grpc) => proto::dialect(version),
             (version, _) => jsonrpc::dialect(version),
         }
     }
@@ -85,7 +88,7 @@ impl Protocol {
         request::encode(self, tenant, operation)
     }
 
-    /// Decodes the response to get and cancel.
+    /// Decodes the response to get and cancel. For gRPC, `status` is 200, and `body` a message without its frame.
     pub fn decode_task(self, status: u16, body: &[u8]) -> Result<RemoteTask, DecodeError> {
         decode::task(self, status, body)
     }
@@ -100,11 +103,36 @@ impl Protocol {
         decode::event(self, status, body)
     }
 
+    /// Decodes the response to creating or getting a push configuration.
+    pub fn decode_push_config(self, status: u16, body: &[u8]) -> Result<RemotePushConfig, DecodeError> {
+        decode::push_config(self, status, body)
+    }
+
+    pub fn decode_push_configs(self, status: u16, body: &[u8]) -> Result<RemotePushConfigPage, DecodeError> {
+        decode::push_configs(self, status, body)
+    }
+
+    /// Decodes the response to an operation that gives nothing back.
+    pub fn decode_nothing(self, status: u16, body: &[u8]) -> Result<(), DecodeError> {
+        decode::nothing(self, status, body)
+    }
+
+    /// Takes a card out of its envelope, in the form that the agent gave it.
+    pub fn decode_card(self, status: u16, body: &[u8]) -> Result<Value, DecodeError> {
+        decode::open(self, grpc::ReplyMessage::Card, status, body)
+    }
+
     /// Decodes a response that should have been a stream, which can only hold an error.
     pub fn decode_error(self, status: u16, body: &[u8]) -> DecodeError {
-        match decode::open(self, status, body) {
+        match decode::open(self, grpc::ReplyMessage::Event, status, body) {
             Ok(_) => DecodeError::Malformed { what: "a single response instead of a stream".into() },
             Err(error) => error,
         }
+    }
+
+    /// Decodes the status that ends a failed gRPC call, from the values of `grpc-status`, `grpc-message` and
+    /// `grpc-status-details-bin`.
+    pub fn decode_grpc_status(self, code: &str, message: &str, details: &str) -> DecodeError {
+        grpc::error(code, message, details)
     }
 }

@@ -17,7 +17,7 @@ mod kind;
 mod list;
 pub(crate) mod message;
 pub(crate) mod part;
-mod push;
+pub(crate) mod push;
 mod send;
 
 /// An operation, and the tenant it was addressed to.

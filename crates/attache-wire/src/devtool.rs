@@ -105,7 +105,7 @@ impl Profile {
             Self::Plain => {}
             Self::Developer => developer::write(dialect, occasion, out),
             Self::Gemini => gemini::write(dialect, occasion, out),
-            Self::Live => live::write(occasion, out),
+            Self::Live => live::write(occasion, None, out),
             Self::RestApi => rest_api::write(occasion, out),
         }
     }

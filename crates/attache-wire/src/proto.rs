@@ -26,7 +26,7 @@ mod decoded_size;
 mod encode;
 mod replay;
 mod status;
-mod transcode;
+pub(crate) mod transcode;
 mod value;
 
 pub use commands::{write_commands, write_execution};
@@ -89,7 +89,7 @@ pub fn index(profile: Profile, version: Version) -> usize {
 }
 
 /// The JSON dialect of the same definitions.
-fn dialect(version: Version) -> Dialect {
+pub(crate) fn dialect(version: Version) -> Dialect {
     match version {
         Version::V0_3 => Dialect::V0_3Rest,
         Version::V1_0 => Dialect::V1_0,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use attache_cli::call::CallArguments;
 use attache_cli::card::CardArguments;
 use attache_cli::config::ConfigArguments;
 use attache_cli::keys::KeysArguments;
@@ -27,6 +28,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Call any A2A agent: say something, see what it answers, answer what it asks
+    Call(CallArguments),
     /// Show, check, sign and verify agent cards
     Card(CardArguments),
     /// Show the settings that count

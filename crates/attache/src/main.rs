@@ -66,6 +66,7 @@ fn main() -> ExitCode {
         }
         Some(Command::Serve(arguments)) => report::end(serve::run(*arguments)),
         Some(Command::Store(arguments)) => store_command::run(arguments),
+        Some(Command::Call(arguments)) => attache_cli::call::run(arguments, &environment::variable),
         Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
         Some(Command::Trust(arguments)) => {
             in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))

@@ -55,7 +55,7 @@ const ARROWS: &[(&str, MayUse)] = &[
         "attache-server",
         MayUse::Only(&["attache-domain", "attache-net", "attache-proto", "attache-wire", "attache-session"]),
     ),
-    ("attache-client", MayUse::Only(&["attache-domain", "attache-wire", "attache-net"])),
+    ("attache-client", MayUse::Only(&["attache-card", "attache-domain", "attache-wire", "attache-net"])),
     ("attache-config", MayUse::Only(&["attache-document", "attache-domain"])),
     // Implements the agent's `Conversations`; models, tools and MCP come from the binary through `Implementations`.
     (

@@ -21,6 +21,7 @@ rules! {
     TYPE, "member-type", "Every member has the type that the protocol gives it.";
     ONE_OF, "one-of", "In 1.0 a security scheme holds exactly one kind, and its flows exactly one flow.";
     UNKNOWN, "unknown-member", "Members that the protocol does not know are read by nobody.";
+    FORM, "card-form", "A 0.3 card is written as the JSON schema of 0.3 says; clients that know only that do not find the security in protobuf's form.";
     EMPTY, "empty-value", "Required texts and lists say something; SDKs drop empty ones, also from what was signed.";
     INTERFACES, "interface-list", "A 1.0 card lists at least one interface, the preferred one first, none twice.";
     INTERFACE_URL, "interface-url", "An interface has an absolute URL, https in production; for gRPC host:port will do.";

@@ -100,7 +100,8 @@ fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
     let flows = members.get("flows").and_then(Value::as_object).filter(|_| *kind == "oauth2");
     for (name, flow) in flows.into_iter().flatten() {
         let place = member_path(&member_path(place, "flows"), name);
-        if ["implicit", "password"].contains(&name.as_str()) && *version == CardVersion::V1_0 {
+        let is_v1_0 = *version == CardVersion::V1_0 && !report.is_protobuf;
+        if ["implicit", "password"].contains(&name.as_str()) && is_v1_0 {
             let words = "is deprecated in 1.0; use authorizationCode or clientCredentials";
             report.add(
                 &rules::DEPRECATED_FLOW,
@@ -151,7 +152,8 @@ fn check_requirements<'a>(
     for (index, entry) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
         let mut place = format!("{place}[{index}]");
         let mut schemes = entry.as_object();
-        if version == CardVersion::V1_0 {
+        let is_wrapped = version == CardVersion::V1_0 || report.is_protobuf;
+        if is_wrapped {
             schemes = entry.get("schemes").and_then(Value::as_object);
             place = format!("{place}.schemes");
         }
@@ -163,7 +165,7 @@ fn check_requirements<'a>(
         for (name, wanted) in schemes {
             used.insert(name);
             let place = member_path(&place, name);
-            let wanted = if version == CardVersion::V1_0 { wanted.get("list") } else { Some(wanted) };
+            let wanted = if is_wrapped { wanted.get("list") } else { Some(wanted) };
             let wanted: Vec<&str> =
                 wanted.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
             match scopes.get(name.as_str()) {

@@ -11,6 +11,7 @@ pub(super) fn check(report: &mut Report<'_>) {
     let mut unknown: Vec<Vec<String>> = Vec::new();
     for version in report.versions.clone() {
         let shape = match version {
+            CardVersion::V0_3 if report.is_protobuf => &v0_3::PROTOBUF_CARD,
             CardVersion::V0_3 => &v0_3::CARD,
             CardVersion::V1_0 => &v1_0::CARD,
         };
@@ -18,6 +19,13 @@ pub(super) fn check(report: &mut Report<'_>) {
         let document = walk.report.document;
         walk.object(document, shape, "");
         unknown.push(walk.unknown);
+    }
+    if report.is_protobuf {
+        let words = "is written in the form of protobuf; 0.3 on the web has {\"type\": ...} in schemes, and scopes right \
+                     below a scheme's name";
+        let place =
+            if report.document.contains_key("securitySchemes") { "securitySchemes" } else { "security" };
+        report.add(&rules::FORM, Severity::Warning, Some(CardVersion::V0_3), place, words);
     }
     let Some((first, others)) = unknown.split_first() else { return };
     // Reports members that every version does not know, by themselves or as part of an unknown member.

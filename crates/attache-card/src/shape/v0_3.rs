@@ -1,7 +1,7 @@
 //! The members of a 0.3 card in JSON. 0.3 defines no canonical form, so members are either required or optional.
 
 use super::MemberKind::{Flag, Free, List, Map, Object, Tagged, Text};
-use super::{MemberKind, Shape, TEXT_MAP, TEXTS, optional, required, shape};
+use super::{MemberKind, Shape, TEXT_MAP, TEXTS, optional, required, shape, v1_0};
 
 /// Alternatives, each a map from a scheme's name to its scopes.
 const REQUIREMENTS: MemberKind = List(&Map(&TEXTS));
@@ -27,6 +27,48 @@ pub(crate) static CARD: Shape = shape(
         required("skills", List(&Object(&SKILL))),
         optional("supportsAuthenticatedExtendedCard", Flag),
         optional("signatures", List(&Object(&SIGNATURE))),
+    ],
+);
+
+/// The same card as its protobuf definition writes it in JSON.
+pub(crate) static PROTOBUF_CARD: Shape = shape(
+    "AgentCard",
+    &[
+        required("protocolVersion", Text),
+        required("name", Text),
+        required("description", Text),
+        required("url", Text),
+        optional("preferredTransport", Text),
+        optional("additionalInterfaces", List(&Object(&PROTOBUF_INTERFACE))),
+        optional("provider", Object(&PROVIDER)),
+        required("version", Text),
+        optional("documentationUrl", Text),
+        optional("iconUrl", Text),
+        required("capabilities", Object(&CAPABILITIES)),
+        optional("securitySchemes", Map(&Object(&v1_0::SCHEME))),
+        optional("security", List(&Object(&v1_0::REQUIREMENT))),
+        required("defaultInputModes", TEXTS),
+        required("defaultOutputModes", TEXTS),
+        required("skills", List(&Object(&PROTOBUF_SKILL))),
+        optional("supportsAuthenticatedExtendedCard", Flag),
+        optional("signatures", List(&Object(&SIGNATURE))),
+    ],
+);
+
+static PROTOBUF_INTERFACE: Shape =
+    shape("AgentInterface", &[required("url", Text), required("transport", Text), optional("tenant", Text)]);
+
+static PROTOBUF_SKILL: Shape = shape(
+    "AgentSkill",
+    &[
+        required("id", Text),
+        required("name", Text),
+        required("description", Text),
+        required("tags", TEXTS),
+        optional("examples", TEXTS),
+        optional("inputModes", TEXTS),
+        optional("outputModes", TEXTS),
+        optional("security", List(&Object(&v1_0::REQUIREMENT))),
     ],
 );
 

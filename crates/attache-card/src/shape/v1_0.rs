@@ -74,7 +74,8 @@ static SIGNATURE: Shape = shape(
     &[required("protected", Text), required("signature", Text), optional("header", Free)],
 );
 
-static REQUIREMENT: Shape = shape("SecurityRequirement", &[implicit("schemes", Map(&Object(&STRING_LIST)))]);
+pub(crate) static REQUIREMENT: Shape =
+    shape("SecurityRequirement", &[implicit("schemes", Map(&Object(&STRING_LIST)))]);
 
 static STRING_LIST: Shape = shape("StringList", &[implicit("list", TEXTS)]);
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
-use attache_client::{Message, OutgoingMessage, RemoteTask, StreamEvent, approval_in};
+use attache_client::{Message, OpenCall, OutgoingMessage, Part, RemoteTask, StreamEvent, approval_in};
 use attache_domain::visible_line;
 use uuid::Uuid;
 
@@ -75,6 +75,11 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
         visible_line(answered.id.as_str())
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// An answer to exactly the calls that were shown; empty if it does not say which of several it means.
+pub(crate) fn answer_parts(words: &str, open: &[OpenCall]) -> anyhow::Result<Vec<Part>> {
+    encode_answer(&[words.to_owned()], None, open).map(|answer| answer.parts)
 }
 
 /// A person can be shown the question and answer it.

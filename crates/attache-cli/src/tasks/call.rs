@@ -6,7 +6,7 @@ use attache_domain::visible_line;
 use crate::printable::printable;
 
 /// The name and the id of the call.
-pub(super) fn title(call: &ToolCall) -> String {
+pub(crate) fn title(call: &ToolCall) -> String {
     format!("{} ({})", visible_line(&call.tool_name), visible_line(&call.id))
 }
 

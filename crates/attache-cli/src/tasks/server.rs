@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use attache_client::{
-    Client, ClientError, ClientOptions, DEVELOPMENT_TOOL, ListTasks, RemoteTask, StreamEvent,
+    Client, ClientError, ClientOptions, Credential, DEVELOPMENT_TOOL, InterfaceHost, ListTasks, RemoteTask,
+    StreamEvent,
 };
 use attache_domain::{MAX_PAGE_SIZE, visible_line};
 use attache_net::{NetError, Secret};
@@ -42,7 +43,13 @@ impl ServerConnection {
         let address = arguments.server.clone();
         // Shows thoughts, tool calls and their output. Agents that do not know the extension ignore it.
         let extensions = vec![DEVELOPMENT_TOOL.to_owned()];
-        let options = ClientOptions { token, extensions, ..ClientOptions::default() };
+        // The person says where the server is, and its card may name another way to it.
+        let options = ClientOptions {
+            credential: token.map(Credential::Bearer),
+            extensions,
+            interface_host: InterfaceHost::Given,
+            ..ClientOptions::default()
+        };
         let client = Client::connect(&address, options)
             .await
             .map_err(|error| explained(error, &address, has_token))?;
@@ -168,7 +175,7 @@ fn list_request() -> ListTasks {
     ListTasks { history_length: Some(0), page_size: MAX_PAGE_SIZE, ..ListTasks::default() }
 }
 
-fn token(file: Option<&Path>, variable: Option<String>) -> anyhow::Result<Option<Secret>> {
+pub(crate) fn token(file: Option<&Path>, variable: Option<String>) -> anyhow::Result<Option<Secret>> {
     let text = match file {
         None => variable,
         Some(path) => {
@@ -196,16 +203,19 @@ fn explained(error: ClientError, address: &str, has_token: bool) -> anyhow::Erro
                 "start a server with `attache serve`, or name another one with --server or ATTACHE_SERVER",
             );
         }
-        ClientError::Net(NetError::Address { .. }) => "give it as http://127.0.0.1:PORT or https://HOST",
+        ClientError::Net(NetError::Address { .. }) | ClientError::Address { .. } => {
+            "give it as http://127.0.0.1:PORT or https://HOST"
+        }
         ClientError::Unauthenticated { .. } if has_token => {
             "the token is not the one that the server was started with; check --token-file and ATTACHE_TOKEN"
         }
         ClientError::Unauthenticated { .. } => {
             "give the server's token with --token-file FILE or in ATTACHE_TOKEN"
         }
-        ClientError::Malformed { .. } | ClientError::Status { .. } | ClientError::NoInterface { .. } => {
-            "is that the address of attache, or of another A2A 1.0 agent?"
-        }
+        ClientError::Malformed { .. }
+        | ClientError::Status { .. }
+        | ClientError::NoCard { .. }
+        | ClientError::NoInterface { .. } => "is that the address of attache, or of another A2A agent?",
         _ => return anyhow!("{}", printable(&error.to_string())),
     };
     with_hint(anyhow!("{address}: {}", printable(&error.to_string())), hint)

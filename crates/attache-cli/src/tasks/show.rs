@@ -42,6 +42,11 @@ fn history(task: &RemoteTask) -> Vec<TranscriptEntry> {
     task.history.iter().cloned().map(TranscriptEntry::Said).collect()
 }
 
+/// A task without the events of the development-tool extension.
+pub(crate) fn page_of(task: &RemoteTask) -> String {
+    page(task, &history(task))
+}
+
 fn page(task: &RemoteTask, entries: &[TranscriptEntry]) -> String {
     let mut text = format!(
         "task     {}\ncontext  {}\n",

@@ -7,7 +7,7 @@ use attache_wire::client::Protocol;
 use serde_json::Value;
 
 fn protocol() -> Protocol {
-    Protocol::new(Version::V1_0, Binding::HttpJson).unwrap()
+    Protocol::new(Version::V1_0, Binding::HttpJson)
 }
 
 pub(crate) fn decode_task(json: &Value) -> RemoteTask {

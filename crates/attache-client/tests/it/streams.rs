@@ -1,6 +1,8 @@
 //! Streams that are cut and reconnect.
 
-use attache_client::{ClientError, EventStream, OutgoingMessage, StreamEvent, TaskState, artifact_text};
+use attache_client::{
+    ClientError, EventStream, OutgoingMessage, REPLAY, StreamEvent, TaskState, artifact_text,
+};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
 use serde_json::{Value, json};
 
@@ -55,8 +57,7 @@ async fn a_cut_stream_goes_on_where_it_was() {
         ResponseEnd::Whole,
     );
     let busy = PlannedResponse::text(503, "text/plain", "starting");
-    let server =
-        ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), first, busy, second, third]);
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), first, busy, second, third]);
     let (text, state, error) = read(begin(&server).await).await;
     assert_eq!((text.as_str(), state), ("one two three", Some(TaskState::Completed)), "{error:?}");
     let received = server.received();
@@ -73,7 +74,7 @@ async fn a_stream_that_ends_in_peace_before_its_task_is_taken_up_again() {
         &[(1, whole("TASK_STATE_WORKING")), (2, status("TASK_STATE_INPUT_REQUIRED"))],
         ResponseEnd::Whole,
     );
-    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), first, second]);
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), first, second]);
     let (_, state, error) = read(begin(&server).await).await;
     assert_eq!(state, Some(TaskState::InputRequired), "{error:?}");
     assert_eq!(server.received().len(), 3);
@@ -83,25 +84,19 @@ async fn a_stream_that_ends_in_peace_before_its_task_is_taken_up_again() {
 async fn a_stream_that_cannot_come_back_says_so_after_a_few_tries() {
     let first = stream(&[(1, whole("TASK_STATE_WORKING")), (2, said("one"))], ResponseEnd::Cut);
     let again = || stream(&[(2, whole("TASK_STATE_WORKING"))], ResponseEnd::Cut);
-    let server = ModelServer::with_responses([
-        card("JSONRPC", "http://127.0.0.1/"),
-        first,
-        again(),
-        again(),
-        again(),
-        again(),
-    ]);
+    let server =
+        ModelServer::with_responses([card("JSONRPC", "/"), first, again(), again(), again(), again()]);
     let (text, _, error) = read(begin(&server).await).await;
     assert_eq!(text, "one");
     assert!(matches!(error, Some(ClientError::StreamLost { tries: 3, .. })), "{error:?}");
-    assert_eq!(server.unused_responses(), 1, "it does not try forever");
+    assert_eq!(server.unused_responses(), 0, "it looks once more at the task, and does not try forever");
 }
 
 #[tokio::test]
 async fn a_task_that_is_gone_when_the_stream_comes_back_is_an_error() {
     let first = stream(&[(1, whole("TASK_STATE_WORKING"))], ResponseEnd::Cut);
     let gone = answer(200, json!({"error": {"code": -32001, "message": "there is no task t-1"}}));
-    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), first, gone]);
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), first, gone]);
     let (_, _, error) = read(begin(&server).await).await;
     assert!(error.as_ref().is_some_and(ClientError::is_not_found), "{error:?}");
 }
@@ -110,7 +105,7 @@ async fn a_task_that_is_gone_when_the_stream_comes_back_is_an_error() {
 async fn an_error_in_a_stream_ends_it() {
     let broken = PlannedResponse::stream()
         .bytes("event: error\ndata: {\"error\":{\"code\":-32603,\"message\":\"oh\"}}\n\n");
-    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), broken]);
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), broken]);
     let (_, _, error) = read(begin(&server).await).await;
     assert_eq!(error.map(|error| error.to_string()).as_deref(), Some("oh"));
 }
@@ -120,7 +115,7 @@ async fn a_bare_message_is_a_whole_stream() {
     let message =
         json!({"message": {"messageId": "a-1", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}});
     let planned = PlannedResponse::stream().bytes(format!("data: {message}\n\n"));
-    let server = ModelServer::with_responses([card("HTTP+JSON", "http://127.0.0.1/"), planned]);
+    let server = ModelServer::with_responses([card("HTTP+JSON", "/"), planned]);
     let mut events = begin(&server).await;
     let event = events.next().await.unwrap().unwrap();
     assert!(matches!(&event, StreamEvent::Message(message) if message.text() == "hello"), "{event:?}");
@@ -131,8 +126,64 @@ async fn a_bare_message_is_a_whole_stream() {
 async fn a_subscription_begins_where_it_is_told() {
     let events =
         stream(&[(0, whole("TASK_STATE_SUBMITTED")), (1, status("TASK_STATE_FAILED"))], ResponseEnd::Whole);
-    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), events]);
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), events]);
     let events = connect(&server).await.subscribe("t-1", Some("0")).await.unwrap();
     assert_eq!(read(events).await.1, Some(TaskState::Failed));
     assert_eq!(server.received()[1].header("last-event-id"), Some("0"));
+}
+
+#[tokio::test]
+async fn a_task_that_ended_while_the_stream_was_cut_is_fetched() {
+    let first = stream(&[(1, whole("TASK_STATE_WORKING")), (2, said("one"))], ResponseEnd::Cut);
+    let over = answer(200, json!({"error": {"code": -32004, "message": "it is over"}}));
+    let fetched = answer(200, json!({"result": task("TASK_STATE_COMPLETED")}));
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), first, over, fetched]);
+    let (text, state, error) = read(begin(&server).await).await;
+    assert_eq!((text.as_str(), state), ("one", Some(TaskState::Completed)), "{error:?}");
+    let methods: Vec<_> =
+        server.received()[1..].iter().map(|it| it.json()["method"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(methods, ["SendStreamingMessage", "SubscribeToTask", "GetTask"], "nothing is sent twice");
+}
+
+#[tokio::test]
+async fn a_message_is_sent_again_only_to_an_agent_that_recognises_it() {
+    let lost = || PlannedResponse::stream().ending(ResponseEnd::Cut);
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), lost()]);
+    let (_, _, error) = read(begin(&server).await).await;
+    assert!(matches!(error, Some(ClientError::StreamLost { tries: 0, .. })), "{error:?}");
+    assert_eq!(server.received().len(), 2);
+
+    let replay = json!({
+        "supportedInterfaces": [{"url": "/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "capabilities": {"streaming": true, "extensions": [{"uri": REPLAY}]},
+    });
+    let done = stream(&[(1, whole("TASK_STATE_COMPLETED"))], ResponseEnd::Whole);
+    let server = ModelServer::with_responses([answer(200, replay), lost(), done]);
+    let (_, state, error) = read(begin(&server).await).await;
+    assert_eq!(state, Some(TaskState::Completed), "{error:?}");
+    let received = server.received();
+    assert_eq!(received[2].header("last-event-id"), Some("0"), "it says that it resumes");
+    assert_eq!(received[1].json(), received[2].json(), "the same message");
+}
+
+#[tokio::test]
+async fn an_agent_without_streams_is_asked_until_its_task_settles() {
+    let still = json!({
+        "supportedInterfaces": [{"url": "/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "capabilities": {"streaming": false},
+    });
+    let result = |result: Value| answer(200, json!({ "result": result }));
+    let server = ModelServer::with_responses([
+        answer(200, still),
+        result(whole("TASK_STATE_WORKING")),
+        result(task("TASK_STATE_WORKING")),
+        result(task("TASK_STATE_COMPLETED")),
+    ]);
+    let mut events = begin(&server).await;
+    let mut states = Vec::new();
+    while let Some(event) = events.next().await {
+        states.push(event.unwrap().status().unwrap().state.unwrap());
+    }
+    assert_eq!(states, [TaskState::Working, TaskState::Completed], "what is not new is not told");
+    assert_eq!(server.received()[1].json()["method"], "SendMessage");
 }

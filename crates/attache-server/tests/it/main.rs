@@ -9,6 +9,8 @@ mod grpc;
 mod idempotent;
 mod list;
 mod live;
+mod live_following;
+mod live_reserved;
 mod live_socket;
 mod pairs;
 mod refused_streams;

@@ -2,13 +2,16 @@
 
 use attache_domain::Binding;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::Protocol;
+use crate::Version;
 use crate::version::parse_version;
 
-/// Where a card of A2A 1.0 lies below an agent's address.
+/// Where a card lies below an agent's address. Agents older than 0.3 have it at `.well-known/agent.json`.
 pub const CARD_PATH: &str = ".well-known/agent-card.json";
 
+/// A card of 1.0. `attache-card` converts others.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RemoteCard {
@@ -23,6 +26,10 @@ pub struct RemoteCard {
     pub supported_interfaces: Vec<RemoteInterface>,
     #[serde(default)]
     pub capabilities: RemoteCapabilities,
+    #[serde(default)]
+    pub skills: Vec<RemoteSkill>,
+    #[serde(default)]
+    pub default_input_modes: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -33,11 +40,24 @@ pub struct RemoteCapabilities {
     #[serde(default)]
     pub push_notifications: bool,
     #[serde(default)]
+    pub extended_agent_card: bool,
+    #[serde(default)]
     pub extensions: Vec<OfferedExtension>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+pub struct RemoteSkill {
+    #[serde(default)]
+    pub id: String,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct OfferedExtension {
+    #[serde(default)]
     pub uri: String,
     #[serde(default)]
     pub description: String,
@@ -63,6 +83,10 @@ impl RemoteCard {
         serde_json::from_slice(body)
     }
 
+    pub fn from_value(document: Value) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(document)
+    }
+
     /// The extension of this URI, if the agent offers it.
     pub fn extension(&self, uri: &str) -> Option<&OfferedExtension> {
         self.capabilities.extensions.iter().find(|extension| extension.uri == uri)
@@ -70,15 +94,34 @@ impl RemoteCard {
 }
 
 impl RemoteInterface {
-    /// `None` for a version or binding that is not known here, and for gRPC.
+    /// `None` for a version or binding that is not known here.
     pub fn protocol(&self) -> Option<Protocol> {
         let version = parse_version(&self.protocol_version)?;
-        let binding = match self.protocol_binding.as_str() {
-            "JSONRPC" => Binding::JsonRpc,
-            "HTTP+JSON" => Binding::HttpJson,
+        Some(Protocol::new(version, self.binding()?))
+    }
+
+    /// The protocol to try where the version is not known here: what came before 1.0 is called as 0.3, and what comes
+    /// after 1.0 as 1.0.
+    pub fn closest_protocol(&self) -> Option<Protocol> {
+        let version = match self.protocol_version.trim().split('.').next() {
+            Some("" | "0") => Version::V0_3,
+            Some("1") => Version::V1_0,
             _ => return None,
         };
-        Protocol::new(version, binding)
+        Some(Protocol::new(version, self.binding()?))
+    }
+
+    pub fn binding(&self) -> Option<Binding> {
+        let bindings = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
+        bindings.into_iter().find(|it| binding_name(*it).eq_ignore_ascii_case(&self.protocol_binding))
+    }
+}
+
+pub(super) fn binding_name(binding: Binding) -> &'static str {
+    match binding {
+        Binding::JsonRpc => "JSONRPC",
+        Binding::HttpJson => "HTTP+JSON",
+        Binding::Grpc => "GRPC",
     }
 }
 

@@ -1,55 +1,101 @@
 //! Responses to domain words.
 
-use attache_domain::{Artifact, ArtifactId, ContextId, Fault, Message, TaskId};
+use attache_domain::{Artifact, ArtifactId, Binding, ContextId, Fault, Message, TaskId};
 use serde_json::Value;
 
+use super::grpc::{self, ReplyMessage};
+use super::push::{self, RemotePushConfig, RemotePushConfigPage};
 use super::remote::{ArtifactUpdate, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent};
-use super::{DecodeError, JsonBinding, Protocol};
+use super::{DecodeError, Protocol};
 use crate::Dialect;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::decode::{message, part};
 use crate::enum_names::{state_from_number, state_named};
 
 pub(super) fn task(protocol: Protocol, status: u16, body: &[u8]) -> Result<RemoteTask, DecodeError> {
-    decode_with(protocol, status, body, |decoder, value| read_task(decoder, value, FieldPath::Root))
+    let read = |decoder: &mut Decoder, value| read_task(decoder, value, FieldPath::Root);
+    decode_with(protocol, ReplyMessage::Task, status, body, read)
 }
 
 pub(super) fn page(protocol: Protocol, status: u16, body: &[u8]) -> Result<RemoteTaskPage, DecodeError> {
-    decode_with(protocol, status, body, read_page)
+    decode_with(protocol, ReplyMessage::Tasks, status, body, read_page)
 }
 
 pub(super) fn event(protocol: Protocol, status: u16, body: &[u8]) -> Result<StreamEvent, DecodeError> {
-    decode_with(protocol, status, body, read_event)
+    decode_with(protocol, ReplyMessage::Event, status, body, read_event)
+}
+
+pub(super) fn push_config(
+    protocol: Protocol,
+    status: u16,
+    body: &[u8],
+) -> Result<RemotePushConfig, DecodeError> {
+    let read = |decoder: &mut Decoder, value| push::read_config(decoder, value, FieldPath::Root);
+    decode_with(protocol, ReplyMessage::PushConfig, status, body, read)
+}
+
+pub(super) fn push_configs(
+    protocol: Protocol,
+    status: u16,
+    body: &[u8],
+) -> Result<RemotePushConfigPage, DecodeError> {
+    decode_with(protocol, ReplyMessage::PushConfigs, status, body, push::read_page)
+}
+
+/// The body may be empty, `null` or `{}`.
+pub(super) fn nothing(protocol: Protocol, status: u16, body: &[u8]) -> Result<(), DecodeError> {
+    let is_empty = body.is_empty() && (200..300).contains(&status);
+    if is_empty || protocol.binding() == Binding::Grpc {
+        return Ok(());
+    }
+    open(protocol, ReplyMessage::Event, status, body).map(|_| ())
 }
 
 fn decode_with<T>(
     protocol: Protocol,
+    message: ReplyMessage,
     status: u16,
     body: &[u8],
     read: impl FnOnce(&mut Decoder, Value) -> Option<T>,
 ) -> Result<T, DecodeError> {
-    let value = open(protocol, status, body)?;
+    let value = open(protocol, message, status, body)?;
     let mut decoder = Decoder::lenient(protocol.dialect());
     let read = read(&mut decoder, value);
     decoder.finish(read).map_err(malformed)
 }
 
 /// Takes the result out of its envelope.
-pub(super) fn open(protocol: Protocol, status: u16, body: &[u8]) -> Result<Value, DecodeError> {
+pub(super) fn open(
+    protocol: Protocol,
+    message: ReplyMessage,
+    status: u16,
+    body: &[u8],
+) -> Result<Value, DecodeError> {
+    let is_success = (200..300).contains(&status);
+    if protocol.binding() == Binding::Grpc {
+        return match is_success {
+            true => grpc::open(protocol.version(), message, body),
+            false => Err(DecodeError::from_status(status, body)),
+        };
+    }
     let mut body: Value = match serde_json::from_slice(body) {
         Ok(body) => body,
-        Err(error) if status == 200 => return Err(DecodeError::Malformed { what: error.to_string() }),
+        Err(error) if is_success => return Err(DecodeError::Malformed { what: error.to_string() }),
         Err(_) => return Err(DecodeError::from_status(status, body)),
     };
     if let Some(error) = body.get("error").filter(|error| error.is_object()) {
         return Err(DecodeError::from_object(status, error));
     }
-    if !(200..300).contains(&status) {
-        return Err(DecodeError::from_status(status, b""));
+    if !is_success {
+        // 0.3 over HTTP+JSON has no envelope around its errors.
+        return Err(match body.get("message").is_some_and(Value::is_string) {
+            true => DecodeError::from_object(status, &body),
+            false => DecodeError::from_status(status, b""),
+        });
     }
-    match protocol.binding {
-        JsonBinding::HttpJson => Ok(body),
-        JsonBinding::JsonRpc => match body.get_mut("result") {
+    match protocol.binding() {
+        Binding::HttpJson | Binding::Grpc => Ok(body),
+        Binding::JsonRpc => match body.get_mut("result") {
             Some(result) => Ok(result.take()),
             None => Err(DecodeError::Malformed { what: "neither result nor error".into() }),
         },
@@ -163,6 +209,8 @@ fn read_status(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<Remote
     let state = match members.take("state") {
         Some(Value::String(name)) => state_named(decoder.dialect(), &name),
         Some(Value::Number(number)) => number.as_i64().and_then(state_from_number),
+        // Protobuf leaves out the value for "unspecified".
+        None => None,
         _ => return decoder.refuse(path.member("state"), "must be the name of a state"),
     };
     let name = match decoder.dialect() {

@@ -161,7 +161,7 @@ mod tests {
     use crate::client::{Protocol, StreamEvent};
 
     fn update(about: Value, part: Value) -> StatusUpdate {
-        let protocol = Protocol::new(Version::V1_0, Binding::HttpJson).unwrap();
+        let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
         let event = json!({ "statusUpdate": {
             "taskId": "t", "metadata": { URI: about },
             "status": { "state": "TASK_STATE_WORKING",

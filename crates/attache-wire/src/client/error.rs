@@ -43,8 +43,31 @@ pub struct UnsupportedOperation {
 const MAX_TEXT: usize = 4096;
 const MAX_REASON: usize = 80;
 
+/// The errors of the protocol: JSON-RPC's code, the reason in details, and the name in bodies of 0.3.
+const ERRORS: [(i64, &str, &str); 11] = [
+    (-32001, "TASK_NOT_FOUND", "TaskNotFoundError"),
+    (-32002, "TASK_NOT_CANCELABLE", "TaskNotCancelableError"),
+    (-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED", "PushNotificationNotSupportedError"),
+    (-32004, "UNSUPPORTED_OPERATION", "UnsupportedOperationError"),
+    (-32005, "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError"),
+    (-32006, "INVALID_AGENT_RESPONSE", "InvalidAgentResponseError"),
+    (-32007, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", "AuthenticatedExtendedCardNotConfiguredError"),
+    (-32008, "EXTENSION_SUPPORT_REQUIRED", "ExtensionSupportRequiredError"),
+    (-32009, "VERSION_NOT_SUPPORTED", "VersionNotSupportedError"),
+    (-32601, "METHOD_NOT_FOUND", "MethodNotFoundError"),
+    (-32602, "INVALID_PARAMS", "InvalidParamsError"),
+];
+
+pub(super) fn reason_of_code(code: i64) -> Option<&'static str> {
+    ERRORS.iter().find(|(known, ..)| *known == code).map(|(_, reason, _)| *reason)
+}
+
+pub(super) fn reason_of_name(name: &str) -> Option<&'static str> {
+    ERRORS.iter().find(|(_, _, known)| *known == name).map(|(_, reason, _)| *reason)
+}
+
 impl DecodeError {
-    /// Reads the error object of either binding.
+    /// Reads the error object of any binding and version.
     pub(super) fn from_object(status: u16, error: &Value) -> Self {
         let text = error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason");
         let message = prefix(text, MAX_TEXT);
@@ -55,6 +78,8 @@ impl DecodeError {
         let details = error.get("data").or_else(|| error.get("details")).and_then(Value::as_array);
         let reason = details.into_iter().flatten().find_map(|detail| detail.get("reason")?.as_str());
         let reason = reason.map(|reason| prefix(reason, MAX_REASON));
+        let named = || error.get("type").and_then(Value::as_str).and_then(reason_of_name);
+        let reason = reason.or_else(|| reason_of_code(code).or_else(named).map(str::to_owned));
         Self::Remote(RemoteError { code, reason, message })
     }
 
@@ -67,6 +92,6 @@ impl DecodeError {
     }
 }
 
-fn prefix(text: &str, characters: usize) -> String {
+pub(super) fn prefix(text: &str, characters: usize) -> String {
     text.chars().take(characters).collect()
 }

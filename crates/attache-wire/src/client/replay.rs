@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_read_from_the_task_that_comes_after_it() {
-        let protocol = Protocol::new(Version::V1_0, Binding::HttpJson).unwrap();
+        let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
         let event = json!({ "task": {
             "id": "t", "status": { "state": "TASK_STATE_WORKING" },
             "metadata": { URI: { "cursor": "b.9", "gap": { "after": "a.3", "reason": "other-epoch" } } },

@@ -3,23 +3,25 @@
 use std::borrow::Cow;
 
 use attache_domain::{
-    DEFAULT_PAGE_SIZE, ListTasks, Metadata, Operation, OperationKind, SendConfiguration, SendMessage, TaskId,
+    Binding, DEFAULT_PAGE_SIZE, ListTasks, Metadata, Operation, OperationKind, PushConfig,
+    PushConfigOperation, SendConfiguration, SendMessage,
 };
 
-use super::{JsonBinding, Protocol, UnsupportedOperation};
+use super::{Protocol, UnsupportedOperation, grpc};
 use crate::encode::text::{write_integer, write_object, write_text, write_texts, write_time};
 use crate::encode::{message, push};
 use crate::enum_names::state_name;
+use crate::proto::transcode;
 use crate::{Dialect, Version, jsonrpc, percent};
 
 /// An HTTP request without its host and headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedRequest {
     pub verb: Verb,
-    /// Percent-encoded, relative to the URL of the interface; empty for JSON-RPC.
+    /// Percent-encoded, relative to the URL of the interface; empty for JSON-RPC. For gRPC, relative to its host.
     pub path: String,
     pub query: String,
-    /// JSON.
+    /// JSON; for gRPC, an encoded message without its frame.
     pub body: Option<Vec<u8>>,
 }
 
@@ -27,6 +29,7 @@ pub struct EncodedRequest {
 pub enum Verb {
     Get,
     Post,
+    Delete,
 }
 
 pub(super) fn encode(
@@ -34,18 +37,23 @@ pub(super) fn encode(
     tenant: Option<&str>,
     operation: &Operation,
 ) -> Result<EncodedRequest, UnsupportedOperation> {
-    let request = Request::new(protocol.dialect(), operation)
-        .map_err(|operation| UnsupportedOperation { version: protocol.version, operation })?;
-    match protocol.binding {
-        JsonBinding::JsonRpc => request.json_rpc(protocol.version, tenant),
-        JsonBinding::HttpJson => Ok(request.rest(protocol.version, tenant)),
-    }
+    let request = Request::new(protocol, operation);
+    let unsupported = UnsupportedOperation { version: protocol.version, operation: request.kind };
+    let encoded = match protocol.binding {
+        _ if protocol.version == Version::V0_3 && request.kind == OperationKind::List => None,
+        Binding::JsonRpc => request.json_rpc(protocol.version, tenant),
+        Binding::HttpJson => request.rest(protocol.version, tenant),
+        Binding::Grpc => request.grpc(protocol.version, tenant),
+    };
+    encoded.ok_or(unsupported)
 }
 
-/// An operation in the words of one dialect.
+/// An operation in the words of one dialect. Where its ids stand depends on the binding.
 struct Request<'a> {
     kind: OperationKind,
-    task: Option<&'a TaskId>,
+    task: Option<&'a str>,
+    /// The id of a push configuration.
+    config: Option<&'a str>,
     params: Vec<(&'static str, Param<'a>)>,
 }
 
@@ -57,73 +65,203 @@ enum Param<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn new(dialect: Dialect, operation: &'a Operation) -> Result<Self, OperationKind> {
-        let (kind, task, params) = match operation {
-            Operation::Send(send) => (OperationKind::Send, None, send_params(dialect, send)),
-            Operation::Stream(send) => (OperationKind::Stream, None, send_params(dialect, send)),
+    fn new(protocol: Protocol, operation: &'a Operation) -> Self {
+        let dialect = protocol.dialect();
+        let about = |kind, task: &'a str, params| Self { kind, task: Some(task), config: None, params };
+        let bare = |kind, params| Self { kind, task: None, config: None, params };
+        match operation {
+            Operation::Send(send) => bare(OperationKind::Send, send_params(dialect, send)),
+            Operation::Stream(send) => bare(OperationKind::Stream, send_params(dialect, send)),
             Operation::Get(get) => {
                 let length = get.history_length.map(|length| ("historyLength", Param::Integer(length)));
-                (OperationKind::Get, Some(&get.task), length.into_iter().collect())
+                about(OperationKind::Get, get.task.as_str(), length.into_iter().collect())
             }
-            Operation::List(list) if dialect == Dialect::V1_0 => {
-                (OperationKind::List, None, list_params(list))
-            }
+            Operation::List(list) => bare(OperationKind::List, list_params(list)),
             Operation::Cancel(cancel) => {
-                (OperationKind::Cancel, Some(&cancel.task), metadata_param(cancel.metadata.as_ref()))
+                let mut params = metadata_param(cancel.metadata.as_ref());
+                // The protobuf of 0.3 has no place for it.
+                params.retain(|_| dialect != Dialect::V0_3Rest || protocol.binding == Binding::HttpJson);
+                about(OperationKind::Cancel, cancel.task.as_str(), params)
             }
-            Operation::Subscribe(subscribe) => (OperationKind::Subscribe, Some(&subscribe.task), Vec::new()),
-            Operation::List(_) => return Err(OperationKind::List),
-            Operation::PushConfig(_) => return Err(OperationKind::PushCreate),
-            Operation::ExtendedCard => return Err(OperationKind::ExtendedCard),
-            Operation::Commands(_) => return Err(OperationKind::Commands),
-            Operation::Execute(_) => return Err(OperationKind::Execute),
-        };
-        Ok(Self { kind, task, params })
+            Operation::Subscribe(subscribe) => {
+                about(OperationKind::Subscribe, subscribe.task.as_str(), Vec::new())
+            }
+            Operation::PushConfig(operation) => Self::about_push(dialect, operation),
+            Operation::ExtendedCard => bare(OperationKind::ExtendedCard, Vec::new()),
+            Operation::Commands(_) => bare(OperationKind::Commands, Vec::new()),
+            Operation::Execute(_) => bare(OperationKind::Execute, Vec::new()),
+        }
     }
 
-    fn json_rpc(
-        mut self,
-        version: Version,
-        tenant: Option<&'a str>,
-    ) -> Result<EncodedRequest, UnsupportedOperation> {
-        let unsupported = UnsupportedOperation { version, operation: self.kind };
-        let method = jsonrpc::method_name(version, self.kind).ok_or(unsupported)?;
-        if let Some(task) = self.task {
-            self.params.push(("id", Param::Text(task.as_str().into())));
+    fn about_push(dialect: Dialect, operation: &'a PushConfigOperation) -> Self {
+        match operation {
+            PushConfigOperation::Create { task, request } => Self {
+                kind: OperationKind::PushCreate,
+                task: Some(task.as_str()),
+                config: Some(request.config.id.as_str()).filter(|id| !id.is_empty()),
+                params: push_params(dialect, task.as_str(), &request.config),
+            },
+            PushConfigOperation::Get { task, config } => Self {
+                kind: OperationKind::PushGet,
+                task: Some(task.as_str()),
+                config: config.as_ref().map(|id| id.as_str()),
+                params: Vec::new(),
+            },
+            PushConfigOperation::List(list) => {
+                let size = list.page_size.map(|size| ("pageSize", Param::Integer(size)));
+                let token = Some(list.page_token.as_str()).filter(|token| !token.is_empty());
+                let token = token.map(|token| ("pageToken", Param::Text(token.into())));
+                let params = size.into_iter().chain(token).filter(|_| dialect != Dialect::V0_3Rpc).collect();
+                Self { kind: OperationKind::PushList, task: Some(list.task.as_str()), config: None, params }
+            }
+            PushConfigOperation::Delete { task, config } => Self {
+                kind: OperationKind::PushDelete,
+                task: Some(task.as_str()),
+                config: Some(config.as_str()),
+                params: Vec::new(),
+            },
         }
+    }
+
+    fn is_about_push(&self) -> bool {
+        matches!(
+            self.kind,
+            OperationKind::PushCreate
+                | OperationKind::PushGet
+                | OperationKind::PushList
+                | OperationKind::PushDelete
+        )
+    }
+
+    /// The ids as parameters of JSON-RPC; 1.0 has the same ones in protobuf.
+    fn id_params(&self, version: Version) -> Vec<(&'static str, Param<'a>)> {
+        let (task, config) = match (version, self.kind) {
+            (Version::V0_3, OperationKind::PushCreate) => ("taskId", None),
+            (Version::V0_3, _) => ("id", Some("pushNotificationConfigId")),
+            // The configuration has its id among its members.
+            (Version::V1_0, OperationKind::PushCreate) => ("taskId", None),
+            (Version::V1_0, _) if self.is_about_push() => ("taskId", Some("id")),
+            (Version::V1_0, _) => ("id", None),
+        };
+        let task = self.task.map(|id| (task, Param::Text(id.into())));
+        let config = config.zip(self.config).map(|(name, id)| (name, Param::Text(id.into())));
+        task.into_iter().chain(config).collect()
+    }
+
+    fn json_rpc(mut self, version: Version, tenant: Option<&'a str>) -> Option<EncodedRequest> {
+        let method = jsonrpc::method_name(version, self.kind)?;
+        self.params.extend(self.id_params(version));
         if let (Some(tenant), Version::V1_0) = (tenant, version) {
             self.params.push(("tenant", Param::Text(tenant.into())));
         }
         let mut body = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":".to_vec();
         write_text(method, &mut body);
-        body.extend_from_slice(b",\"params\":");
-        write_params(&self.params, &mut body);
+        // 0.3 defines no parameters for the card.
+        if self.kind != OperationKind::ExtendedCard || !self.params.is_empty() {
+            body.extend_from_slice(b",\"params\":");
+            write_params(&self.params, &mut body);
+        }
         body.push(b'}');
-        Ok(EncodedRequest { verb: Verb::Post, path: String::new(), query: String::new(), body: Some(body) })
+        Some(EncodedRequest { verb: Verb::Post, path: String::new(), query: String::new(), body: Some(body) })
     }
 
-    fn rest(self, version: Version, tenant: Option<&str>) -> EncodedRequest {
+    fn rest(self, version: Version, tenant: Option<&str>) -> Option<EncodedRequest> {
         let prefix = match (version, tenant) {
             (Version::V0_3, _) => "v1/".to_owned(),
             (Version::V1_0, Some(tenant)) => format!("{}/", percent::encode(tenant)),
             (Version::V1_0, None) => String::new(),
         };
-        let task = self.task.map(|task| percent::encode(task.as_str()).to_string()).unwrap_or_default();
-        let path = match self.kind {
-            OperationKind::Send => "message:send".to_owned(),
-            OperationKind::Stream => "message:stream".to_owned(),
-            OperationKind::Get => format!("tasks/{task}"),
-            OperationKind::Cancel => format!("tasks/{task}:cancel"),
-            OperationKind::Subscribe => format!("tasks/{task}:subscribe"),
-            _ => "tasks".to_owned(),
+        let task = self.task.map(|task| percent::encode(task).to_string()).unwrap_or_default();
+        let config = self.config.map(|id| format!("/{}", percent::encode(id))).unwrap_or_default();
+        let (verb, path) = match self.kind {
+            OperationKind::Send => (Verb::Post, "message:send".to_owned()),
+            OperationKind::Stream => (Verb::Post, "message:stream".to_owned()),
+            OperationKind::Get => (Verb::Get, format!("tasks/{task}")),
+            OperationKind::List => (Verb::Get, "tasks".to_owned()),
+            OperationKind::Cancel => (Verb::Post, format!("tasks/{task}:cancel")),
+            // The definition says GET, the prose POST; agents of 0.3 follow either, those of 1.0 both.
+            OperationKind::Subscribe => (Verb::Post, format!("tasks/{task}:subscribe")),
+            OperationKind::PushCreate => (Verb::Post, format!("tasks/{task}/pushNotificationConfigs")),
+            OperationKind::PushGet => (Verb::Get, format!("tasks/{task}/pushNotificationConfigs{config}")),
+            OperationKind::PushList => (Verb::Get, format!("tasks/{task}/pushNotificationConfigs")),
+            OperationKind::PushDelete => {
+                (Verb::Delete, format!("tasks/{task}/pushNotificationConfigs{config}"))
+            }
+            OperationKind::ExtendedCard if version == Version::V0_3 => (Verb::Get, "card".to_owned()),
+            OperationKind::ExtendedCard => (Verb::Get, "extendedAgentCard".to_owned()),
+            OperationKind::Commands | OperationKind::Execute => return None,
         };
         let path = format!("{prefix}{path}");
-        if matches!(self.kind, OperationKind::Get | OperationKind::List) {
-            return EncodedRequest { verb: Verb::Get, path, query: query(&self.params), body: None };
+        if verb != Verb::Post {
+            return Some(EncodedRequest { verb, path, query: query(&self.params), body: None });
         }
         let mut body = Vec::new();
         write_params(&self.params, &mut body);
-        EncodedRequest { verb: Verb::Post, path, query: String::new(), body: Some(body) }
+        Some(EncodedRequest { verb, path, query: String::new(), body: Some(body) })
+    }
+
+    fn grpc(mut self, version: Version, tenant: Option<&'a str>) -> Option<EncodedRequest> {
+        let (path, name) = grpc::method(version, self.kind)?;
+        match version {
+            Version::V1_0 => {
+                self.params.extend(self.id_params(version));
+                let tenant = tenant.map(|tenant| ("tenant", Param::Text(tenant.into())));
+                self.params.extend(tenant);
+            }
+            // 0.3 names resources.
+            Version::V0_3 => {
+                let task = self.task.map(|task| format!("tasks/{task}"));
+                let whole = task.map(|task| match (self.kind, self.config) {
+                    (OperationKind::PushCreate, _) | (_, None) => task,
+                    (_, Some(config)) => format!("{task}/pushNotificationConfigs/{config}"),
+                });
+                let name = match self.kind {
+                    OperationKind::PushCreate => None,
+                    OperationKind::PushList => Some("parent"),
+                    _ => Some("name"),
+                };
+                let resource = name.zip(whole).map(|(name, whole)| (name, Param::Text(whole.into())));
+                self.params.extend(resource);
+            }
+        }
+        let mut json = Vec::new();
+        write_params(&self.params, &mut json);
+        let json = serde_json::from_slice(&json).expect("the writers write JSON");
+        let body = transcode::transcode(&name, json).ok()?;
+        Some(EncodedRequest { verb: Verb::Post, path, query: String::new(), body: Some(body) })
+    }
+}
+
+/// The members of a request that creates a configuration, besides the task.
+fn push_params<'a>(dialect: Dialect, task: &str, config: &PushConfig) -> Vec<(&'static str, Param<'a>)> {
+    let mut members = Vec::new();
+    push::write_members(dialect.version(), config, &mut members);
+    let object = [b"{", &members[..], b"}"].concat();
+    match dialect {
+        Dialect::V1_0 => {
+            let flat: Metadata = serde_json::from_slice(&object).expect("the writers write JSON");
+            let names = ["id", "url", "token", "authentication"];
+            let named = names.into_iter().filter_map(|name| {
+                let value = flat.get(name).filter(|value| value.as_str() != Some(""))?;
+                Some((name, Param::Json(value.to_string().into_bytes())))
+            });
+            named.collect()
+        }
+        Dialect::V0_3Rpc => vec![("pushNotificationConfig", Param::Json(object))],
+        Dialect::V0_3Rest => {
+            let id = config.id.as_str();
+            let name = format!("tasks/{task}{}{id}", crate::decode::push::COLLECTION);
+            let mut resource = b"{\"name\":".to_vec();
+            write_text(&name, &mut resource);
+            resource.extend_from_slice(b",\"pushNotificationConfig\":");
+            resource.extend_from_slice(&object);
+            resource.push(b'}');
+            vec![
+                ("parent", Param::Text(format!("tasks/{task}").into())),
+                ("configId", Param::Text(id.to_owned().into())),
+                ("config", Param::Json(resource)),
+            ]
+        }
     }
 }
 

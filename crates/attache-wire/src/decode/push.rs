@@ -12,7 +12,7 @@ use super::decoder::{Decoder, Members};
 use crate::{Dialect, Version};
 
 /// Separates a task's id from a configuration's in a resource name.
-const COLLECTION: &str = "/pushNotificationConfigs/";
+pub(crate) const COLLECTION: &str = "/pushNotificationConfigs/";
 
 pub(super) fn read_create(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     match decoder.dialect() {
@@ -119,7 +119,7 @@ fn read_resource(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Push
     create(decoder, task, config)
 }
 
-fn read_nested(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<PushConfig> {
+pub(crate) fn read_nested(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<PushConfig> {
     const NAME: &str = "pushNotificationConfig";
     let above = parent.place();
     let Some(value) = parent.take(NAME) else {
@@ -129,7 +129,7 @@ fn read_nested(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<PushCo
     read_flat(decoder, members)
 }
 
-fn read_flat(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfig> {
+pub(crate) fn read_flat(decoder: &mut Decoder, mut members: Members<'_>) -> Option<PushConfig> {
     let id = members.id(decoder, "id").unwrap_or_default();
     let url = members.required_text(decoder, "url");
     let token = members.nonempty_text(decoder, "token");

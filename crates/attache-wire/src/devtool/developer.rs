@@ -20,6 +20,7 @@ pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::Prompt { .. } => false,
         DevtoolEvent::Call { moved: CallChange::Answered, .. } => false,
         // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
@@ -94,6 +95,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
             write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
+        DevtoolEvent::Prompt { .. } => {}
         DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
     }
 }

@@ -5,11 +5,13 @@
 use std::sync::LazyLock;
 
 use attache_proto::DESCRIPTORS;
+use bytes::Bytes;
 use prost::Message;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor};
 use serde_json::{Value, json};
 
 use super::dialect;
+use super::value::json_number;
 use crate::Version;
 use crate::devtool::{DevtoolFrame, Profile};
 
@@ -55,19 +57,42 @@ fn wrap_scopes(document: &mut Value) {
     }
 }
 
-fn package_name(version: Version) -> &'static str {
+pub(crate) fn package_name(version: Version) -> &'static str {
     match version {
         Version::V0_3 => "a2a.v1",
         Version::V1_0 => "lf.a2a.v1",
     }
 }
 
-pub(super) fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
+pub(crate) fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
     let message = message_descriptor(name)?;
     // Ignores the other version's members.
     let options = DeserializeOptions::new().deny_unknown_fields(false);
     let message = DynamicMessage::deserialize_with_options(message, json, &options);
     message.map(|message| message.encode_to_vec()).map_err(|error| error.to_string())
+}
+
+/// The JSON of an encoded message.
+pub(crate) fn to_json(name: &str, bytes: Bytes) -> Result<Value, String> {
+    let message =
+        DynamicMessage::decode(message_descriptor(name)?, bytes).map_err(|error| error.to_string())?;
+    let mut json = serde_json::to_value(&message).map_err(|error| error.to_string())?;
+    restore_integers(&mut json);
+    Ok(json)
+}
+
+/// Protobuf's numbers without a type are floating-point numbers; whole ones become integers again.
+fn restore_integers(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(restore_integers),
+        Value::Object(members) => members.values_mut().for_each(restore_integers),
+        Value::Number(number) if number.is_f64() => {
+            if let Some(whole) = number.as_f64().and_then(json_number) {
+                *number = whole;
+            }
+        }
+        _ => {}
+    }
 }
 
 pub(super) fn message_descriptor(name: &str) -> Result<MessageDescriptor, String> {

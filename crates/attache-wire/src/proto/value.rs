@@ -87,7 +87,7 @@ fn too_deep(decoder: &mut Decoder, place: FieldPath<'_>) -> Json {
     Json::Null
 }
 
-fn json_number(number: f64) -> Option<Number> {
+pub(super) fn json_number(number: f64) -> Option<Number> {
     if number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER {
         #[expect(
             clippy::cast_possible_truncation,

@@ -1,26 +1,28 @@
 //! What the client side encodes, the server side decodes, and the other way round.
 
 use attache_domain::{
-    Binding, CancelTask, Fault, GetTask, ListTasks, Message, Operation, OperationKind, Part, SubscribeTask,
-    TaskId, TaskState, TaskStatus, Update,
+    Binding, CancelTask, Fault, GetTask, ListPushConfigs, ListTasks, Message, NewPushConfig, Operation,
+    OperationKind, Part, PushAuthentication, PushConfig, PushConfigOperation, PushConfigPage, PushShape,
+    PushStatus, StoredPushConfig, SubscribeTask, TaskId, TaskState, TaskStatus, TaskView, Update,
 };
-use attache_wire::client::{DecodeError, Protocol, RemoteStatus, StreamEvent, Verb};
+use attache_wire::client::{DecodeError, Protocol, RemotePushConfig, RemoteStatus, StreamEvent, Verb};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::{
-    IncludeArtifacts, TaskPage, TaskShape, write_list, write_message_item, write_task, write_task_item,
-    write_update,
+    IncludeArtifacts, TaskPage, TaskShape, write_list, write_message_item, write_push_config,
+    write_push_configs, write_task, write_task_item, write_update,
 };
 use attache_wire::jsonrpc::{self, RequestId};
-use attache_wire::{Dialect, Version, decode, rest};
+use attache_wire::{Dialect, Version, decode, proto, rest};
+use base64::Engine as _;
 
 use crate::fixture::{artifact, bare_view, full_message, full_send, full_view, lose, object, time};
 
-const JSON: [Binding; 2] = [Binding::JsonRpc, Binding::HttpJson];
+const BINDINGS: [Binding; 3] = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
 
 fn dialect(version: Version, binding: Binding) -> Dialect {
     match (version, binding) {
         (Version::V1_0, _) => Dialect::V1_0,
-        (Version::V0_3, Binding::HttpJson) => Dialect::V0_3Rest,
+        (Version::V0_3, Binding::HttpJson | Binding::Grpc) => Dialect::V0_3Rest,
         (Version::V0_3, _) => Dialect::V0_3Rpc,
     }
 }
@@ -28,8 +30,8 @@ fn dialect(version: Version, binding: Binding) -> Dialect {
 /// Calls `check` with every protocol.
 fn each(check: impl Fn(Protocol, Version, Binding)) {
     for version in Version::ALL {
-        for binding in JSON {
-            check(Protocol::new(version, binding).unwrap(), version, binding);
+        for binding in BINDINGS {
+            check(Protocol::new(version, binding), version, binding);
         }
     }
 }
@@ -48,10 +50,15 @@ fn served(
         let (version, kind) = jsonrpc::method(&envelope.method).unwrap();
         assert_eq!(version, protocol.version());
         decode(jsonrpc::dialect(version), kind, envelope.params).unwrap()
+    } else if binding == Binding::Grpc {
+        let (version, kind) = proto::method(&format!("/{}", encoded.path)).unwrap();
+        assert_eq!((version, encoded.verb), (protocol.version(), Verb::Post));
+        proto::decode(version, kind, encoded.body.unwrap().into()).unwrap()
     } else {
         let verb = match encoded.verb {
             Verb::Get => "GET",
             Verb::Post => "POST",
+            Verb::Delete => "DELETE",
         };
         let route = rest::route(verb, &format!("/{}", encoded.path)).unwrap();
         let body = encoded.body.map(|body| serde_json::from_slice(&body).unwrap());
@@ -64,7 +71,9 @@ fn served(
 fn a_server_reads_every_request_as_it_was_meant() {
     each(|protocol, version, binding| {
         let dialect = dialect(version, binding);
-        let task = TaskId::from("a task/with:odd?characters");
+        // The names of resources in 0.3's protobuf cannot hold a slash.
+        let is_resource = (version, binding) == (Version::V0_3, Binding::Grpc);
+        let task = TaskId::from(if is_resource { "a task" } else { "a task/with:odd?characters" });
         let mut operations = vec![
             Operation::Send(full_send(dialect)),
             Operation::Stream(full_send(dialect)),
@@ -73,9 +82,11 @@ fn a_server_reads_every_request_as_it_was_meant() {
             Operation::Subscribe(SubscribeTask::to(task.clone())),
             Operation::Cancel(CancelTask {
                 task: task.clone(),
-                metadata: Some(object(serde_json::json!({ "why": ["a", 1] }))),
+                metadata: (!is_resource).then(|| object(serde_json::json!({ "why": ["a", 1] }))),
             }),
+            Operation::ExtendedCard,
         ];
+        operations.extend(push_operations(version));
         let mut waiting = full_send(dialect);
         waiting.configuration = Default::default();
         operations.push(Operation::Send(waiting));
@@ -97,6 +108,65 @@ fn a_server_reads_every_request_as_it_was_meant() {
     });
 }
 
+fn push_operations(version: Version) -> Vec<Operation> {
+    let task = TaskId::from("t 1");
+    let shape = match version {
+        Version::V0_3 => PushShape::WholeTask,
+        Version::V1_0 => PushShape::EachUpdate,
+    };
+    let operations = [
+        PushConfigOperation::Create { task: task.clone(), request: NewPushConfig { config: push(), shape } },
+        PushConfigOperation::Get { task: task.clone(), config: Some("p-1".into()) },
+        PushConfigOperation::List(ListPushConfigs {
+            task: task.clone(),
+            page_size: None,
+            page_token: String::new(),
+        }),
+        PushConfigOperation::Delete { task, config: "p-1".into() },
+    ];
+    operations.map(Operation::PushConfig).to_vec()
+}
+
+fn push() -> PushConfig {
+    PushConfig {
+        id: "p-1".into(),
+        url: "https://hook.example/a?b=c".into(),
+        token: Some("t0ken".into()),
+        authentication: Some(PushAuthentication {
+            schemes: vec!["Bearer".into()],
+            credentials: Some("s3cret".into()),
+        }),
+    }
+}
+
+#[test]
+fn a_client_reads_push_configurations_as_they_are_stored() {
+    let stored = StoredPushConfig { task: "t 1".into(), config: push(), status: PushStatus::default() };
+    let page =
+        PushConfigPage { configs: vec![stored.clone(), stored.clone()], next_page_token: String::new() };
+    each(|protocol, version, binding| {
+        let dialect = dialect(version, binding);
+        let (mut one, mut all) = (Vec::new(), Vec::new());
+        if binding == Binding::Grpc {
+            proto::write_push_config(version, &stored, &mut one);
+            proto::write_push_configs(version, &page, &mut all);
+        } else {
+            one = enveloped(binding, |out| write_push_config(dialect, &stored, out));
+            all = enveloped(binding, |out| write_push_configs(dialect, &page, out));
+        }
+        let expected = RemotePushConfig { task: "t 1".into(), config: push() };
+        assert_eq!(protocol.decode_push_config(200, &one).as_ref(), Ok(&expected), "{protocol:?}");
+        let decoded = protocol.decode_push_configs(200, &all).unwrap();
+        assert_eq!(decoded.configs, [expected.clone(), expected], "{protocol:?}");
+        for nothing in [enveloped(binding, |out| out.extend_from_slice(b"null")), Vec::new()] {
+            if nothing.is_empty() && binding == Binding::JsonRpc {
+                continue;
+            }
+            assert_eq!(protocol.decode_nothing(200, &nothing), Ok(()), "{protocol:?}");
+        }
+    });
+}
+
 #[test]
 fn a_tenant_is_named_where_the_version_has_tenants() {
     each(|protocol, version, binding| {
@@ -111,10 +181,10 @@ fn what_a_version_cannot_ask_is_refused() {
     each(|protocol, version, _| {
         let list = protocol.encode(None, &Operation::List(ListTasks::default()));
         assert_eq!(list.is_ok(), version == Version::V1_0);
-        let error = protocol.encode(None, &Operation::ExtendedCard).unwrap_err();
-        assert_eq!(error.operation, OperationKind::ExtendedCard);
+        if let Err(error) = list {
+            assert_eq!(error.operation, OperationKind::List);
+        }
     });
-    assert_eq!(Protocol::new(Version::V1_0, Binding::Grpc), None);
 }
 
 /// What a server sends around `result`.
@@ -130,6 +200,19 @@ fn enveloped(binding: Binding, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
+/// What a server sends for a task, as it is or as an item of a stream.
+fn task_bytes(version: Version, binding: Binding, view: &TaskView, is_item: bool) -> Vec<u8> {
+    let dialect = dialect(version, binding);
+    let mut out = Vec::new();
+    match (binding, is_item) {
+        (Binding::Grpc, true) => proto::write_task_item(version, view, SHAPE, &mut out),
+        (Binding::Grpc, false) => proto::write_task(version, view, SHAPE, &mut out),
+        (_, true) => return enveloped(binding, |out| write_task_item(dialect, view, SHAPE, out)),
+        (_, false) => return enveloped(binding, |out| write_task(dialect, view, SHAPE, out)),
+    }
+    out
+}
+
 fn expected_message(dialect: Dialect, message: &Message) -> Message {
     let mut message = message.clone();
     lose(dialect, &mut message);
@@ -141,11 +224,14 @@ fn expected_parts(dialect: Dialect, parts: &[Part]) -> Vec<Part> {
     expected_message(dialect, &carrier).parts
 }
 
-fn expected_status(status: &TaskStatus) -> RemoteStatus {
+fn expected_status(binding: Binding, status: &TaskStatus) -> RemoteStatus {
+    // Protobuf holds numbers, which are written as short as they can be.
+    let timestamp =
+        if binding == Binding::Grpc { status.at.to_string() } else { format!("{:.3}", status.at) };
     RemoteStatus {
         state: Some(status.state),
         message: status.message.as_deref().cloned(),
-        timestamp: Some(format!("{:.3}", status.at)),
+        timestamp: Some(timestamp),
     }
 }
 
@@ -157,17 +243,17 @@ fn a_client_reads_every_task_as_it_was_meant() {
     each(|protocol, version, binding| {
         let dialect = dialect(version, binding);
         for view in [bare_view(), full_view()] {
-            let bare = enveloped(binding, |out| write_task(dialect, &view, SHAPE, out));
+            let bare = task_bytes(version, binding, &view, false);
             let task = protocol.decode_task(200, &bare).unwrap();
             assert_eq!((&task.id, &task.context), (&view.task, &view.context));
-            assert_eq!(task.status, expected_status(&view.status));
+            assert_eq!(task.status, expected_status(binding, &view.status));
             let history = view.history.iter().map(|message| expected_message(dialect, message));
             assert_eq!(task.history, history.collect::<Vec<_>>());
             let mut artifacts = view.artifacts.clone();
             artifacts.iter_mut().for_each(|it| it.parts = expected_parts(dialect, &it.parts));
             assert_eq!(task.artifacts, artifacts);
             assert_eq!(task.metadata, view.metadata);
-            let item = enveloped(binding, |out| write_task_item(dialect, &view, SHAPE, out));
+            let item = task_bytes(version, binding, &view, true);
             assert_eq!(protocol.decode_event(200, &item), Ok(StreamEvent::Task(Box::new(task))));
         }
     });
@@ -179,13 +265,18 @@ fn a_client_reads_every_event_as_it_was_meant() {
         let dialect = dialect(version, binding);
         let view = full_view();
         let decoded = |update: &Update<'_>| {
+            if binding == Binding::Grpc {
+                let mut out = Vec::new();
+                proto::write_update(version, &view.task, &view.context, update, &mut out);
+                return protocol.decode_event(200, &out).unwrap();
+            }
             let write = |out: &mut Vec<u8>| write_update(dialect, &view.task, &view.context, update, out);
             protocol.decode_event(200, &enveloped(binding, write)).unwrap()
         };
         let status = Update::Status { status: view.status.clone(), closes: true, usage: None };
         let StreamEvent::StatusUpdate(update) = decoded(&status) else { panic!() };
         assert_eq!((&update.task, &update.context), (&view.task, &view.context));
-        assert_eq!(update.status, expected_status(&view.status));
+        assert_eq!(update.status, expected_status(binding, &view.status));
         let piece = artifact("a-1", vec![Part::text("more")]);
         for (append, last_chunk) in [(true, false), (false, true)] {
             let artifact = std::borrow::Cow::Borrowed(&piece);
@@ -194,24 +285,36 @@ fn a_client_reads_every_event_as_it_was_meant() {
             assert_eq!((update.append, update.last_chunk, &update.artifact), (append, last_chunk, &piece));
         }
         let message = full_message(dialect);
-        let item = enveloped(binding, |out| write_message_item(dialect, &message, out));
+        let mut item = Vec::new();
+        match binding {
+            Binding::Grpc => proto::write_message_item(version, &message, &mut item),
+            _ => item = enveloped(binding, |out| write_message_item(dialect, &message, out)),
+        }
         assert_eq!(protocol.decode_event(200, &item), Ok(StreamEvent::Message(Box::new(message))));
     });
 }
 
 #[test]
 fn a_client_reads_a_page() {
-    for binding in JSON {
-        let protocol = Protocol::new(Version::V1_0, binding).unwrap();
+    for binding in BINDINGS {
+        let protocol = Protocol::new(Version::V1_0, binding);
         let page = TaskPage {
             tasks: vec![full_view().into(), bare_view().into()],
             next_page_token: "p2".into(),
             page_size: 2,
             total_size: 9,
         };
-        let page =
-            protocol.decode_page(200, &enveloped(binding, |out| write_list(&page, SHAPE, out))).unwrap();
+        let mut body = Vec::new();
+        match binding {
+            Binding::Grpc => proto::write_list(&page, SHAPE, &mut body),
+            _ => body = enveloped(binding, |out| write_list(&page, SHAPE, out)),
+        }
+        let page = protocol.decode_page(200, &body).unwrap();
         assert_eq!((page.tasks.len(), page.next_page_token.as_str(), page.total_size), (2, "p2", 9));
+        if binding == Binding::Grpc {
+            assert_eq!(protocol.decode_page(200, b"").unwrap().tasks, []);
+            continue;
+        }
         let empty = enveloped(binding, |out| out.extend_from_slice(b"{}"));
         assert_eq!(protocol.decode_page(200, &empty).unwrap().tasks, []);
     }
@@ -221,30 +324,52 @@ fn a_client_reads_a_page() {
 fn a_client_reads_a_fault_with_its_name() {
     let fault = Fault::TaskNotFound { task: "t-1".into() };
     each(|protocol, version, binding| {
-        let (status, body) = if binding == Binding::JsonRpc {
+        let error = if binding == Binding::Grpc {
+            let status = proto::status(version, &fault);
+            let details = base64::engine::general_purpose::STANDARD.encode(&status.details);
+            protocol.decode_grpc_status(&(status.code as i32).to_string(), &status.message, &details)
+        } else if binding == Binding::JsonRpc {
             let mut out = Vec::new();
             jsonrpc::write_error(version, &RequestId::Number(1), &fault, &mut out);
-            (200, out)
+            protocol.decode_task(200, &out).unwrap_err()
         } else {
             let reply = rest::error(version, &fault);
-            (reply.status, reply.body)
+            protocol.decode_task(reply.status, &reply.body).unwrap_err()
         };
-        let error = protocol.decode_task(status, &body).unwrap_err();
-        if binding == Binding::HttpJson && version == Version::V0_3 {
-            assert_ne!(status, 200, "its body has no form of its own");
-            return;
-        }
         let DecodeError::Remote(error) = error else { panic!("{protocol:?}: {error:?}") };
-        assert_eq!(error.message, fault.to_string());
-        if version == Version::V1_0 {
-            assert_eq!(error.reason.as_deref(), Some("TASK_NOT_FOUND"));
-        }
+        assert!(error.message.ends_with(&fault.to_string()), "{error}");
+        assert_eq!(error.reason.as_deref(), Some("TASK_NOT_FOUND"), "{protocol:?}");
     });
 }
 
 #[test]
+fn a_status_of_grpc_is_known_by_its_details_its_text_or_its_code() {
+    let protocol = Protocol::new(Version::V1_0, Binding::Grpc);
+    for (code, message, reason, number) in [
+        ("5", "no such thing", Some("TASK_NOT_FOUND"), -32001),
+        ("9", "TaskNotCancelableError: it is over", Some("TASK_NOT_CANCELABLE"), -32002),
+        ("12", "", Some("METHOD_NOT_FOUND"), -32601),
+        ("14", "later", Some("UNAVAILABLE"), 14),
+        ("13", "broken", None, 13),
+    ] {
+        let error = protocol.decode_grpc_status(code, message, "not a status");
+        let DecodeError::Remote(error) = error else { panic!("{error:?}") };
+        assert_eq!((error.reason.as_deref(), error.code), (reason, number), "{message}");
+    }
+    let locked = protocol.decode_grpc_status("16", "who%20are you?", "");
+    assert_eq!(locked, DecodeError::Unauthenticated { message: "who are you?".into() });
+}
+
+#[test]
+fn bytes_that_are_no_message_are_malformed() {
+    let protocol = Protocol::new(Version::V1_0, Binding::Grpc);
+    let error = protocol.decode_task(200, b"\xff\xff").unwrap_err();
+    assert!(matches!(error, DecodeError::Malformed { .. }), "{error:?}");
+}
+
+#[test]
 fn a_foreign_agent_may_leave_out_what_is_not_needed() {
-    let protocol = Protocol::new(Version::V1_0, Binding::HttpJson).unwrap();
+    let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
     let body =
         br#"{"id":"t","status":{"state":"TASK_STATE_DREAMING","message":{"messageId":"m"},"x":1},"y":[]}"#;
     let task = protocol.decode_task(200, body).unwrap();
@@ -259,7 +384,7 @@ fn a_foreign_agent_may_leave_out_what_is_not_needed() {
 
 #[test]
 fn an_answer_that_is_no_a2a_is_told_apart() {
-    let protocol = Protocol::new(Version::V1_0, Binding::JsonRpc).unwrap();
+    let protocol = Protocol::new(Version::V1_0, Binding::JsonRpc);
     let page = protocol.decode_task(502, b"<h1>Bad gateway</h1>").unwrap_err();
     assert_eq!(page, DecodeError::Status { status: 502, text: "<h1>Bad gateway</h1>".into() });
     let locked = protocol.decode_task(401, br#"{"error":{"message":"who are you?"}}"#).unwrap_err();

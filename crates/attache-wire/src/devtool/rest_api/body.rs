@@ -223,6 +223,7 @@ fn send_to(task: Option<TaskId>, id: String, parts: Vec<Part>) -> SendMessage {
         metadata: None,
         requested: None,
         command: None,
+        sender: None,
     };
     let answers = read_answers(&message);
     let (configuration, options) = (SendConfiguration::default(), SendOptions::default());

@@ -48,7 +48,7 @@ pub(in crate::devtool) fn shows(happening: &DevtoolEvent<'_>) -> bool {
             !matches!(why, StateReason::Noticed | StateReason::ApprovalAsked | StateReason::Resumed)
         }
         DevtoolEvent::Thought(text) => thoughts(text).next().is_some(),
-        DevtoolEvent::Artifact { .. } => false,
+        DevtoolEvent::Artifact { .. } | DevtoolEvent::Prompt { .. } => false,
         _ => true,
     }
 }
@@ -85,7 +85,7 @@ pub(in crate::devtool) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) 
             write_event(&RestEvent::ToolCallUpdate(Box::new(update)), out);
         }
         DevtoolEvent::Replied(message) => write_event(&RestEvent::text(&message.text()), out),
-        DevtoolEvent::Artifact { .. } => {}
+        DevtoolEvent::Artifact { .. } | DevtoolEvent::Prompt { .. } => {}
     }
 }
 

@@ -1,0 +1,190 @@
+//! The flags of `attache call`.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use attache_client::{Binding, Origin, SignaturePolicy, Version};
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub struct CallArguments {
+    /// The agent's address, or the URL of its card; with --card, a word that stands for it
+    pub(super) url: String,
+    /// What to say; without any words, what is piped in
+    pub(super) text: Vec<String>,
+    /// To this task; without a message, shows the task
+    #[arg(long, value_name = "ID")]
+    pub(super) task: Option<String>,
+    /// In this conversation
+    #[arg(long, value_name = "ID")]
+    pub(super) context: Option<String>,
+    /// A file to send along; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(super) file: Vec<PathBuf>,
+    /// An answer to what the agent asks, the first for the first question; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(super) answer: Vec<String>,
+    /// Follow the task of --task; and after a question that nobody answers here, wait until it goes on
+    #[arg(long)]
+    pub(super) follow: bool,
+    /// Come back as soon as the task exists
+    #[arg(long, conflicts_with_all = ["follow", "answer"])]
+    pub(super) detach: bool,
+    /// Cancel the task of --task
+    #[arg(long, requires = "task", conflicts_with_all = ["follow", "detach", "text"])]
+    pub(super) cancel: bool,
+    /// Print the card for callers that the agent knows
+    #[arg(long, conflicts_with_all = ["task", "text"])]
+    pub(super) extended_card: bool,
+    /// Print each event as a line of JSON, in the form of A2A 1.0
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Only this binding [default: the agent's favourite]
+    #[arg(long)]
+    pub(super) binding: Option<BindingName>,
+    /// Only this version of A2A [default: the agent's]
+    #[arg(long = "version", alias = "a2a-version", id = "a2a_version", value_name = "VERSION")]
+    pub(super) version: Option<VersionName>,
+    /// File with a card to use instead of the agent's own; its origin has to be allowed
+    #[arg(long, value_name = "FILE")]
+    pub(super) card: Option<PathBuf>,
+    /// Another origin that the card may lead to, and that may have the credential; may be repeated
+    #[arg(long, value_name = "ORIGIN", value_parser = parse_origin)]
+    pub(super) allow_origin: Vec<Origin>,
+    /// Call the host in the URL, whichever host the card names
+    #[arg(long)]
+    pub(super) same_host: bool,
+    /// File that holds a bearer token; without one, ATTACHE_CALL_TOKEN counts
+    #[arg(long, value_name = "FILE")]
+    pub(super) token_file: Option<PathBuf>,
+    /// File that holds an API key
+    #[arg(long, value_name = "FILE", conflicts_with = "token_file")]
+    pub(super) api_key_file: Option<PathBuf>,
+    /// The header that the API key goes into
+    #[arg(long, value_name = "NAME", default_value = "X-API-Key", requires = "api_key_file")]
+    pub(super) api_key_header: String,
+    /// The URI of an extension to activate; may be repeated
+    #[arg(long, value_name = "URI")]
+    pub(super) extension: Vec<String>,
+    /// What to do with a card that no key of --keys has signed
+    #[arg(long, value_name = "WHAT", default_value = "ignore")]
+    pub(super) signatures: SignatureWord,
+    /// File with public keys (a JWK set) whose signatures count; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(super) keys: Vec<PathBuf>,
+    /// Give up after so many seconds; the task goes on
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) timeout: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum BindingName {
+    #[value(name = "jsonrpc", alias = "JSONRPC")]
+    JsonRpc,
+    #[value(name = "http", aliases = ["http+json", "rest", "HTTP+JSON"])]
+    Http,
+    #[value(name = "grpc", alias = "GRPC")]
+    Grpc,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum VersionName {
+    #[value(name = "0.3", alias = "0.3.0")]
+    V0_3,
+    #[value(name = "1.0", alias = "1")]
+    V1_0,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SignatureWord {
+    Ignore,
+    Warn,
+    Require,
+}
+
+impl From<BindingName> for Binding {
+    fn from(name: BindingName) -> Self {
+        match name {
+            BindingName::JsonRpc => Self::JsonRpc,
+            BindingName::Http => Self::HttpJson,
+            BindingName::Grpc => Self::Grpc,
+        }
+    }
+}
+
+impl From<VersionName> for Version {
+    fn from(name: VersionName) -> Self {
+        match name {
+            VersionName::V0_3 => Self::V0_3,
+            VersionName::V1_0 => Self::V1_0,
+        }
+    }
+}
+
+impl From<SignatureWord> for SignaturePolicy {
+    fn from(word: SignatureWord) -> Self {
+        match word {
+            SignatureWord::Ignore => Self::Ignore,
+            SignatureWord::Warn => Self::Warn,
+            SignatureWord::Require => Self::Require,
+        }
+    }
+}
+
+fn parse_origin(text: &str) -> Result<Origin, String> {
+    Origin::parse(text).map_err(|error| error.to_string())
+}
+
+/// What the flags ask for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    Send { text: String },
+    Follow { task: String },
+    Show { task: String },
+    Cancel { task: String },
+    ExtendedCard,
+}
+
+/// Bytes of a message that is piped in.
+const MAX_PIPED: u64 = 8 << 20;
+
+impl CallArguments {
+    pub(super) fn request(&self) -> anyhow::Result<Request> {
+        if self.extended_card {
+            return Ok(Request::ExtendedCard);
+        }
+        let task = self.task.clone();
+        if let Some(task) = task.clone().filter(|_| self.cancel) {
+            return Ok(Request::Cancel { task });
+        }
+        let text = self.text.join(" ");
+        if !text.trim().is_empty() || !self.file.is_empty() {
+            return Ok(Request::Send { text });
+        }
+        match task {
+            Some(task) if self.follow => Ok(Request::Follow { task }),
+            Some(task) => Ok(Request::Show { task }),
+            None => {
+                let text = piped()?;
+                if text.trim().is_empty() {
+                    return Err(super::nothing_to_say());
+                }
+                Ok(Request::Send { text })
+            }
+        }
+    }
+}
+
+fn piped() -> anyhow::Result<String> {
+    let mut text = String::new();
+    if io::stdin().is_terminal() {
+        return Ok(text);
+    }
+    let piped = io::stdin().lock().take(MAX_PIPED + 1).read_to_string(&mut text);
+    piped.context("cannot read the message from standard input")?;
+    if text.len() as u64 > MAX_PIPED {
+        bail!("the piped message is larger than {} MiB", MAX_PIPED >> 20);
+    }
+    Ok(text)
+}

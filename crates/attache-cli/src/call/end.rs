@@ -1,0 +1,54 @@
+//! How a call ends, as an exit code.
+
+use std::process::ExitCode;
+
+use attache_client::{RemoteStatus, TaskState};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallEnd {
+    /// The task is completed, or the agent answered with a message.
+    Completed,
+    /// Something was asked about, and told.
+    Told,
+    Failed,
+    Rejected,
+    Canceled,
+    InputRequired,
+    AuthRequired,
+    TimedOut,
+    /// By Ctrl-C.
+    Interrupted,
+}
+
+impl CallEnd {
+    /// How a task stands; one that works has been told about.
+    pub(super) fn of_task(status: &RemoteStatus) -> Self {
+        match status.state {
+            Some(TaskState::Completed) => Self::Completed,
+            Some(TaskState::Failed) => Self::Failed,
+            Some(TaskState::Rejected) => Self::Rejected,
+            Some(TaskState::Canceled) => Self::Canceled,
+            Some(TaskState::InputRequired) => Self::InputRequired,
+            Some(TaskState::AuthRequired) => Self::AuthRequired,
+            Some(TaskState::Submitted | TaskState::Working) | None => Self::Told,
+        }
+    }
+
+    pub(super) fn code(self) -> ExitCode {
+        ExitCode::from(self.number())
+    }
+
+    /// 1 is a call that failed, and 2 a command line that cannot be used.
+    fn number(self) -> u8 {
+        match self {
+            Self::Completed | Self::Told => 0,
+            Self::Failed => 3,
+            Self::Rejected => 4,
+            Self::Canceled => 5,
+            Self::InputRequired => 6,
+            Self::AuthRequired => 7,
+            Self::TimedOut => 124,
+            Self::Interrupted => 130,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Prints what an agent says: its answer on standard output, what it does besides on standard error.
+//!
+//! Nothing that an agent sends reaches the terminal as it is.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use attache_client::{
+    Artifact, DevelopmentEvent, Message, RemoteStatus, Role, StatusUpdate, StreamEvent, TaskState,
+};
+use attache_domain::{visible_again, visible_line};
+
+use crate::printable::printable;
+use crate::tasks::{call_title, parts};
+
+pub(super) struct Printer<O, E> {
+    out: O,
+    err: E,
+    json: bool,
+    /// What was printed of each artifact.
+    artifacts: HashMap<String, String>,
+    /// The artifact printed last.
+    current: Option<String>,
+    /// A line on standard output is not ended.
+    open_line: bool,
+    /// Everything that was printed on standard output as an answer.
+    said: String,
+    /// The last note, which is not repeated.
+    noted: String,
+    /// The last message of the agent that a task holds, for a task that says nothing else.
+    last_message: Option<Message>,
+}
+
+/// What is kept of the answer to recognise a repetition.
+const MAX_SAID: usize = 1 << 20;
+
+impl<O: Write, E: Write> Printer<O, E> {
+    pub(super) fn new(out: O, err: E, json: bool) -> Self {
+        Self {
+            out,
+            err,
+            json,
+            artifacts: HashMap::new(),
+            current: None,
+            open_line: false,
+            said: String::new(),
+            noted: String::new(),
+            last_message: None,
+        }
+    }
+
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    pub(super) fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
+        if self.json {
+            serde_json::to_writer(&mut self.out, &event.to_json())?;
+            writeln!(self.out)?;
+            return self.out.flush();
+        }
+        match event {
+            StreamEvent::Task(task) => {
+                let last = task.history.iter().rev().find(|message| message.role == Role::Agent);
+                self.last_message = last.cloned().or(self.last_message.take());
+                for artifact in &task.artifacts {
+                    self.whole(artifact)?;
+                }
+                self.progress(&task.status)
+            }
+            StreamEvent::Message(message) => self.say(&parts(&message.parts)),
+            StreamEvent::ArtifactUpdate(update) if update.append => self.piece(&update.artifact),
+            StreamEvent::ArtifactUpdate(update) => self.whole(&update.artifact),
+            StreamEvent::StatusUpdate(update) => self.status(update),
+        }
+    }
+
+    fn status(&mut self, update: &StatusUpdate) -> io::Result<()> {
+        match update.development() {
+            Some(DevelopmentEvent::Text(text)) => self.say(&printable(&text)),
+            Some(DevelopmentEvent::TextWithdrawn) => {
+                self.note("what was said before does not count; it starts again")
+            }
+            Some(DevelopmentEvent::Thought { subject, description }) => {
+                self.note(&format!("thought: {subject} {description}"))
+            }
+            Some(DevelopmentEvent::Call(call)) => {
+                self.note(&format!("{}: {}", call_title(&call), call.status.name()))
+            }
+            Some(DevelopmentEvent::State) | None => self.progress(&update.status),
+        }
+    }
+
+    /// What a task says while it works. What it says at its end comes at the end.
+    fn progress(&mut self, status: &RemoteStatus) -> io::Result<()> {
+        match (&status.message, status.state) {
+            (Some(message), Some(TaskState::Submitted | TaskState::Working) | None) => {
+                self.note(&parts(&message.parts))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An artifact from its beginning; what is printed of it already is not printed again.
+    fn whole(&mut self, artifact: &Artifact) -> io::Result<()> {
+        let text = parts(&artifact.parts);
+        let before = self.artifacts.insert(artifact.id.to_string(), text.clone()).unwrap_or_default();
+        match text.strip_prefix(before.as_str()) {
+            Some(more) => self.show(artifact, more),
+            None => {
+                self.note("what was said before does not count; it starts again")?;
+                self.show(artifact, &text)
+            }
+        }
+    }
+
+    fn piece(&mut self, artifact: &Artifact) -> io::Result<()> {
+        let text = parts(&artifact.parts);
+        self.artifacts.entry(artifact.id.to_string()).or_default().push_str(&text);
+        self.show(artifact, &text)
+    }
+
+    fn show(&mut self, artifact: &Artifact, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if self.current.as_deref() != Some(artifact.id.as_str()) {
+            self.end_line()?;
+            self.current = Some(artifact.id.to_string());
+            if let Some(name) = artifact.name.as_deref().filter(|name| !name.is_empty()) {
+                writeln!(self.err, "[{}]", visible_line(name))?;
+            }
+        }
+        self.say(text)
+    }
+
+    /// A piece of the answer, made safe already.
+    fn say(&mut self, text: &str) -> io::Result<()> {
+        if self.said.len() < MAX_SAID {
+            self.said.push_str(text);
+        }
+        self.open_line = !text.ends_with('\n');
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        let text = printable(text.trim());
+        if text.is_empty() || text == self.noted {
+            return Ok(());
+        }
+        self.end_line()?;
+        writeln!(self.err, "[{text}]")?;
+        self.noted = text;
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open_line) {
+            writeln!(self.out)?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Shows what is asked, with nothing of it hidden.
+    pub(super) fn ask(&mut self, status: &RemoteStatus) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        self.end_line()?;
+        let question = status.message.as_ref().map(|message| parts(&message.parts)).unwrap_or_default();
+        writeln!(self.err, "[{}]", status.state_name())?;
+        let question = visible_again(question.trim_end());
+        if question.is_empty() { Ok(()) } else { writeln!(self.err, "{question}") }
+    }
+
+    /// Says how the task ended. An answer that stands only in its last message goes to standard output.
+    pub(super) fn end(&mut self, status: Option<&RemoteStatus>) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let message = status.and_then(|status| status.message.as_ref());
+        let message = message.or(self.last_message.as_ref().filter(|_| self.said.is_empty()));
+        let words = message.map(|message| parts(&message.parts)).unwrap_or_default();
+        let is_completed = status.is_none_or(|status| status.state == Some(TaskState::Completed));
+        let is_new = !words.trim().is_empty() && !self.said.trim_end().ends_with(words.trim_end());
+        if is_new && is_completed && self.said.is_empty() {
+            self.say(&words)?;
+        } else if is_new {
+            self.end_line()?;
+            writeln!(self.err, "{}", words.trim_end())?;
+        }
+        self.end_line()?;
+        match status {
+            Some(status) if status.state != Some(TaskState::Completed) => {
+                writeln!(self.err, "[{}]", status.state_name())
+            }
+            _ => Ok(()),
+        }
+    }
+}

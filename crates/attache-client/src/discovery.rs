@@ -1,0 +1,253 @@
+//! Finds and reads an agent's card.
+
+use attache_card::{CardDocument, MAX_BYTES};
+use attache_net::{HttpClient, HttpRequest, HttpResponse, Url};
+use attache_wire::client::{CARD_PATH, RemoteCard};
+use attache_wire::{Version, version};
+use serde_json::Value;
+
+use crate::origin::{NamedOrigins, Origin, excerpt};
+use crate::{ClientError, ClientOptions, SignaturePolicy};
+
+/// Where a card is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CardSource {
+    /// An agent's address, or the URL of its card.
+    Address(String),
+    /// The URL of a card, fetched as it is.
+    CardUrl(String),
+    /// The card itself, as JSON. The origins that it names have to be allowed.
+    Inline(String),
+}
+
+/// A card, and what has to be known about it.
+#[derive(Debug)]
+pub(crate) struct FoundCard {
+    pub(crate) card: RemoteCard,
+    /// `None` for an inline card.
+    pub(crate) url: Option<Url>,
+    /// The address that the caller gave.
+    pub(crate) given: Option<Url>,
+    /// What the caller should be told.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Where agents older than 0.3 have their card.
+const OLD_CARD_PATH: &str = ".well-known/agent.json";
+
+pub(crate) async fn find(
+    net: &HttpClient,
+    source: &CardSource,
+    options: &ClientOptions,
+) -> Result<FoundCard, ClientError> {
+    let (given, document, url) = match source {
+        CardSource::Inline(json) => (None, parse(json.as_bytes())?, None),
+        CardSource::CardUrl(text) => {
+            let given = parse_address(text)?;
+            let document = Fetch { net, options, given: &given }.card(&given).await?;
+            (Some(given.clone()), document, Some(given))
+        }
+        CardSource::Address(text) => {
+            let given = parse_address(text)?;
+            let (document, url) = discover(&Fetch { net, options, given: &given }).await?;
+            (Some(given), document, Some(url))
+        }
+    };
+    let notices = check_signatures(&document, options)?.into_iter().collect();
+    let card = read(&document)?;
+    Ok(FoundCard { card, url, given, notices })
+}
+
+/// A card of any form.
+pub(crate) fn read(document: &CardDocument) -> Result<RemoteCard, ClientError> {
+    let card = RemoteCard::from_value(Value::Object(attache_card::to_v1_0(document)));
+    card.map_err(|error| ClientError::Malformed {
+        what: format!("its card: {}", excerpt(&error.to_string())),
+    })
+}
+
+fn parse(body: &[u8]) -> Result<CardDocument, ClientError> {
+    attache_card::parse(body).map_err(|error| ClientError::Malformed {
+        what: format!("its card: {}", excerpt(&error.to_string())),
+    })
+}
+
+fn parse_address(text: &str) -> Result<Url, ClientError> {
+    let refuse = |what: &str| Err(ClientError::Address { what: what.into() });
+    // Does not show the text, which may hold a password.
+    let Ok(url) = Url::parse(text.trim()) else {
+        return refuse("it is not a URL such as https://agent.example");
+    };
+    if !url.username().is_empty() || url.password().is_some() {
+        return refuse("it holds a user name or password; give the credential on its own");
+    }
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => refuse("it must start with https:// or http://"),
+    }
+}
+
+/// The URLs where the card of `address` may be, likely ones first.
+fn candidates(address: &Url) -> Vec<Url> {
+    let path = address.path();
+    if path.ends_with(".json") || path.contains("/.well-known/") || address.query().is_some() {
+        return vec![address.clone()];
+    }
+    let below = |name: &str| {
+        let mut url = address.clone();
+        url.set_path(&format!("{}/{name}", path.trim_end_matches('/')));
+        url
+    };
+    let itself = Some(address.clone()).filter(|_| path != "/");
+    [below(CARD_PATH), below(OLD_CARD_PATH)].into_iter().chain(itself).collect()
+}
+
+async fn discover(fetch: &Fetch<'_>) -> Result<(CardDocument, Url), ClientError> {
+    let candidates = candidates(fetch.given);
+    let mut reason = None;
+    for url in &candidates {
+        match fetch.card(url).await {
+            Ok(document) => return Ok((document, url.clone())),
+            // Something else may be here: a page for people, or nothing.
+            Err(
+                error @ (ClientError::Status { status: 404 | 405 | 410, .. } | ClientError::Malformed { .. }),
+            ) => {
+                reason.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let tried: Vec<&str> = candidates.iter().map(Url::path).collect();
+    match reason {
+        Some(error @ ClientError::Malformed { .. }) => Err(error),
+        _ => Err(ClientError::NoCard { tried: tried.join(", ") }),
+    }
+}
+
+struct Fetch<'a> {
+    net: &'a HttpClient,
+    options: &'a ClientOptions,
+    /// The address that the caller gave; the credential may go to its origin.
+    given: &'a Url,
+}
+
+impl Fetch<'_> {
+    /// Reads a card, from the cache while it is fresh.
+    async fn card(&self, url: &Url) -> Result<CardDocument, ClientError> {
+        let version = self.options.version.unwrap_or(Version::V1_0);
+        let key = format!("{} {url}", version.as_str());
+        let known = self.options.cards.get(&key);
+        if let Some(known) = known.as_ref().filter(|known| known.is_fresh()) {
+            return Ok(known.document.clone());
+        }
+        let etag = known.as_ref().and_then(|known| known.etag.as_deref());
+        let response = self.response(url, version, etag).await?;
+        let header = |name: &str| response.header(name).map(str::to_owned);
+        let (etag, control) = (header("etag"), header("cache-control"));
+        let document = match (response.status(), known) {
+            (304, Some(known)) => known.document,
+            (200, _) => parse(&response.read(MAX_BYTES).await?)?,
+            (status, _) => {
+                let body = response.read_prefix(4096).await;
+                return Err(ClientError::from_status(status, &body));
+            }
+        };
+        self.options.cards.keep(&key, document.clone(), etag.as_deref(), control.as_deref());
+        Ok(document)
+    }
+
+    /// Asks without the credential first: cards are public as a rule, and some servers refuse one that they do not expect.
+    async fn response(
+        &self,
+        url: &Url,
+        version: Version,
+        etag: Option<&str>,
+    ) -> Result<HttpResponse, ClientError> {
+        let request = || -> Result<HttpRequest, ClientError> {
+            let request = HttpRequest::get(url.clone())
+                .header("accept", "application/json, application/a2a+json")?
+                .header(version::HEADER_NAME, version.as_str())?;
+            Ok(match etag {
+                Some(etag) => request.header("if-none-match", etag)?,
+                None => request,
+            })
+        };
+        let response = self.follow(request()?).await?;
+        let mut named = NamedOrigins(self.options.allowed_origins.clone());
+        named.0.push(Origin::of(self.given));
+        match &self.options.credential {
+            Some(credential) if matches!(response.status(), 401 | 403) && named.contains(url) => {
+                self.follow(credential.add_to(request()?)?).await
+            }
+            _ => Ok(response),
+        }
+    }
+
+    /// Follows redirects within the origin.
+    async fn follow(&self, request: HttpRequest) -> Result<HttpResponse, ClientError> {
+        let end = self.net.get_with_redirects(request, |from, to| from.origin() == to.origin()).await?;
+        match end.next_url {
+            None => Ok(end.response),
+            Some(next) => Err(ClientError::OtherOrigin {
+                what: "a redirect of its card leads",
+                named: Origin::of(&next).to_string(),
+                came_from: Origin::of(&end.url).to_string(),
+            }),
+        }
+    }
+}
+
+/// What to tell the caller, if anything.
+fn check_signatures(document: &CardDocument, options: &ClientOptions) -> Result<Option<String>, ClientError> {
+    let check = &options.signatures;
+    if check.policy == SignaturePolicy::Ignore {
+        return Ok(None);
+    }
+    let verification = attache_card::verify(document, &check.keys, check.now);
+    if verification.is_valid() {
+        return Ok(None);
+    }
+    let what = match verification.signatures.len() {
+        0 => "the card has no signature".to_owned(),
+        1 => "the card's signature is not valid, or its key is not one of those that count".to_owned(),
+        more => format!("none of the card's {more} signatures is valid and made with a key that counts"),
+    };
+    match check.policy {
+        SignaturePolicy::Require => Err(ClientError::Unsigned { what }),
+        _ => Ok(Some(what)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_looked_for_where_it_may_be() {
+        let found = |text: &str| -> Vec<String> {
+            candidates(&Url::parse(text).unwrap()).iter().map(|url| url.path().to_owned()).collect()
+        };
+        let well_known = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
+        assert_eq!(found("https://a.example"), well_known);
+        assert_eq!(
+            found("https://a.example/agents/one/"),
+            ["/agents/one/.well-known/agent-card.json", "/agents/one/.well-known/agent.json", "/agents/one/"]
+        );
+        for exact in ["/cards/a.json", "/.well-known/agent-card", "/x?y=z"] {
+            let url = format!("https://a.example{exact}");
+            assert_eq!(candidates(&Url::parse(&url).unwrap())[0].as_str(), url);
+        }
+    }
+
+    #[test]
+    fn an_address_is_http_and_holds_no_password() {
+        for (text, part) in [
+            ("a.example", "not a URL"),
+            ("ftp://a.example", "must start with"),
+            ("https://me:s3cret@a.example", "user name or password"),
+        ] {
+            let error = parse_address(text).unwrap_err().to_string();
+            assert!(error.contains(part) && !error.contains("s3cret"), "{error}");
+        }
+    }
+}

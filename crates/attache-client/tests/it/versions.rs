@@ -1,0 +1,90 @@
+//! Agents of 0.3, and those that do not speak what their card says.
+
+use attache_client::{Client, ClientError, ClientOptions, OutgoingMessage, StreamEvent, TaskState, Version};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use serde_json::json;
+
+use crate::{answer, card, connect, task};
+
+fn task_0_3() -> serde_json::Value {
+    json!({"kind": "task", "id": "t-1", "contextId": "c-1", "status": {"state": "completed"}})
+}
+
+#[tokio::test]
+async fn an_agent_of_0_3_is_called_in_its_own_words() {
+    let card = json!({
+        "protocolVersion": "0.3.0", "name": "old", "url": "/a2a", "preferredTransport": "JSONRPC",
+        "capabilities": {"streaming": true},
+    });
+    let server = ModelServer::with_responses([
+        answer(200, card),
+        answer(200, json!({"jsonrpc": "2.0", "id": 1, "result": task_0_3()})),
+    ]);
+    let client = connect(&server).await;
+    let sent = client.send(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+    assert_eq!(sent.status().unwrap().state, Some(TaskState::Completed));
+    let received = server.received();
+    let body = received[1].json();
+    assert_eq!((body["method"].as_str(), received[1].target.as_str()), (Some("message/send"), "/a2a"));
+    assert_eq!(body["params"]["message"]["kind"], "message");
+    assert_eq!(body["params"]["message"]["parts"], json!([{"kind": "text", "text": "hi"}]));
+    assert_eq!(received[1].header("a2a-version"), Some("0.3"));
+    assert_eq!(received[1].header("x-a2a-extensions"), Some(""));
+    let error = client.list(Default::default()).await.unwrap_err();
+    assert!(error.to_string().contains("A2A 0.3 has no request for"), "{error}");
+}
+
+#[tokio::test]
+async fn a_version_that_is_refused_is_left_for_the_other_one_and_that_is_remembered() {
+    for refusal in [
+        json!({"error": {"code": -32601, "message": "Method not found"}}),
+        json!({"error": {"code": -32009, "message": "use 0.3", "data": [{"reason": "VERSION_NOT_SUPPORTED"}]}}),
+    ] {
+        let result = || answer(200, json!({"jsonrpc": "2.0", "id": 1, "result": task_0_3()}));
+        let server =
+            ModelServer::with_responses([card("JSONRPC", "/"), answer(200, refusal), result(), result()]);
+        let client = connect(&server).await;
+        client.get("t-1", None).await.unwrap();
+        client.get("t-1", None).await.unwrap();
+        let methods: Vec<_> = server.received()[1..]
+            .iter()
+            .map(|it| it.json()["method"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(methods, ["GetTask", "tasks/get", "tasks/get"]);
+        assert_eq!(client.protocol().version(), Version::V0_3);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_both_versions_share_is_about_the_call() {
+    let refused = || answer(200, json!({"error": {"code": -32601, "message": "no pushes here"}}));
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), refused(), refused()]);
+    let client = connect(&server).await;
+    let error = client.push_configs("t-1", "").await.unwrap_err();
+    assert!(matches!(&error, ClientError::Refused(_)), "{error:?}");
+    assert_eq!(client.protocol().version(), Version::V1_0);
+}
+
+#[tokio::test]
+async fn a_version_that_the_caller_wants_has_no_other() {
+    let refused = answer(200, json!({"error": {"code": -32601, "message": "Method not found"}}));
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), refused]);
+    let options = ClientOptions { version: Some(Version::V1_0), ..ClientOptions::default() };
+    let client = Client::connect(&server.url(), options).await.unwrap();
+    client.get("t-1", None).await.unwrap_err();
+    assert_eq!(server.received().len(), 2);
+}
+
+#[tokio::test]
+async fn routes_that_are_not_there_are_looked_for_in_the_other_version() {
+    let server = ModelServer::with_responses([
+        card("HTTP+JSON", "/base"),
+        PlannedResponse::text(404, "text/plain", "no such page"),
+        answer(200, json!({"task": task("TASK_STATE_COMPLETED")})),
+    ]);
+    let client = connect(&server).await;
+    let sent = client.send(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+    assert!(matches!(sent, StreamEvent::Task(_)), "{sent:?}");
+    let targets: Vec<_> = server.received()[1..].iter().map(|it| it.target.clone()).collect();
+    assert_eq!(targets, ["/base/message:send", "/base/v1/message:send"]);
+}

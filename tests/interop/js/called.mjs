@@ -1,0 +1,123 @@
+// `attache call` against an agent that somebody else's server serves: the checks, and how to run the program.
+//
+// An agent obeys steering words: `conformance WORD`. Not here: the agents, which other programs start.
+
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { Checks, Skip, equal, isTrue } from './harness.mjs';
+
+const PAIRS = { 'JSON-RPC': 'jsonrpc', 'HTTP+JSON': 'http', gRPC: 'grpc' };
+
+/** Starts an agent, which prints `listening on URL`. */
+async function start(script) {
+  const agent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: agent.stdout })) {
+    if (line.startsWith('listening on ')) return { agent, url: line.split(' ').at(-1) };
+  }
+  throw new Error(`${script} ended before it listened`);
+}
+
+function ran(program, args) {
+  return new Promise((done, failed) => {
+    const env = { HOME: process.cwd() };
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (text) => { out += text; });
+    child.stderr.on('data', (text) => { err += text; });
+    child.on('error', failed);
+    child.on('close', (code) => done({ code, out, err }));
+  });
+}
+
+function taskId(events) {
+  for (const event of events) {
+    const id = event.task?.id ?? event.statusUpdate?.taskId ?? event.artifactUpdate?.taskId;
+    if (id) return id;
+  }
+  throw new Error(`no event names a task: ${JSON.stringify(events)}`);
+}
+
+function add(checks, program, url, flags, pair, noFilesOverGrpc) {
+  const call = async (args, code = 0) => {
+    const { code: found, out, err } = await ran(program, ['call', url, ...args, ...flags]);
+    equal(found, code, `the exit code of call ${args.join(' ')} (${out}${err})`);
+    return { out, err };
+  };
+  const events = async (args) =>
+    (await call([...args, '--json'])).out.trim().split('\n').map((line) => JSON.parse(line));
+  const check = (what, run) => checks.add(`attache call: ${what}`, run, pair);
+
+  check('a stream is printed as it comes', async () => {
+    equal((await call(['conformance chunks'])).out, 'one two three\n', 'the answer');
+    const numbers = (await call(['conformance burst'])).out.trim().split(/\s+/);
+    equal(numbers, Array.from({ length: 30 }, (_, place) => `${place + 1}`), 'thirty pieces');
+  });
+  check('a bare message is an answer', async () => {
+    equal((await call(['conformance message'])).out, 'Just a message.\n', 'the answer');
+  });
+  check('the exit code tells how a task ended', async () => {
+    for (const [word, code, words] of [['fail', 3, 'It did not work.'], ['reject', 4, 'Not for me.']]) {
+      const { err } = await call([`conformance ${word}`], code);
+      isTrue(err.includes(words), err);
+    }
+  });
+  check('questions are shown and answered', async () => {
+    isTrue((await call(['conformance ask'], 6)).err.includes('Which one?'), 'the question');
+    isTrue((await call(['conformance ask', '--answer', 'the first'])).out.includes('done'), 'an answer');
+  });
+  check('parts of every kind arrive', async () => {
+    if (noFilesOverGrpc && flags.includes('grpc')) throw new Skip("the SDK's server cannot write file parts over gRPC");
+    const found = (await events(['conformance parts'])).flatMap((it) => it.artifactUpdate?.artifact.parts ?? []);
+    isTrue(found.some((part) => part.text === 'words'), `a text: ${JSON.stringify(found)}`);
+    isTrue(found.some((part) => 'raw' in part), `bytes: ${JSON.stringify(found)}`);
+    isTrue(found.some((part) => part.url === 'https://example.com/file.txt'), `a URL: ${JSON.stringify(found)}`);
+    const data = found.filter((part) => 'data' in part).map((part) => part.data);
+    equal(data, [{ number: 1, list: [true, null] }], 'the data');
+  });
+  check('a file is sent', async () => {
+    const file = join(process.cwd(), 'four.bin');
+    writeFileSync(file, Buffer.from([0, 1, 2, 3]));
+    isTrue((await call(['a file', '--file', file])).out.includes('done'), 'an answer');
+  });
+  check('tasks are shown and canceled', async () => {
+    const task = taskId(await events(['conformance slow', '--detach']));
+    equal(JSON.parse((await call(['--task', task, '--json'])).out).id, task, 'the task that is shown');
+    isTrue((await call(['--task', task, '--cancel'])).out.includes('canceled'), 'it is canceled');
+    await call(['--task', task], 5);
+  });
+  check('a task is followed', async () => {
+    const task = taskId(await events(['conformance brief', '--detach']));
+    isTrue((await call(['--task', task, '--follow'])).out.includes('done'), 'an answer');
+  });
+  check('a missing task is an error', async () => {
+    isTrue((await call(['--task', '00000000-0000-4000-8000-000000000000'], 1)).err.includes('error:'), 'an error');
+  });
+}
+
+/** All bindings of these versions; gRPC listens on a port of its own, which is another origin. */
+export async function main(name, script, versions, { noFilesOverGrpc = false } = {}) {
+  if (process.argv.length !== 3) {
+    console.error(`usage: ${process.argv[1]} ATTACHE`);
+    process.exit(2);
+  }
+  const program = resolve(process.argv[2]);
+  const { agent, url } = await start(script);
+  try {
+    const refused = await ran(program, ['call', url, 'hi', '--binding', 'grpc']);
+    isTrue(refused.code === 1 && refused.err.includes('another origin'), refused.err);
+    const origin = refused.err.split('--allow-origin ')[1].split(';')[0].trim();
+    const checks = new Checks(name);
+    for (const version of versions) {
+      for (const [title, binding] of Object.entries(PAIRS)) {
+        const flags = ['--version', version, '--binding', binding, '--allow-origin', origin];
+        add(checks, program, url, flags, `${version} ${title}`, noFilesOverGrpc);
+      }
+    }
+    process.exitCode = await checks.run();
+  } finally {
+    agent.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,176 @@
+"""`attache call` against an agent that somebody else's server serves: the checks, and how to run the program.
+
+An agent obeys steering words: `conformance WORD`. Not here: the agents, which other programs start.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness import Checks, equal, true
+
+START_SECONDS = 30.0
+FILE = "four.bin"
+
+
+class Agent:
+    """A program that prints `listening on URL`."""
+
+    def __init__(self, *command: str) -> None:
+        self.command = command
+        self.url = ""
+
+    async def __aenter__(self) -> "Agent":
+        self.process = await asyncio.create_subprocess_exec(
+            *self.command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(START_SECONDS):
+            while line := await self.process.stdout.readline():
+                if line.startswith(b"listening on "):
+                    self.url = line.decode().split()[-1]
+                    return self
+        raise RuntimeError(f"{' '.join(self.command)} ended before it listened")
+
+    async def __aexit__(self, *_: object) -> None:
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
+
+
+class Caller:
+    """Runs `attache call`."""
+
+    def __init__(self, program: str, url: str, flags: tuple[str, ...] = ()) -> None:
+        self.program, self.url, self.flags = str(Path(program).resolve()), url, flags
+
+    async def call(self, *arguments: str, code: int = 0) -> tuple[str, str]:
+        """What was printed on standard output and standard error."""
+        process = await asyncio.create_subprocess_exec(
+            self.program, "call", self.url, *arguments, *self.flags,
+            env={"HOME": os.getcwd(), "NO_COLOR": "1"}, stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = (text.decode() for text in await process.communicate())
+        equal(process.returncode, code, f"the exit code of call {' '.join(arguments)} ({out}{err})")
+        return out, err
+
+    async def events(self, *arguments: str, code: int = 0) -> list[dict[str, Any]]:
+        out, _ = await self.call(*arguments, "--json", code=code)
+        return [json.loads(line) for line in out.splitlines()]
+
+
+def task_id(events: list[dict[str, Any]]) -> str:
+    for event in events:
+        if "task" in event:
+            return event["task"]["id"]
+        for update in ("statusUpdate", "artifactUpdate"):
+            if update in event:
+                return event[update]["taskId"]
+    raise AssertionError(f"no event names a task: {events}")
+
+
+def add(checks: Checks, caller: Caller, pair: str) -> None:
+    """What every agent with the steering words does."""
+
+    async def streams() -> None:
+        equal((await caller.call("conformance chunks"))[0], "one two three\n", "the answer")
+        out, _ = await caller.call("conformance burst")
+        equal(out.split(), [str(number) for number in range(1, 31)], "thirty pieces")
+
+    async def message() -> None:
+        equal((await caller.call("conformance message"))[0], "Just a message.\n", "the answer")
+
+    async def ends() -> None:
+        for word, code, words in [("fail", 3, "It did not work."), ("reject", 4, "Not for me.")]:
+            _, err = await caller.call(f"conformance {word}", code=code)
+            true(words in err, err)
+
+    async def asks() -> None:
+        _, err = await caller.call("conformance ask", code=6)
+        true("Which one?" in err, err)
+        out, _ = await caller.call("conformance ask", "--answer", "the first")
+        true("done" in out, out)
+
+    async def parts() -> None:
+        events = await caller.events("conformance parts")
+        found = [part for event in events for part in event.get("artifactUpdate", {}).get("artifact", {}).get("parts", [])]
+        true(any(part.get("text") == "words" for part in found), f"a text: {found}")
+        true(any("raw" in part for part in found), f"bytes: {found}")
+        true(any(part.get("url") == "https://example.com/file.txt" for part in found), f"a URL: {found}")
+        data = [part["data"] for part in found if "data" in part]
+        equal(data, [{"number": 1, "list": [True, None]}], "the data")
+
+    async def file() -> None:
+        path = Path(os.getcwd()) / FILE
+        path.write_bytes(bytes([0, 1, 2, 3]))
+        true("done" in (await caller.call("a file", "--file", str(path)))[0], "an answer")
+
+    async def tasks() -> None:
+        events = await caller.events("conformance slow", "--detach")
+        task = task_id(events)
+        shown, _ = await caller.call("--task", task, "--json")
+        equal(json.loads(shown)["id"], task, "the task that is shown")
+        canceled, _ = await caller.call("--task", task, "--cancel")
+        true("canceled" in canceled, canceled)
+        await caller.call("--task", task, code=5)
+
+    async def follows() -> None:
+        events = await caller.events("conformance brief", "--detach")
+        out, _ = await caller.call("--task", task_id(events), "--follow")
+        true("done" in out, out)
+
+    async def missing() -> None:
+        _, err = await caller.call("--task", "00000000-0000-4000-8000-000000000000", code=1)
+        true("error:" in err, err)
+
+    for what, check in [
+        ("a stream is printed as it comes", streams), ("a bare message is an answer", message),
+        ("the exit code tells how a task ended", ends), ("questions are shown and answered", asks),
+        ("parts of every kind arrive", parts), ("a file is sent", file),
+        ("tasks are shown and canceled", tasks), ("a task is followed", follows), ("a missing task is an error", missing),
+    ]:
+        checks.add(f"attache call: {what}", check, pair)
+
+
+async def run(program: str, name: str, agent: Agent, pairs: list[tuple[str, tuple[str, ...]]]) -> int:
+    """Runs the checks over each pair; where gRPC has an origin of its own, it is allowed."""
+    async with agent:
+        checks = Checks(name)
+        for pair, flags in pairs:
+            add(checks, Caller(program, agent.url, flags), pair)
+        return await checks.run()
+
+
+async def grpc_origin(program: str, url: str) -> str:
+    """The origin that the program names when it refuses to follow the card there."""
+    process = await asyncio.create_subprocess_exec(
+        str(Path(program).resolve()), "call", url, "hi", "--binding", "grpc",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={"HOME": os.getcwd()},
+    )
+    _, err = await process.communicate()
+    true(process.returncode == 1 and b"another origin" in err, err.decode())
+    return err.decode().split("--allow-origin ")[1].split(";")[0].strip()
+
+
+PAIRS = {"JSON-RPC": "jsonrpc", "HTTP+JSON": "http", "gRPC": "grpc"}
+
+
+async def run_pairs(program: str, name: str, agent: Agent, versions: list[str]) -> int:
+    """All bindings of these versions; gRPC listens on a port of its own."""
+    async with agent:
+        checks = Checks(name)
+        origin = await grpc_origin(program, agent.url)
+        for version in versions:
+            for title, binding in PAIRS.items():
+                flags = ("--version", version, "--binding", binding, "--allow-origin", origin)
+                add(checks, Caller(program, agent.url, flags), f"{version} {title}")
+        return await checks.run()
+
+
+def main(name: str, agent: Agent, versions: list[str]) -> None:
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {sys.argv[0]} ATTACHE")
+    sys.exit(asyncio.run(run_pairs(sys.argv[1], name, agent, versions)))
