@@ -138,6 +138,7 @@ async fn stream(
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
     origin.caller.may_ask(OperationKind::Stream)?;
+    check_session(app, task)?;
     live_routes::address(&mut send, task)?;
     complete(app, headers, &mut send, origin, Interface::LiveHttp);
     let after = last_event_id::cursor(headers)?;
@@ -161,6 +162,14 @@ async fn stream(
     Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(app), start))
 }
 
+/// The endpoint of one session knows no other task.
+pub(crate) fn check_session(app: &App, task: &TaskId) -> Result<(), Fault> {
+    match &app.options.live_session {
+        Some(session) if session != task => Err(Fault::TaskNotFound { task: task.clone() }),
+        _ => Ok(()),
+    }
+}
+
 /// All activity of the task, until nothing can happen to it any more or the client leaves.
 async fn follow(
     app: &Arc<App>,
@@ -169,6 +178,7 @@ async fn follow(
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
     origin.caller.may_ask(OperationKind::Subscribe)?;
+    check_session(app, task)?;
     let after = match last_event_id::cursor(&head.headers)? {
         Some(after) => Some(after),
         None => live_routes::cursor_in_query(head.uri.query())?,

@@ -35,7 +35,7 @@ use crate::app::{App, RequestOrigin};
 use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
 use crate::listen::Socket;
-use crate::live_routes::{encoder, fault_response};
+use crate::live_routes::{check_session, encoder, fault_response};
 use crate::metrics::ConnectionEnd;
 use crate::open_calls::OpenCall;
 use crate::operations::shape;
@@ -69,7 +69,9 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
     let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
-    let only = live_routes::task_in_query(head.uri.query());
+    let named = live_routes::task_in_query(head.uri.query());
+    named.as_ref().map_or(Ok(()), |task| check_session(app, task))?;
+    let only = named.or_else(|| app.options.live_session.clone());
     let after = live_routes::cursor_in_query(head.uri.query())?;
     let between_turns = if only.is_some() { BetweenTurns::Keep } else { BetweenTurns::Drop };
     let mut followed = FollowedTasks::new(app, &scope, between_turns);

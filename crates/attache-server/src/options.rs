@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::default_limits as limits;
-use attache_domain::{AgentCard, AnswerLocation, ApiKeys, Rights};
+use attache_domain::{AgentCard, AnswerLocation, ApiKeys, Rights, TaskId};
 use attache_net::Secret;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
@@ -48,6 +48,8 @@ pub struct ServerOptions {
     pub live: bool,
     /// Where the keys are kept that clients give for their conversations; the agent looks for them there.
     pub api_keys: Arc<ApiKeys>,
+    /// The only task that the live endpoint shows; without it, all tasks of the caller.
+    pub live_session: Option<TaskId>,
     /// Warnings and errors of the program's own log, shown on the live endpoint to callers with all rights.
     pub console: Option<ConsoleLog>,
     pub limits: Limits,

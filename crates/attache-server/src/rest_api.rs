@@ -165,15 +165,18 @@ impl Request<'_> {
         let is_gemini = rest_api::is_gemini_create(&body)
             || (body["agentSettings"].is_null() && options.default_profile == Profile::Gemini);
         match self.reserve(body, is_gemini).await {
-            Ok(created) => answer(201, JSON, created),
+            Ok((status, created)) => answer(status, JSON, created),
             Err(fault) if is_gemini => gemini_routes::fault_response(&fault),
             Err(fault) => self.refuse(&fault),
         }
     }
 
-    /// Reserves an id for a task whose first message is yet to come.
-    async fn reserve(&self, body: Value, is_gemini: bool) -> Result<Vec<u8>, Fault> {
+    /// Reserves an id for a task whose first message is yet to come. A server for one session names that.
+    async fn reserve(&self, body: Value, is_gemini: bool) -> Result<(u16, Vec<u8>), Fault> {
         let (app, scope) = (self.app, self.scope());
+        if let Some(session) = app.options.live_session.clone() {
+            return Ok((200, self.created(&scope, session, is_gemini).await?));
+        }
         if self.origin.connection.admission == Admission::Reserve {
             return Err(Fault::Busy { what: "all connections are taken" });
         }
@@ -195,10 +198,15 @@ impl Request<'_> {
         let rights = self.origin.caller.rights();
         let reservation = Reservation { context, requested, ending: profile.ending(), rights };
         let task = app.session.reserve(&scope, reservation).await?;
+        Ok((201, self.created(&scope, task, is_gemini).await?))
+    }
+
+    async fn created(&self, scope: &Scope, task: TaskId, is_gemini: bool) -> Result<Vec<u8>, Fault> {
+        let app = self.app;
         if is_gemini {
             return Ok(rest_api::to_bytes(&task.as_str()));
         }
-        let reserved = app.session.get(&scope, &GetTask { task, history_length: None, at: None }).await?;
+        let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
         Ok(match app.options.live {
             true => gemini::to_bytes(&live_routes::created(&reserved.view)),
             false => rest_api::to_bytes(&Created::of(&reserved.view)),

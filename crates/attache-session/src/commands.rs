@@ -1,10 +1,11 @@
 //! Commands: which there are, and giving one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
     CommandSpec, Fault, ListCommands, MessageId, Part, Preview, Progress, RequestedSettings, Scope,
-    SendMessage, TaskView, TurnPhase,
+    SendMessage, TaskKey, TaskView, TurnPhase,
 };
 
 use crate::service::{SessionService, StartedTask, internal};
@@ -92,7 +93,13 @@ impl SessionService {
         let mut context = place.context.clone();
         let mut own = None;
         if let Some(task) = &place.task {
-            let view = self.visible(scope, task).await?.view();
+            let view = match self.visible(scope, task).await {
+                Ok(live) => live.view(),
+                Err(fault) => {
+                    let key = TaskKey { scope: scope.clone(), task: task.clone() };
+                    Arc::new(self.reserved_view(&key).await?.ok_or(fault)?)
+                }
+            };
             context = Some(view.context.clone());
             own = Some(view);
         }

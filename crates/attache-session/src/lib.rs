@@ -39,6 +39,7 @@ mod reserved_tasks;
 mod resume;
 mod runner;
 mod service;
+mod stop_turn;
 mod store_health;
 mod store_notice;
 mod store_retry;

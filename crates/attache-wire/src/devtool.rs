@@ -10,6 +10,7 @@ use attache_domain::{
 
 use crate::Dialect;
 
+pub mod call_display;
 mod call_text;
 pub mod commands;
 mod developer;
@@ -84,7 +85,7 @@ impl Profile {
         match ending {
             TaskEnding::Completes => Self::Plain,
             TaskEnding::Reopens => Self::Developer,
-            TaskEnding::StaysOpen => Self::Gemini,
+            TaskEnding::StaysOpen | TaskEnding::Session => Self::Gemini,
         }
     }
 

@@ -8,6 +8,7 @@
 //! `Conversations`. Models, tools and MCP connections come from the binary through the seam [`Implementations`].
 
 mod accepted_allowances;
+pub mod agent_files;
 mod allowance;
 mod client_permissions;
 mod command_context;

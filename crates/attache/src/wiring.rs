@@ -72,10 +72,7 @@ pub(crate) fn agent(
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let variables = crate::environment::variables().clone();
     let project = own_project(settings, &flags)?;
-    // A run without people has shown the notice already.
-    if let Some(notice) = project.notice().filter(|_| attendance == Attendance::Attended) {
-        tracing::warn!("{notice}");
-    }
+    let notice = project.notice();
     let trust = project.summary();
     let Project { settings: workspace_settings, rules, .. } = project;
     for warning in settings.warnings.iter().chain(&workspace_settings.warnings).chain(&rules.warnings) {
@@ -101,7 +98,7 @@ pub(crate) fn agent(
         api_keys: api_keys.clone(),
     })?;
     let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
-    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, confiner, api_keys })
+    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, notice, confiner, api_keys })
 }
 
 /// What counts in the server's own workspace.
@@ -123,6 +120,8 @@ pub(crate) struct WiredAgent {
     pub(crate) model: ModelChoice,
     /// Whether the workspace is trusted, and what is ignored of its files.
     pub(crate) trust: TrustSummary,
+    /// What is ignored of the folder's files, in a sentence.
+    pub(crate) notice: Option<String>,
     pub(crate) confiner: Arc<dyn Confiner>,
     /// Where the agent looks for the keys that clients give.
     pub(crate) api_keys: Arc<ApiKeys>,
@@ -216,6 +215,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         },
         live: settings.live,
         api_keys: Arc::default(),
+        live_session: None,
         console: None,
         limits: Limits {
             body_bytes: limits.body_bytes,

@@ -186,6 +186,7 @@ fn server_options(url: &str) -> ServerOptions {
         default_profile: Profile::Plain,
         live: false,
         api_keys: Arc::default(),
+        live_session: None,
         console: None,
         limits: Limits::default(),
     }

@@ -2,7 +2,7 @@
 
 mod tool_call;
 
-use std::borrow::Cow;
+pub use tool_call::ConfirmationOption;
 
 use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, StateReason, TaskState, TaskView};
 use serde_json::Value;
@@ -103,11 +103,6 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
 /// One call with everything that is known about it.
 pub(super) fn encode_call(record: &CallRecord) -> Value {
     tool_call::encode(record)
-}
-
-/// The name and the effect of a possible answer to the question about a call.
-pub(super) fn option_texts<'a>(id: &'a str, record: &CallRecord) -> (&'a str, Option<Cow<'static, str>>) {
-    tool_call::option_texts(id, record)
 }
 
 pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agent_world;
+mod agents_command;
 mod answering;
 mod answers;
 mod approving;
@@ -47,6 +48,7 @@ mod store;
 mod stream;
 mod support;
 mod tasks_command;
+mod terminal;
 mod transcripts;
 mod trusting;
 mod watching;

@@ -15,16 +15,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::confirmation::ConfirmationRequest;
+pub use self::option::ConfirmationOption;
 use self::result::CallResult;
 use crate::devtool::call_text;
 
 pub(super) fn encode(record: &CallRecord) -> Value {
     serde_json::to_value(ToolCall::of(record)).expect("names and values that JSON has")
-}
-
-/// The name and the effect of a possible answer.
-pub(super) fn option_texts<'a>(id: &'a str, record: &CallRecord) -> (&'a str, Option<Cow<'static, str>>) {
-    option::texts(id, record)
 }
 
 #[derive(Debug, Serialize)]

@@ -188,8 +188,9 @@ impl<'a> PendingConfirmation<'a> {
 impl<'a> ConfirmationOption<'a> {
     fn all_of(record: &'a CallRecord) -> Vec<Self> {
         let options = record.choices.iter().map(|id| {
-            let (name, description) = developer::option_texts(id, record);
-            let description = match id.as_str() {
+            let developer::ConfirmationOption { id, name, description } =
+                developer::ConfirmationOption::of(id, record);
+            let description = match id {
                 "modify_with_editor" => {
                     Some("Takes newContent in place of the change, and asks about that.".into())
                 }
