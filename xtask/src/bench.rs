@@ -25,6 +25,7 @@ mod script;
 mod search;
 mod send;
 mod server;
+mod sockets;
 mod start;
 mod statistics;
 mod stream;
@@ -50,6 +51,7 @@ const PARTS: [Part; 14] = [
     ("growth", stream::growth),
     ("first-event", first_event::measure),
     ("readers", many::readers),
+    ("sockets", sockets::sockets),
     ("idle-streams", many::idle_streams),
     ("stored-tasks", many::stored_tasks),
     ("chunks", chunks::measure),

@@ -28,6 +28,7 @@ mod headless;
 mod hostile;
 mod live;
 mod live_console;
+mod live_pairs;
 mod live_rights;
 mod local_users;
 mod mcp;
