@@ -126,7 +126,8 @@ struct SocketReader {
     socket: TcpStream,
     unread: Vec<u8>,
     events: u64,
-    last: u64,
+    /// The number of the last event.
+    last: Option<u64>,
     is_done: bool,
 }
 
@@ -139,7 +140,7 @@ impl SocketReader {
             target.address
         );
         socket.write_all(request.as_bytes()).await?;
-        let mut reader = Self { socket, unread: Vec::new(), events: 0, last: 0, is_done: false };
+        let mut reader = Self { socket, unread: Vec::new(), events: 0, last: None, is_done: false };
         loop {
             reader.read_more().await?;
             if let Some(end) = memchr::memmem::find(&reader.unread, b"\r\n\r\n") {
@@ -185,8 +186,8 @@ impl SocketReader {
                 TEXT => {
                     let payload = &self.unread[start..][payload..end];
                     let cursor = cursor_in(payload).context("an event without a cursor")?;
-                    ensure!(cursor > self.last, "event {cursor} came after {}", self.last);
-                    self.last = cursor;
+                    ensure!(Some(cursor) > self.last, "event {cursor} came after {:?}", self.last);
+                    self.last = Some(cursor);
                     self.events += 1;
                     self.is_done = memchr::memmem::find(payload, b"\"final\":true").is_some();
                 }

@@ -27,6 +27,7 @@ mod grpc;
 mod headless;
 mod hostile;
 mod live;
+mod live_clients;
 mod live_console;
 mod live_pairs;
 mod live_rights;
