@@ -44,7 +44,7 @@ use workbench::Workbench;
 /// One part of the run; `--only` picks by name.
 type Part = (&'static str, fn(&Workbench) -> Result<Vec<Figure>, String>);
 
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     ("start", start::measure),
     ("send", send::measure),
     ("stream", stream::live),

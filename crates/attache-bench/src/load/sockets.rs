@@ -204,7 +204,7 @@ impl SocketReader {
 /// The first byte of a frame, and where its payload begins and ends; none if it is not there as a whole.
 fn frame(bytes: &[u8]) -> Option<(u8, usize, usize)> {
     let (first, short) = (*bytes.first()?, *bytes.get(1)?);
-    let (start, length) = match short {
+    let (start, length): (usize, usize) = match short {
         126 => (4, usize::from(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?))),
         127 => (10, usize::try_from(u64::from_be_bytes(bytes.get(2..10)?.try_into().ok()?)).ok()?),
         short => (2, usize::from(short)),

@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 64;
 
 /// A request with these headers opens a socket only if it has a key, and never with a body.
 pub(crate) fn accepted(headers: &HeaderMap) {
-    let mut request = http::Request::builder().uri("/ws?taskId=t&after=1").body(()).expect("a request");
+    let mut request = http::Request::builder().uri("/ws").body(()).expect("a request");
     *request.headers_mut() = headers.clone();
     let (head, ()) = request.into_parts();
     // There is no connection to switch, so it is refused at the latest for that.
