@@ -340,6 +340,8 @@ pub enum TaskEnding {
     Reopens,
     /// A finished turn leaves the task waiting for the next message.
     StaysOpen,
+    /// The same after a turn that failed. Only a cancel ends the task.
+    Session,
 }
 
 /// What the caller gets back, fixed when the task opens.

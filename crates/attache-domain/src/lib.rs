@@ -76,7 +76,7 @@ pub use fact::{
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
 pub use ignore_poison::IgnorePoison;
-pub use late_answers::answerer;
+pub use late_answers::{answerer, client_of};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use message_answers::{
     AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NewContent, PartAnswers,

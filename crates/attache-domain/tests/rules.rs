@@ -100,6 +100,32 @@ fn texts(view: &TaskView) -> Vec<String> {
 }
 
 #[test]
+fn a_stop_ends_the_turn_it_names_and_nothing_else() {
+    let mut log = Log::started();
+    log.record(said("a")).unwrap();
+    assert_eq!(log.push(Intent::StopTurn { turn: 2 }), Ok(0), "another turn");
+    log.push(Intent::StopTurn { turn: 1 }).unwrap();
+    assert_eq!(log.view.status.state, TaskState::InputRequired);
+    assert_eq!(texts(&log.view), ["hello", "a"]);
+    assert_eq!(log.push(Intent::StopTurn { turn: 1 }), Ok(0), "it is over");
+    assert!(log.record(said("late")).is_err());
+    log.say("m1").unwrap();
+    assert_eq!(log.view.progress.turn.number, 2);
+    log.push(Intent::Cancel).unwrap();
+    assert_eq!(log.push(Intent::StopTurn { turn: 2 }), Ok(0), "the whole task ends");
+}
+
+#[test]
+fn endings_are_stored_by_these_names() {
+    use TaskEnding::{Completes, Reopens, Session, StaysOpen};
+    let names =
+        [(Completes, "completes"), (Reopens, "reopens"), (StaysOpen, "stays_open"), (Session, "session")];
+    for (ending, name) in names {
+        assert_eq!(serde_json::to_value(ending).unwrap(), name);
+    }
+}
+
+#[test]
 fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
     for outcome in [TurnOutcome::Completed, TurnOutcome::Failed, TurnOutcome::Rejected] {
         let mut log = Log::started();

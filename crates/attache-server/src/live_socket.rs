@@ -10,6 +10,7 @@ pub(crate) mod fuzz;
 mod handshake;
 mod requests;
 mod text_frame;
+mod tools;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -37,7 +38,8 @@ use crate::app::{App, RequestOrigin};
 use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
 use crate::listen::Socket;
-use crate::live_routes::{encoder, fault_response};
+use crate::live_routes::{check_session, encoder, fault_response};
+use crate::live_tools::{BroughtTool, ToolsReader};
 use crate::metrics::ConnectionEnd;
 use crate::open_calls::OpenCall;
 use crate::operations::shape;
@@ -71,7 +73,9 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
     let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
-    let only = live_routes::task_in_query(head.uri.query());
+    let named = live_routes::task_in_query(head.uri.query());
+    named.as_ref().map_or(Ok(()), |task| check_session(app, task))?;
+    let only = named.or_else(|| app.options.live_session.clone());
     let after = live_routes::cursor_in_query(head.uri.query())?;
     let between_turns = if only.is_some() { BetweenTurns::Keep } else { BetweenTurns::Drop };
     let mut followed = FollowedTasks::new(app, &scope, between_turns);
@@ -82,6 +86,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         (None, Some(_)) => return Err(live_routes::cursor_without_task()),
     }
     let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
+    let tools = app.live_tools.reader();
     let (app, headers) = (app.clone(), head.headers.clone());
     let sockets = app.sockets.clone();
     sockets.spawn(async move {
@@ -109,6 +114,8 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             followed,
             out,
             console,
+            tools,
+            brought: Vec::new(),
             _open_call: open_call,
         };
         live.run().await;
@@ -170,6 +177,9 @@ struct LiveSocket {
     out: Vec<u8>,
     /// The log of the process, for a caller that may see it.
     console: Option<ConsoleReader>,
+    tools: ToolsReader,
+    /// What this client has brought into sessions; it goes with the socket.
+    brought: Vec<BroughtTool>,
     _open_call: OpenCall,
 }
 
@@ -204,6 +214,7 @@ impl LiveSocket {
         let mut is_heard = true;
         let stop = self.app.stop.clone();
         let mut stopped = pin!(stop.cancelled());
+        self.add_tools(None);
         loop {
             self.flush().await?;
             tokio::select! {
@@ -218,6 +229,7 @@ impl LiveSocket {
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
+                changed = self.tools.next() => self.add_tools(changed.as_deref()),
                 line = next_line(&mut self.console) => self.add_log_line(&line),
                 activity = self.feed.next() => self.follow(activity).await?,
                 ended = self.followed.next(&mut self.out) => {

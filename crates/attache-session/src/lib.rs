@@ -39,6 +39,7 @@ mod reserved_tasks;
 mod resume;
 mod runner;
 mod service;
+mod stop_turn;
 mod store_health;
 mod store_notice;
 mod store_retry;
@@ -50,8 +51,8 @@ mod weight;
 
 pub use activity::{ActivityFeed, TaskActivity};
 pub use agent::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, TurnRequest,
-    TurnStopped,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, ToolsGuard,
+    TurnRequest, TurnStopped,
 };
 pub use commands::{CommandOutcome, CommandStatus};
 pub use counters::{Counters, CountersSnapshot};

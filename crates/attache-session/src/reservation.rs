@@ -60,6 +60,18 @@ pub(crate) struct StoredReservation {
 impl SessionService {
     /// Reserves an id for the caller, whose next message to it opens the task.
     pub async fn reserve(&self, scope: &Scope, wanted: Reservation) -> Result<TaskId, Fault> {
+        // In the order of time, so that the oldest come first among the records.
+        let task = TaskId::from(Uuid::now_v7().to_string());
+        self.reserve_as(scope, task, wanted).await
+    }
+
+    /// The same with an id that the caller chose, which must be a UUID and new.
+    pub async fn reserve_as(
+        &self,
+        scope: &Scope,
+        task: TaskId,
+        wanted: Reservation,
+    ) -> Result<TaskId, Fault> {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
@@ -69,8 +81,6 @@ impl SessionService {
         rights.check_settings(requested.as_deref())?;
         self.agent.check(&nothing_said(requested.clone()))?;
         let context = context.unwrap_or_else(new_context);
-        // In the order of time, so that the oldest come first among the records.
-        let task = TaskId::from(Uuid::now_v7().to_string());
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
         let at = now();
         let reserved = StoredReservation { at, context: context.clone(), requested, ending };

@@ -2,6 +2,8 @@
 
 mod tool_call;
 
+pub use tool_call::ConfirmationOption;
+
 use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, StateReason, TaskState, TaskView};
 use serde_json::Value;
 
