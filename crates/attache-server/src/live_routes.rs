@@ -7,7 +7,8 @@ use attache_domain::{
     Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
 };
 use attache_session::WhenFinished;
-use attache_wire::devtool::{Profile, live_routes};
+use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
+use attache_wire::devtool::{Profile, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest};
 use http::request::Parts;
@@ -80,6 +81,9 @@ pub(crate) async fn handle(
         let streamed = match read {
             Ok(LiveRequest::Message(send)) => stream(app, &task, &head.headers, *send, origin).await,
             Ok(LiveRequest::Subscribe { .. }) => Err(unknown_method(live_routes::SUBSCRIBE)),
+            Ok(LiveRequest::Register(_) | LiveRequest::Unregister(_)) => Err(Fault::Unsupported {
+                what: "tools stay as long as their client is connected: bring them over the WebSocket".into(),
+            }),
             Err(fault) => Err(fault),
         };
         let refused = streamed.as_ref().err();
@@ -97,6 +101,9 @@ pub(crate) enum LiveRequest {
         task: TaskId,
         after: Option<Cursor>,
     },
+    /// MCP servers for a session, while the WebSocket is open.
+    Register(RegisterTools),
+    Unregister(UnregisterTools),
 }
 
 /// Reads a JSON-RPC request, or its parameters alone.
@@ -116,6 +123,14 @@ pub(crate) fn read_request(bytes: &[u8], max_depth: usize) -> (RequestId, Result
         Ok(Envelope { id, method, params }) if method == live_routes::SUBSCRIBE => {
             let read = live_routes::read_subscribe(params.unwrap_or_default());
             (id, read.map(|(task, after)| LiveRequest::Subscribe { task, after }))
+        }
+        Ok(Envelope { id, method, params }) if method == live_tools::REGISTER => {
+            let read = live_tools::read_register(params.unwrap_or_default());
+            (id, read.map(LiveRequest::Register))
+        }
+        Ok(Envelope { id, method, params }) if method == live_tools::UNREGISTER => {
+            let read = live_tools::read_unregister(params.unwrap_or_default());
+            (id, read.map(LiveRequest::Unregister))
         }
         Ok(Envelope { id, method, .. }) => (id, Err(unknown_method(&method))),
         Err((id, fault)) => (id, Err(fault)),

@@ -5,9 +5,12 @@
 //! cursors.
 
 mod followed_tasks;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod handshake;
 mod requests;
 mod text_frame;
+mod tools;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -36,6 +39,7 @@ use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
 use crate::listen::Socket;
 use crate::live_routes::{check_session, encoder, fault_response};
+use crate::live_tools::{BroughtTool, ToolsReader};
 use crate::metrics::ConnectionEnd;
 use crate::open_calls::OpenCall;
 use crate::operations::shape;
@@ -82,6 +86,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         (None, Some(_)) => return Err(live_routes::cursor_without_task()),
     }
     let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
+    let tools = app.live_tools.reader();
     let (app, headers) = (app.clone(), head.headers.clone());
     let sockets = app.sockets.clone();
     sockets.spawn(async move {
@@ -109,6 +114,8 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             followed,
             out,
             console,
+            tools,
+            brought: Vec::new(),
             _open_call: open_call,
         };
         live.run().await;
@@ -170,6 +177,9 @@ struct LiveSocket {
     out: Vec<u8>,
     /// The log of the process, for a caller that may see it.
     console: Option<ConsoleReader>,
+    tools: ToolsReader,
+    /// What this client has brought into sessions; it goes with the socket.
+    brought: Vec<BroughtTool>,
     _open_call: OpenCall,
 }
 
@@ -204,6 +214,7 @@ impl LiveSocket {
         let mut is_heard = true;
         let stop = self.app.stop.clone();
         let mut stopped = pin!(stop.cancelled());
+        self.add_tools(None);
         loop {
             self.flush().await?;
             tokio::select! {
@@ -218,6 +229,7 @@ impl LiveSocket {
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
+                changed = self.tools.next() => self.add_tools(changed.as_deref()),
                 line = next_line(&mut self.console) => self.add_log_line(&line),
                 activity = self.feed.next() => self.follow(activity).await?,
                 ended = self.followed.next(&mut self.out) => {

@@ -241,7 +241,11 @@ impl TaskStream {
 
     /// The task, then the events that are ready.
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let opened = frames.open(self.encoder.epoch.as_deref(), view.progress.head, out);
+        let seq = match self.shape.profile {
+            Profile::Live => view.progress.last_shown(),
+            Profile::Plain | Profile::Developer | Profile::Gemini => view.progress.head,
+        };
+        let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
         frames.close(opened, out);
         if self.shape.profile == Profile::Live {

@@ -10,7 +10,7 @@ use attache_domain::{
 
 use crate::service::{SessionService, StartedTask, internal};
 use crate::watcher::Watcher;
-use crate::{AvailableTools, CommandRefusal, conversation};
+use crate::{AvailableTools, CommandRefusal, ToolsGuard, conversation};
 
 /// The result of starting a command.
 pub enum CommandOutcome {
@@ -43,6 +43,22 @@ impl SessionService {
 
     /// What the conversation of a task works with.
     pub async fn available_tools(&self, view: &TaskView) -> Result<AvailableTools, Fault> {
+        let settings = self.conversation_settings(view).await?;
+        self.agent.available_tools(view, &settings).await
+    }
+
+    /// Adds an MCP server of the client `by` to the conversation of a task, until the guard is dropped.
+    pub async fn bring_server(
+        &self,
+        view: &TaskView,
+        brought: &RequestedSettings,
+        by: &str,
+    ) -> Result<ToolsGuard, Fault> {
+        let settings = self.conversation_settings(view).await?;
+        self.agent.bring_server(view, &settings, brought, by).await
+    }
+
+    async fn conversation_settings(&self, view: &TaskView) -> Result<RequestedSettings, Fault> {
         let scope = &view.progress.scope;
         let mut place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
         if view.history.is_empty()
@@ -51,8 +67,7 @@ impl SessionService {
             place =
                 ListCommands { context: Some(reserved.context), task: None, settings: reserved.requested };
         }
-        let settings = self.requested_settings(scope, &place).await?;
-        self.agent.available_tools(view, &settings).await
+        self.requested_settings(scope, &place).await
     }
 
     /// Gives the command of `send`, whose message carries one.

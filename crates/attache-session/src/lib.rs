@@ -51,8 +51,8 @@ mod weight;
 
 pub use activity::{ActivityFeed, TaskActivity};
 pub use agent::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, TurnRequest,
-    TurnStopped,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, ToolsGuard,
+    TurnRequest, TurnStopped,
 };
 pub use commands::{CommandOutcome, CommandStatus};
 pub use counters::{Counters, CountersSnapshot};

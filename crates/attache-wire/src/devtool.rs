@@ -20,6 +20,7 @@ pub mod gemini_routes;
 pub(crate) mod incoming;
 pub(crate) mod live;
 pub mod live_routes;
+pub mod live_tools;
 pub mod setting_names;
 mod thought;
 mod uri;

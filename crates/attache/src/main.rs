@@ -58,6 +58,7 @@ fn main() -> ExitCode {
     }
     let Cli { command, headless } = Cli::parse();
     match command {
+        Some(Command::Agents(arguments)) => in_folder(|process| attache_cli::agents::run(arguments, process)),
         Some(Command::Card(arguments)) => attache_cli::card::run(arguments, &own_card::own_card),
         Some(Command::Config(arguments)) => {
             in_folder(|process| Ok(attache_cli::config::run(arguments, process, &sandbox::description)))
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
         }
         Some(Command::Serve(arguments)) => report::end(serve::run(*arguments)),
         Some(Command::Store(arguments)) => store_command::run(arguments),
-        Some(Command::Call(arguments)) => attache_cli::call::run(arguments, &environment::variable),
+        Some(Command::Call(arguments)) => in_folder(|process| Ok(attache_cli::call::run(arguments, process))),
         Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
         Some(Command::Trust(arguments)) => {
             in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))

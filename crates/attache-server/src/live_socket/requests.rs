@@ -31,6 +31,8 @@ impl LiveSocket {
         let handled = match read {
             Ok(LiveRequest::Message(send)) => self.begin(*send).await,
             Ok(LiveRequest::Subscribe { task, after }) => self.subscribe(&task, after.as_ref()).await,
+            Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
+            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister),
             Err(fault) => Err(fault),
         };
         match handled {
@@ -74,7 +76,7 @@ impl LiveSocket {
         let seen = self.app.session.get(&self.scope, &get).await?;
         self.current = Some(task.clone());
         let mut result = live_routes::created(&seen.view);
-        let cursor = replay::encode_cursor(self.app.session.epoch(), seen.view.progress.head);
+        let cursor = replay::encode_cursor(self.app.session.epoch(), seen.view.progress.last_shown());
         result["cursor"] = cursor.into();
         Ok(result)
     }
