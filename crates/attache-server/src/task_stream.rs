@@ -243,7 +243,7 @@ impl TaskStream {
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
         let seq = match self.shape.profile {
             Profile::Live => view.progress.last_shown(),
-            Profile::Plain | Profile::Developer | Profile::Gemini => view.progress.head,
+            Profile::Plain | Profile::Developer | Profile::Gemini | Profile::RestApi => view.progress.head,
         };
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
