@@ -9,8 +9,8 @@ use attache_domain::{
     TaskView, TurnOutcome,
 };
 use attache_session::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, TurnRequest,
-    TurnStopped,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, ToolsGuard,
+    TurnRequest, TurnStopped,
 };
 
 use attache_tool::ToolSpec;
@@ -73,6 +73,18 @@ impl Agent for CodingAgent {
         };
         let servers = servers.into_iter().map(server).collect();
         Ok(AvailableTools { model: setup.model.name().to_owned(), servers, tools })
+    }
+
+    async fn bring_server(
+        &self,
+        view: &TaskView,
+        settings: &RequestedSettings,
+        brought: &RequestedSettings,
+        by: &str,
+    ) -> Result<ToolsGuard, Fault> {
+        let (scope, context) = (&view.progress.scope, &view.context);
+        let guard = self.conversations.bring_server(scope, context, settings, brought, by).await;
+        guard.map_err(|refusal| Fault::invalid(refusal.field, refusal.what))
     }
 
     async fn commands(&self, settings: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {

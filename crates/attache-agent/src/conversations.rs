@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use attache_command::{ExtensionEntry, Memory, ServerEntry};
 use attache_domain::{Content, ContextId, RequestedSettings, Scope};
 use attache_model::ToolDeclaration;
+use attache_session::ToolsGuard;
 use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, ToolSpec, Workspace};
 
 use crate::{AgentModel, Approver};
@@ -79,6 +80,18 @@ pub trait Conversations: Send + Sync + 'static {
         &self,
         settings: &RequestedSettings,
     ) -> Result<attache_command::CommandRegistry, SettingsRefusal>;
+
+    /// Adds an MCP server of the client `by` to a conversation, until the guard is dropped. `brought` names it and nothing else.
+    async fn bring_server(
+        &self,
+        _scope: &Scope,
+        _context: &ContextId,
+        _settings: &RequestedSettings,
+        _brought: &RequestedSettings,
+        _by: &str,
+    ) -> Result<ToolsGuard, SettingsRefusal> {
+        Err(SettingsRefusal { field: "mcpServers", what: "cannot be added to this agent".to_owned() })
+    }
 
     /// From its next turn on the conversation uses the current context files.
     async fn refresh(&self, scope: &Scope, context: &ContextId);

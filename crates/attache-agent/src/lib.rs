@@ -33,6 +33,7 @@ mod wording;
 
 pub use agent_model::AgentModel;
 pub use approver::{ApprovalDecision, ApprovalRequest, Approver};
+pub use attache_session::ToolsGuard;
 pub use coding_agent::CodingAgent;
 pub use conversations::{
     ClientServer, ContextFiles, ConversationLimits, ConversationSetup, Conversations, SettingsRefusal,

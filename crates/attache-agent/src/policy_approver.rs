@@ -57,8 +57,21 @@ struct ConversationGrants {
     /// The rules, and those that answers made.
     policy: Policy,
     learnt: Vec<PolicyRule>,
-    /// Servers of the client that a person let the agent use.
-    agreed_servers: BTreeSet<String>,
+    /// Servers of clients that a person let the agent use.
+    agreed_servers: BTreeSet<(String, String)>,
+}
+
+/// A server that a client named, and its address if that is known.
+#[derive(Clone, Copy)]
+struct UsedServer<'a> {
+    name: &'a str,
+    address: &'a str,
+}
+
+impl UsedServer<'_> {
+    fn key(self) -> (String, String) {
+        (self.name.to_owned(), self.address.to_owned())
+    }
 }
 
 impl PolicyApprover {
@@ -100,7 +113,7 @@ impl PolicyApprover {
         if choice != ApprovalChoice::Cancel
             && let Some(server) = self.client_server(case)
         {
-            self.grants().agreed_servers.insert(server.to_owned());
+            self.grants().agreed_servers.insert(server.key());
         }
         if !may_last(case) {
             return Vec::new();
@@ -124,11 +137,14 @@ impl PolicyApprover {
     }
 
     /// The server of the client that the call would use.
-    fn client_server<'a>(&self, case: ApprovalRequest<'a>) -> Option<&'a str> {
+    fn client_server<'a>(&self, case: ApprovalRequest<'a>) -> Option<UsedServer<'a>> {
+        // The name alone is not enough: another client may bring another server under it.
+        if let Preview::Mcp { server, address: Some(address), .. } = &case.proposal.shown {
+            return Some(UsedServer { name: server, address });
+        }
         case.proposal.effects.iter().find_map(|effect| match effect {
-            Effect::UseServer { server, .. } => {
-                Some(server.as_str()).filter(|server| self.options.client_servers.contains(*server))
-            }
+            Effect::UseServer { server, .. } => Some(UsedServer { name: server, address: "" })
+                .filter(|server| self.options.client_servers.contains(server.name)),
             _ => None,
         })
     }
@@ -179,10 +195,11 @@ impl Approver for PolicyApprover {
         let (ruled, mode) = {
             let terms = self.grants();
             let judged = self.call_facts(case, terms.mode);
-            let server = self.client_server(case).filter(|server| !terms.agreed_servers.contains(*server));
+            let server =
+                self.client_server(case).filter(|server| !terms.agreed_servers.contains(&server.key()));
             let first = match server {
                 _ if case.tool.name == CONNECT_SERVER => Some("the first connection".to_owned()),
-                server => server.map(|server| format!("the first use of {server}")),
+                server => server.map(|server| format!("the first use of {}", server.name)),
             };
             let ruled = match first.filter(|_| judged.effective_mode() != PolicyMode::Yolo) {
                 Some(first) => rule(&terms.policy, &judged).and_ask(&judged, first),

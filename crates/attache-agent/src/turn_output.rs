@@ -29,6 +29,7 @@ impl TurnOutput {
             task: Some(self.task.clone()),
             requested: None,
             command: None,
+            sender: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,

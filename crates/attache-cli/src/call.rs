@@ -1,5 +1,6 @@
 //! `attache call`: calls any A2A agent.
 
+mod agent;
 mod answers;
 mod arguments;
 mod connection;
@@ -15,26 +16,26 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use attache_client::Client;
-use attache_config::Environment;
 use attache_domain::visible_line;
 
 use self::arguments::Request;
 use self::conversation::Conversation;
 use self::end::CallEnd;
+use crate::ProcessContext;
 use crate::report::{self, with_hint};
 
 pub use self::arguments::CallArguments;
 
-pub fn run(arguments: CallArguments, environment: Environment<'_>) -> ExitCode {
-    attempt(arguments, environment).unwrap_or_else(|error| report::failure(&error))
+pub fn run(arguments: CallArguments, process: ProcessContext<'_>) -> ExitCode {
+    attempt(arguments, process).unwrap_or_else(|error| report::failure(&error))
 }
 
-fn attempt(arguments: CallArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
+fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Result<ExitCode> {
     let request = arguments.request()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     runtime.block_on(async {
-        let connecting = connection::connect(&arguments, environment);
+        let connecting = connection::connect(&arguments, process);
         let client = tokio::select! {
             biased;
             _ = tokio::signal::ctrl_c() => return Ok(CallEnd::Interrupted.code()),

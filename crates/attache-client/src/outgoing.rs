@@ -30,6 +30,7 @@ impl OutgoingMessage {
             metadata: None,
             requested: None,
             command: None,
+            sender: None,
         };
         Self {
             send: SendMessage {

@@ -27,6 +27,8 @@ pub enum Intent {
     Answer { answers: Vec<(CallId, CallAnswer)>, prompt: Option<(Message, Digest)> },
     /// A client cancels the task.
     Cancel,
+    /// A client stops this turn. The task goes on with the next message.
+    StopTurn { turn: u32 },
     /// The runner or the agent reports what happened.
     Record(Fact),
 }
@@ -78,6 +80,7 @@ impl Progress {
             }
             Intent::Answer { answers, prompt } => self.decide_answers(answers, prompt),
             Intent::Cancel => self.decide_cancel(),
+            Intent::StopTurn { turn } => Ok(self.decide_stop(turn)),
             Intent::Record(fact) => self.decide_record(fact),
         }
     }
@@ -207,6 +210,20 @@ impl Progress {
         }])
     }
 
+    /// Nothing happens if the turn is over, or the whole task is about to end.
+    fn decide_stop(&self, turn: u32) -> Facts {
+        if self.turn.phase == TurnPhase::Over || self.turn.number != turn || self.cancel_requested {
+            return Facts::new();
+        }
+        let id = MessageId::from(format!("stopped-{turn}-{}", self.task));
+        let message =
+            Message::from_agent(id, self.context.clone(), Some(self.task.clone()), "Stopped, as requested.");
+        let reason = Metadata::from_iter([("reason".to_owned(), "stopped".into())]);
+        let message = Arc::new(Message { metadata: Some(reason), ..message });
+        let end = self.decide_turn_end(TurnOutcome::InputRequired, Some(message), None);
+        self.open_calls_canceled("The turn was stopped.").chain(end).collect()
+    }
+
     /// The first terminal fact wins: later reports of the agent are refused here.
     fn decide_record(&self, fact: Fact) -> Result<Facts, Fault> {
         self.refuse_if_finished()?;
@@ -258,21 +275,23 @@ impl Progress {
         }
         Ok(match fact {
             Fact::TurnEnded { outcome, message, usage } => self.decide_turn_end(outcome, message, usage),
-            Fact::TaskCanceled => self.open_calls_canceled().chain([Fact::TaskCanceled]).collect(),
+            Fact::TaskCanceled => {
+                self.open_calls_canceled("The task was canceled.").chain([Fact::TaskCanceled]).collect()
+            }
             fact => smallvec![fact],
         })
     }
 
     /// Ends every open call, for clients that follow calls.
-    fn open_calls_canceled(&self) -> impl Iterator<Item = Fact> {
+    fn open_calls_canceled(&self, why: &str) -> impl Iterator<Item = Fact> {
         let open = self.work.calls.iter().filter(|call| call.phase != CallPhase::Finished);
-        open.map(|call| {
-            let text = "[Operation Cancelled] The task was canceled.";
+        let text = format!("[Operation Cancelled] {why}");
+        open.map(move |call| {
             Fact::CallFinished(Box::new(FinishedCall {
                 call: call.id.clone(),
                 outcome: CallOutcome::Canceled,
-                output: vec![Content::Text(text.into())],
-                summary: text.into(),
+                output: vec![Content::Text(text.clone())],
+                summary: text.clone(),
                 diff: None,
             }))
         })
@@ -285,9 +304,14 @@ impl Progress {
         message: Option<Arc<Message>>,
         usage: Option<Box<Usage>>,
     ) -> Facts {
-        let outcome = match (self.ending, outcome) {
-            (TaskEnding::StaysOpen, TurnOutcome::Completed) => TurnOutcome::InputRequired,
-            (_, outcome) => outcome,
+        let (outcome, message) = match (self.ending, outcome) {
+            (TaskEnding::StaysOpen | TaskEnding::Session, TurnOutcome::Completed) => {
+                (TurnOutcome::InputRequired, message)
+            }
+            (TaskEnding::Session, TurnOutcome::Failed) => {
+                (TurnOutcome::InputRequired, message.map(with_failure_reason))
+            }
+            (_, outcome) => (outcome, message),
         };
         let mut facts = Facts::new();
         if self.turn.text == TextPhase::Speaking {
@@ -295,11 +319,9 @@ impl Progress {
         }
         let answered =
             matches!(outcome, TurnOutcome::Completed | TurnOutcome::InputRequired | TurnOutcome::Failed);
-        let goes_on = answered && !self.queue.is_empty();
-        facts.push(if goes_on {
-            Fact::PromptTaken { said: message }
-        } else {
-            Fact::TurnEnded { outcome, message, usage }
+        facts.push(match self.queue.front().filter(|_| answered) {
+            Some(prompt) => Fact::PromptTaken { said: message, message: Some(prompt.id.clone()) },
+            None => Fact::TurnEnded { outcome, message, usage },
         });
         facts
     }
@@ -332,4 +354,11 @@ impl Progress {
         }
         Ok(())
     }
+}
+
+/// The state does not show the failure of a turn in a session, so the message does.
+fn with_failure_reason(message: Arc<Message>) -> Arc<Message> {
+    let mut message = Arc::unwrap_or_clone(message);
+    message.metadata.get_or_insert_default().entry("reason").or_insert_with(|| "failed".into());
+    Arc::new(message)
 }

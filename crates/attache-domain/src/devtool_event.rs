@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::update::closes_stream;
 use crate::{
-    Artifact, CallId, CallRecord, CallRecords, Event, Fact, Message, ReplyShape, TaskState, UpdateContext,
-    Usage,
+    Artifact, CallId, CallRecord, CallRecords, Event, Fact, Message, MessageId, ReplyShape, TaskState,
+    UpdateContext, Usage,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,13 @@ pub enum DevtoolEvent<'a> {
         closes: bool,
         usage: Option<&'a Usage>,
         why: StateReason,
+    },
+    /// A client's message arrived, or its turn comes.
+    Prompt {
+        id: &'a MessageId,
+        /// None when it was shown before.
+        message: Option<&'a Message>,
+        change: PromptChange,
     },
     Thought(&'a str),
     /// The next piece of the answer.
@@ -62,6 +69,16 @@ pub enum StateReason {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptChange {
+    /// It is worked on next.
+    Received,
+    /// It waits for the end of the work under way.
+    Queued,
+    /// It waited and is worked on next. The prompt before it is settled.
+    Taken,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallChange {
     /// It has a proposal; it may wait for approval.
     Proposed,
@@ -98,12 +115,20 @@ pub fn devtool_event_of<'a>(
     let call = |id: &CallId, moved: CallChange| {
         call_records.find(id).map(|call| DevtoolEvent::Call { call: call.as_ref(), moved })
     };
+    let prompt = |message: &'a Message, change: PromptChange| {
+        // A task that was cancelled before its first message has none.
+        let is_said = !message.parts.is_empty();
+        is_said.then_some(DevtoolEvent::Prompt { id: &message.id, message: Some(message), change })
+    };
     match &event.fact {
-        Fact::TaskOpened(_)
-        | Fact::MessageReceived { .. }
-        | Fact::PromptQueued { .. }
-        | Fact::PromptTaken { .. }
-        | Fact::ModelAnswered(_)
+        Fact::TaskOpened(opened) => prompt(&opened.message, PromptChange::Received),
+        Fact::MessageReceived { message, .. } => prompt(message, PromptChange::Received),
+        Fact::PromptQueued { message, .. } => prompt(message, PromptChange::Queued),
+        Fact::PromptTaken { message, .. } => {
+            let change = PromptChange::Taken;
+            message.as_ref().map(|id| DevtoolEvent::Prompt { id, message: None, change })
+        }
+        Fact::ModelAnswered(_)
         | Fact::ModelChosen { .. }
         | Fact::ModelResponded { .. }
         | Fact::ContextGiven(_)

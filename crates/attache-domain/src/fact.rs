@@ -37,6 +37,9 @@ pub enum Fact {
     PromptTaken {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Arc<Message>>,
+        /// The prompt. Older logs lack it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
     },
     /// The agent began to work on the latest message.
     TurnStarted {
@@ -337,6 +340,8 @@ pub enum TaskEnding {
     Reopens,
     /// A finished turn leaves the task waiting for the next message.
     StaysOpen,
+    /// The same after a turn that failed. Only a cancel ends the task.
+    Session,
 }
 
 /// What the caller gets back, fixed when the task opens.

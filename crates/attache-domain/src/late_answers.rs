@@ -29,7 +29,7 @@ pub fn answerer(scope: &Scope, client: Option<&str>, message: &MessageId) -> Str
 }
 
 /// The caller and the client in what [`answerer`] says.
-fn client_of(by: &str) -> &str {
+pub fn client_of(by: &str) -> &str {
     by.rsplit_once(IN_MESSAGE).map_or(by, |(client, _)| client)
 }
 

@@ -38,6 +38,7 @@ mod question;
 mod repeat_detector;
 mod requested_settings;
 mod rights;
+mod sender;
 mod server_approval;
 mod size;
 mod state;
@@ -66,7 +67,7 @@ pub use conversation::{
 };
 pub use cursor::{Cursor, DuplicateRule, DuplicateWindow, GapPolicy, GapReason, ReplayGap};
 pub use decide::{Facts, Intent, OpenTask};
-pub use devtool_event::{CallChange, DevtoolEvent, StateReason, devtool_event_of};
+pub use devtool_event::{CallChange, DevtoolEvent, PromptChange, StateReason, devtool_event_of};
 pub use fact::{
     AnswerLocation, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
     GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, ReplyShape, ResponseEnd, TaskEnding,
@@ -75,7 +76,7 @@ pub use fact::{
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
 pub use ignore_poison::IgnorePoison;
-pub use late_answers::answerer;
+pub use late_answers::{answerer, client_of};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use message_answers::{
     AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NewContent, PartAnswers,
@@ -94,6 +95,7 @@ pub use push::{
 pub use repeat_detector::RepeatDetector;
 pub use requested_settings::RequestedSettings;
 pub use rights::{Right, Rights};
+pub use sender::{Interface, Sender};
 pub use server_approval::{AGENT_MODEL, CONNECT_SERVER, ServerApproval};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;

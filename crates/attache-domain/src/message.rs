@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CommandCall, ContextId, MessageId, RequestedSettings, TaskId};
+use crate::{CommandCall, ContextId, MessageId, RequestedSettings, Sender, TaskId};
 
 /// Free-form data attached to an object; an extension keeps its data under its URI.
 pub type Metadata = serde_json::Map<String, Value>;
@@ -36,6 +36,9 @@ pub struct Message {
     /// The command to run; the parts only repeat it as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Box<CommandCall>>,
+    /// Who sent it, for other clients. Older logs lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<Box<Sender>>,
 }
 
 impl Message {
@@ -54,6 +57,7 @@ impl Message {
             task,
             requested: None,
             command: None,
+            sender: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,

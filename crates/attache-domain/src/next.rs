@@ -11,6 +11,8 @@ pub enum Step {
     ContinueTurn { turn: u32 },
     /// Stop, because a client cancelled the task.
     Cancel,
+    /// Stop the turn, because a client asked for it. Never from the log: a restart continues the turn.
+    StopTurn { turn: u32 },
 }
 
 impl Progress {

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use crate::{
-    AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Message, MessageAnswers, Metadata,
-    NewPushConfig, PushConfigOperation, RequestedSettings, Rights, Scope, TaskEnding, TaskId, TaskState,
+    AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Interface, Message, MessageAnswers,
+    Metadata, NewPushConfig, PushConfigOperation, RequestedSettings, Rights, Scope, TaskEnding, TaskId,
+    TaskState,
 };
 
 /// A request with its caller.
@@ -124,6 +125,8 @@ pub struct SendOptions {
     pub resumes: bool,
     /// The name of the client, shown to other clients.
     pub client: Option<String>,
+    /// How the message arrives, shown to other clients.
+    pub interface: Option<Interface>,
     /// What the client may do; the surface that took the message says so.
     pub rights: Rights,
     /// Where it reads the answers of the tasks that it opens.

@@ -215,7 +215,7 @@ impl TaskView {
                 self.enter(self.status.state.after_message(), None, event.at);
                 self.add_message(message.clone());
             }
-            Fact::PromptTaken { said } => {
+            Fact::PromptTaken { said, .. } => {
                 self.keep_answer();
                 self.history.extend(said.iter().cloned());
                 if let Some(message) = self.progress.queue.front().cloned() {
@@ -374,6 +374,7 @@ impl TaskView {
             task: Some(self.task.clone()),
             requested: None,
             command: None,
+            sender: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,

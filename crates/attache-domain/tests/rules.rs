@@ -17,6 +17,7 @@ fn message(id: &str, text: &str) -> Message {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: vec![],
         extensions: vec![],
         metadata: None,
@@ -96,6 +97,32 @@ fn ended(outcome: TurnOutcome) -> Fact {
 
 fn texts(view: &TaskView) -> Vec<String> {
     view.history.iter().map(|message| message.text()).collect()
+}
+
+#[test]
+fn a_stop_ends_the_turn_it_names_and_nothing_else() {
+    let mut log = Log::started();
+    log.record(said("a")).unwrap();
+    assert_eq!(log.push(Intent::StopTurn { turn: 2 }), Ok(0), "another turn");
+    log.push(Intent::StopTurn { turn: 1 }).unwrap();
+    assert_eq!(log.view.status.state, TaskState::InputRequired);
+    assert_eq!(texts(&log.view), ["hello", "a"]);
+    assert_eq!(log.push(Intent::StopTurn { turn: 1 }), Ok(0), "it is over");
+    assert!(log.record(said("late")).is_err());
+    log.say("m1").unwrap();
+    assert_eq!(log.view.progress.turn.number, 2);
+    log.push(Intent::Cancel).unwrap();
+    assert_eq!(log.push(Intent::StopTurn { turn: 2 }), Ok(0), "the whole task ends");
+}
+
+#[test]
+fn endings_are_stored_by_these_names() {
+    use TaskEnding::{Completes, Reopens, Session, StaysOpen};
+    let names =
+        [(Completes, "completes"), (Reopens, "reopens"), (StaysOpen, "stays_open"), (Session, "session")];
+    for (ending, name) in names {
+        assert_eq!(serde_json::to_value(ending).unwrap(), name);
+    }
 }
 
 #[test]
@@ -238,7 +265,7 @@ fn facts_that_do_not_fit_are_refused() {
     assert!(log.record(Fact::TextEnded).is_err(), "nothing was said");
     assert!(log.record(Fact::Replied { message: message("r", "r").into() }).is_err(), "a task was promised");
     assert!(log.record(Fact::CancelRequested).is_err(), "agents do not ask, they report");
-    assert!(log.record(Fact::PromptTaken { said: None }).is_err(), "there is none");
+    assert!(log.record(Fact::PromptTaken { said: None, message: None }).is_err(), "there is none");
 }
 
 #[test]

@@ -18,5 +18,5 @@ pub use failure::{FailureKind, RunFailure};
 pub use input::{PromptInput, read_input};
 pub use output::{OutputFormat, RunOutput, RunSummary, output};
 pub use output_event::OutputEvent;
-pub use runner::{HeadlessRunner, HeadlessSession};
+pub use runner::{ConnectedClients, HeadlessRunner, HeadlessSession, reserve_task};
 pub use stats::Stats;

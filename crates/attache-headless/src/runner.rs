@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use attache_domain::{
     CallOutcome, CancelTask, ContextId, Event, Fact, Fault, Message, MessageId, Part, Rights, Role, Scope,
-    SendConfiguration, SendMessage, SendOptions, TaskView, TurnOutcome,
+    SendConfiguration, SendMessage, SendOptions, TaskId, TaskView, TurnOutcome,
 };
-use attache_session::{CommandOutcome, CommandRefusal, Follower, SessionService, Subscription, TailEntry};
+use attache_session::{
+    CommandOutcome, CommandRefusal, Follower, Reservation, SessionService, Subscription, TailEntry,
+};
 use attache_tool::ToolErrorKind;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use uuid::Uuid;
@@ -32,6 +34,8 @@ pub struct HeadlessRunner {
     fallback_answer: Option<String>,
     /// The name of the model, for people. The provider may fall back to others.
     model: String,
+    /// Where clients can answer what the task asks.
+    answered_at: Option<String>,
 }
 
 /// The session that a run works in. The binary starts it.
@@ -41,6 +45,27 @@ pub struct HeadlessSession {
     pub model: String,
     /// The folder is trusted.
     pub trusted: bool,
+    /// Others that see the task and can answer what it asks.
+    pub clients: Option<ConnectedClients>,
+}
+
+/// The clients of a live endpoint.
+pub struct ConnectedClients {
+    /// The id under which they see the task.
+    pub task: TaskId,
+    /// Where they connect.
+    pub url: String,
+}
+
+/// Reserves the id of the session for its task, so that clients see the task before it begins.
+pub async fn reserve_task(session: &SessionService, session_id: &str) -> Result<TaskId, Fault> {
+    let (context, rights) = (Some(ContextId::from(session_id)), Rights::ALL);
+    let wanted = Reservation { context, rights, ..Reservation::default() };
+    session.reserve_as(&operator(), TaskId::from(session_id), wanted).await
+}
+
+fn operator() -> Scope {
+    Scope::new("", "operator")
 }
 
 /// Why the reading stopped.
@@ -66,33 +91,23 @@ impl HeadlessRunner {
         replied.or_else(|| self.fallback_answer.clone()).unwrap_or_else(|| view.answer_text())
     }
 
-    /// Works until the task settles, then ends the session. The outer error is one of writing.
+    /// Works until the task settles. The outer error is one of writing.
     pub async fn run(
         &mut self,
-        HeadlessSession { session, model, trusted }: HeadlessSession,
+        HeadlessSession { session, model, trusted, clients }: &HeadlessSession,
         session_id: &str,
         input: &PromptInput,
         output: &mut dyn RunOutput,
     ) -> io::Result<Result<(), RunFailure>> {
-        self.model = model;
-        self.events.denials.trusted = trusted;
-        let result = self.run_task(&session, session_id, input, output).await;
-        // Ends what still runs.
-        session.shutdown().await;
-        result
-    }
-
-    async fn run_task(
-        &mut self,
-        session: &SessionService,
-        session_id: &str,
-        input: &PromptInput,
-        output: &mut dyn RunOutput,
-    ) -> io::Result<Result<(), RunFailure>> {
+        self.model.clone_from(model);
+        self.events.denials.trusted = *trusted;
+        self.answered_at = clients.as_ref().map(|clients| clients.url.clone());
         let mut interrupt = StopSignals::watch()?;
         output.begin(&self.model, &input.prompt)?;
-        let scope = Scope::new("", "operator");
-        let subscription = match begin(session, &scope, session_id, input).await {
+        let scope = operator();
+        let mut prompt = send(session_id, &input.prompt);
+        prompt.message.task = clients.as_ref().map(|clients| clients.task.clone());
+        let subscription = match begin(session, &scope, prompt, input).await {
             Ok(subscription) => subscription,
             Err(failure) => return Ok(Err(failure)),
         };
@@ -162,6 +177,10 @@ impl HeadlessRunner {
                 "the task was cancelled",
             )))),
             Fact::PersonAsked { message } => {
+                if let Some(url) = &self.answered_at {
+                    let question = format!("waits for an answer at {url}: {}", message.text().trim_end());
+                    return output.show(&OutputEvent::Warning(question)).err().map(ExitReason::Unread);
+                }
                 let advice = "nobody can answer here; allow it with --approval-mode or --allowed-tools";
                 let message = format!("{}\n({advice})", message.text().trim_end());
                 Some(ExitReason::Fatal(RunFailure::new(FailureKind::Tool, message)))
@@ -228,11 +247,10 @@ fn reason_in(message: &Message) -> Option<&str> {
 async fn begin(
     session: &SessionService,
     scope: &Scope,
-    session_id: &str,
+    prompt: SendMessage,
     input: &PromptInput,
 ) -> Result<Subscription, RunFailure> {
     let wrong = |fault: Fault| RunFailure::new(FailureKind::Input, fault.to_string());
-    let prompt = send(session_id, &input.prompt);
     if let Some(call) = input.command() {
         let mut given = prompt.clone();
         given.message.command = Some(Box::new(call));
@@ -261,6 +279,7 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

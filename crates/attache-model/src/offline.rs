@@ -33,7 +33,7 @@ use request::{Request, without_courtesies};
 ///
 /// # let message = Message { id: "m1".into(), role: Role::User, parts: vec![Part::text("what is 6 * 7?")],
 /// #     context: None, task: None, reference_tasks: vec![], extensions: vec![], metadata: None,
-/// #     requested: None, command: None };
+/// #     requested: None, command: None, sender: None };
 /// assert_eq!(OfflineModel.reply_shape(&message), ReplyShape::Task);
 /// ```
 #[derive(Debug, Clone, Copy, Default)]

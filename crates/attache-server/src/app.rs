@@ -16,6 +16,7 @@ use crate::auth::{Caller, RequestGuard};
 use crate::card::{CardDocuments, PublicCard};
 use crate::connection_origin::ConnectionOrigin;
 use crate::http::Response;
+use crate::live_tools::LiveTools;
 use crate::metrics::Metrics;
 use crate::open_calls::OpenCalls;
 use crate::request_body::RequestBody;
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) open_calls: OpenCalls,
     pub(crate) started: Instant,
+    /// What clients have brought into sessions.
+    pub(crate) live_tools: Arc<LiveTools>,
     /// The open WebSockets.
     pub(crate) sockets: TaskTracker,
     /// Ends the open streams.
@@ -51,6 +54,7 @@ impl App {
             metrics: Metrics::new(),
             open_calls: OpenCalls::new(&options.limits),
             started: Instant::now(),
+            live_tools: LiveTools::new(),
             sockets: TaskTracker::new(),
             stop,
             requests: AtomicU64::new(1),

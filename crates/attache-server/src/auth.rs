@@ -17,6 +17,9 @@ use self::tokens::Tokens;
 use crate::ServerOptions;
 use crate::peer::Peer;
 
+/// Of the name under which other clients see a caller.
+const MAX_NAME_CHARS: usize = 80;
+
 pub(crate) struct RequestGuard {
     tokens: Tokens,
     /// The user whose processes need no token; none while there are tokens.
@@ -92,6 +95,13 @@ impl RequestGuard {
         if let Some(name) = self.tokens.name(caller) {
             options.client = Some(name.to_owned());
         }
+    }
+
+    /// The caller as other clients see it: the name of its token, else what it calls itself.
+    pub(crate) fn shown_name(&self, caller: Caller, headers: &HeaderMap) -> String {
+        let agent = || headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        let name = self.tokens.name(caller).or_else(agent).unwrap_or("a client");
+        name.chars().filter(|letter| !letter.is_control()).take(MAX_NAME_CHARS).collect()
     }
 
     fn host_is_known(&self, host: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Which extensions a request activates, and the dialect of its response.
 
-use attache_domain::{AnswerLocation, DuplicateRule, Fault, SendMessage, SendOptions, TaskView};
+use attache_domain::{AnswerLocation, DuplicateRule, Fault, Interface, SendMessage, SendOptions, TaskView};
 use attache_wire::devtool::{self, Profile};
 use attache_wire::{Version, extensions};
 use http::{HeaderMap, HeaderValue, header};
@@ -83,7 +83,13 @@ impl ExtensionSelection {
 
     /// Adds what the client expects and who it is. The place for answers is that of plain A2A clients; the extension has
     /// events of its own for them.
-    pub(crate) fn apply_to(&self, app: &App, send: &mut SendMessage, origin: RequestOrigin) {
+    pub(crate) fn apply_to(
+        &self,
+        app: &App,
+        send: &mut SendMessage,
+        origin: RequestOrigin,
+        interface: Interface,
+    ) {
         let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
         let profile = self.profile().or(default);
         let answer = match profile {
@@ -100,6 +106,7 @@ impl ExtensionSelection {
             duplicate_rule: sameness,
             resumes: false,
             client: self.client.clone(),
+            interface: Some(interface),
             rights: Default::default(),
             answer,
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::Fault;
+use attache_domain::{Fault, Interface};
 use attache_wire::jsonrpc::{self, RequestId};
 use attache_wire::{Encoder, Version, proto, rest, retry_after};
 use http::{HeaderValue, StatusCode, header};
@@ -37,6 +37,17 @@ impl BindingName {
             Self::JsonRpc => "jsonrpc",
             Self::Rest => "rest",
             Self::Grpc => "grpc",
+        }
+    }
+}
+
+impl BindingName {
+    /// As other clients of a task see it.
+    pub(crate) fn interface(self) -> Interface {
+        match self {
+            Self::JsonRpc => Interface::JsonRpc,
+            Self::Rest => Interface::HttpJson,
+            Self::Grpc => Interface::Grpc,
         }
     }
 }

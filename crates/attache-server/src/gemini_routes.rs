@@ -96,19 +96,32 @@ async fn create(app: &App, scope: &Scope, bytes: &[u8], origin: RequestOrigin) -
         if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
     // A server with the live endpoint answers its clients with an object.
     let names_id_only = !app.options.live || live_routes::is_gemini_create(&body);
+    if let Some(session) = app.options.live_session.clone() {
+        return created(app, scope, session, names_id_only, 200).await;
+    }
     let (context, mut requested) = gemini_routes::read_create(body)?;
     if let Some(requested) = requested.as_mut().filter(|_| origin.is_local) {
         requested.mark_local_client();
     }
     let (ending, rights) = (Profile::Gemini.ending(), origin.caller.rights());
     let task = app.session.reserve(scope, Reservation { context, requested, ending, rights }).await?;
+    created(app, scope, task, names_id_only, 201).await
+}
+
+async fn created(
+    app: &App,
+    scope: &Scope,
+    task: TaskId,
+    names_id_only: bool,
+    status: u16,
+) -> Result<Response, Fault> {
     let created = if names_id_only {
         task.as_str().into()
     } else {
         let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
         live_routes::created(&reserved.view)
     };
-    Ok(answer(201, "application/json", gemini_routes::to_bytes(&created)))
+    Ok(answer(status, "application/json", gemini_routes::to_bytes(&created)))
 }
 
 async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {

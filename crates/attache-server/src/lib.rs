@@ -28,6 +28,7 @@ mod last_event_id;
 mod listen;
 mod live_routes;
 mod live_socket;
+mod live_tools;
 mod log_limit;
 mod metrics;
 mod open_calls;

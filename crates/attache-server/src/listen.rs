@@ -37,7 +37,7 @@ use crate::{Limits, ServerOptions, service};
 use connection_slots::{ConnectionSlot, ConnectionSlots};
 use connection_watch::{CloseReason, ConnectionTimeouts, ConnectionWatch};
 use response_body::{Multiplexing, ResponseBody};
-use socket::Socket;
+pub(crate) use socket::Socket;
 
 /// Connections get this long to write their last bytes.
 const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -116,9 +116,10 @@ impl Server {
             };
             let watch = ConnectionWatch::new(timeouts);
             slots.watch(&slot, &watch);
+            let slot = Arc::new(slot);
             app.metrics.count_connection(slot.origin.admission);
             let peer = Peer::of(&stream, app.guard.local_user(), slot.origin);
-            let socket = TokioIo::new(Socket::new(stream, watch.clone()));
+            let socket = TokioIo::new(Socket::new(stream, watch.clone(), slot.clone()));
             let service = {
                 let (app, watch) = (app.clone(), watch.clone());
                 // Boxed, so that a connection that only streams does not hold the memory of the setup.

@@ -3,8 +3,12 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use attache_domain::{Fault, MessageId, Operation, OperationKind, SendMessage, TaskId};
-use attache_wire::devtool::{Profile, live_routes};
+use attache_domain::{
+    Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
+};
+use attache_session::WhenFinished;
+use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
+use attache_wire::devtool::{Profile, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest};
 use http::request::Parts;
@@ -19,14 +23,14 @@ use crate::http::Response;
 use crate::operations::{open_call, shape};
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
-use crate::{body, large_bodies, live_socket};
+use crate::{body, large_bodies, last_event_id, live_socket};
 
 /// An error names this much of an unknown method.
 const MAX_NAME_CHARS: usize = 80;
 
 /// One of these routes.
 pub(crate) enum LiveRoute {
-    /// A message to the task, and what happens until its prompt is settled.
+    /// A message to the task, and what happens until its prompt is settled; or all activity of the task.
     Stream(TaskId),
     /// The WebSocket.
     Socket,
@@ -55,8 +59,18 @@ pub(crate) async fn handle(
         LiveRoute::Stream(task) => task,
         LiveRoute::Socket => return live_socket::handle(app, head, origin).await,
     };
+    if head.method == Method::GET {
+        let followed = follow(app, &task, head, origin).await;
+        app.metrics.count_call(
+            BindingName::Rest,
+            Version::V0_3,
+            OperationKind::Subscribe,
+            followed.as_ref().err(),
+        );
+        return followed.unwrap_or_else(|fault| fault_response(&RequestId::Null, &fault));
+    }
     if head.method != Method::POST {
-        return verb_not_allowed(head, "POST");
+        return verb_not_allowed(head, "GET, POST");
     }
     let bytes = match body::read(&head.headers, body, &app.options.limits).await {
         Ok(bytes) => bytes,
@@ -65,7 +79,11 @@ pub(crate) async fn handle(
     let streamed = async {
         let (id, read) = read_request(&bytes, app.options.limits.json_depth);
         let streamed = match read {
-            Ok(send) => stream(app, &task, &head.headers, send, origin).await,
+            Ok(LiveRequest::Message(send)) => stream(app, &task, &head.headers, *send, origin).await,
+            Ok(LiveRequest::Subscribe { .. }) => Err(unknown_method(live_routes::SUBSCRIBE)),
+            Ok(LiveRequest::Register(_) | LiveRequest::Unregister(_)) => Err(Fault::Unsupported {
+                what: "tools stay as long as their client is connected: bring them over the WebSocket".into(),
+            }),
             Err(fault) => Err(fault),
         };
         let refused = streamed.as_ref().err();
@@ -75,25 +93,52 @@ pub(crate) async fn handle(
     large_bodies::run(bytes.len(), pin!(streamed)).await
 }
 
+/// What a client asks for.
+pub(crate) enum LiveRequest {
+    Message(Box<SendMessage>),
+    /// The events of a task on a WebSocket, after a cursor or from now on.
+    Subscribe {
+        task: TaskId,
+        after: Option<Cursor>,
+    },
+    /// MCP servers for a session, while the WebSocket is open.
+    Register(RegisterTools),
+    Unregister(UnregisterTools),
+}
+
 /// Reads a JSON-RPC request, or its parameters alone.
-pub(crate) fn read_request(bytes: &[u8], max_depth: usize) -> (RequestId, Result<SendMessage, Fault>) {
+pub(crate) fn read_request(bytes: &[u8], max_depth: usize) -> (RequestId, Result<LiveRequest, Fault>) {
+    let message = |params| live_routes::read_message(params).map(Box::new).map(LiveRequest::Message);
     let value = match json::parse(bytes, max_depth) {
         Ok(value) => value,
         Err(fault) => return (RequestId::Null, Err(fault)),
     };
     if is_parameters(&value) {
-        return (RequestId::Null, live_routes::read_message(value));
+        return (RequestId::Null, message(value));
     }
     match jsonrpc::parse(bytes, max_depth) {
         Ok(Envelope { id, method, params }) if method == live_routes::METHOD => {
-            (id, live_routes::read_message(params.unwrap_or_default()))
+            (id, message(params.unwrap_or_default()))
         }
-        Ok(Envelope { id, method, .. }) => {
-            let method = method.chars().take(MAX_NAME_CHARS).collect();
-            (id, Err(Fault::MethodNotFound { method }))
+        Ok(Envelope { id, method, params }) if method == live_routes::SUBSCRIBE => {
+            let read = live_routes::read_subscribe(params.unwrap_or_default());
+            (id, read.map(|(task, after)| LiveRequest::Subscribe { task, after }))
         }
+        Ok(Envelope { id, method, params }) if method == live_tools::REGISTER => {
+            let read = live_tools::read_register(params.unwrap_or_default());
+            (id, read.map(LiveRequest::Register))
+        }
+        Ok(Envelope { id, method, params }) if method == live_tools::UNREGISTER => {
+            let read = live_tools::read_unregister(params.unwrap_or_default());
+            (id, read.map(LiveRequest::Unregister))
+        }
+        Ok(Envelope { id, method, .. }) => (id, Err(unknown_method(&method))),
         Err((id, fault)) => (id, Err(fault)),
     }
+}
+
+fn unknown_method(method: &str) -> Fault {
+    Fault::MethodNotFound { method: method.chars().take(MAX_NAME_CHARS).collect() }
 }
 
 fn is_parameters(value: &Value) -> bool {
@@ -108,32 +153,98 @@ async fn stream(
     origin: RequestOrigin,
 ) -> Result<Response, Fault> {
     origin.caller.may_ask(OperationKind::Stream)?;
+    check_session(app, task)?;
     live_routes::address(&mut send, task)?;
-    complete(app, headers, &mut send, origin);
+    complete(app, headers, &mut send, origin, Interface::LiveHttp);
+    let after = last_event_id::cursor(headers)?;
     let scope = origin.caller.scope("");
+    let message = send.message.id.clone();
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
     let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-    let (subscription, bare) = app.session.stream(&scope, send, None).await?;
-    tracing::debug!(request = origin.number, task = %subscription.view.task, "a live stream");
-    let first = if bare { StreamOpening::Message } else { StreamOpening::Events };
+    let subscription = match &after {
+        // The same message again, from a client that was cut off.
+        Some(after) => app.session.stream(&scope, send, Some(after)).await?.0,
+        None => app.session.stream_events(&scope, send).await?,
+    };
+    let view = &subscription.view;
+    tracing::debug!(request = origin.number, task = %view.task, "a live stream");
+    let received = view.progress.received.iter().rev().find(|received| received.id == message);
+    let turn = received.map_or(view.progress.turn.number, |received| received.turn);
+    let first = StreamOpening::Prompt { turn };
     let shape = shape(None, Profile::Live);
-    let start = StreamStart { open_call, subscription, shape, first, resumes: false };
-    Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(), start))
+    let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
+    Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(app), start))
 }
 
-pub(crate) fn encoder() -> Encoder {
-    Encoder { encoding: Encoding::Json(Dialect::V0_3Rpc), epoch: None }
+/// The endpoint of one session knows no other task.
+pub(crate) fn check_session(app: &App, task: &TaskId) -> Result<(), Fault> {
+    match &app.options.live_session {
+        Some(session) if session != task => Err(Fault::TaskNotFound { task: task.clone() }),
+        _ => Ok(()),
+    }
+}
+
+/// All activity of the task, until nothing can happen to it any more or the client leaves.
+async fn follow(
+    app: &Arc<App>,
+    task: &TaskId,
+    head: &Parts,
+    origin: RequestOrigin,
+) -> Result<Response, Fault> {
+    origin.caller.may_ask(OperationKind::Subscribe)?;
+    check_session(app, task)?;
+    let after = match last_event_id::cursor(&head.headers)? {
+        Some(after) => Some(after),
+        None => live_routes::cursor_in_query(head.uri.query())?,
+    };
+    let open_call = Some(app.open_calls.take_stream(origin)?);
+    let scope = origin.caller.scope("");
+    let start = follow_task(app, &scope, task, after.as_ref()).await?;
+    let start = StreamStart { open_call, ..start };
+    Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(app), start))
+}
+
+/// The events of the task after a cursor. Without one, its state and its open questions come first.
+pub(crate) async fn follow_task(
+    app: &App,
+    scope: &Scope,
+    task: &TaskId,
+    after: Option<&Cursor>,
+) -> Result<StreamStart, Fault> {
+    let (subscription, first) = match after {
+        Some(after) => (app.session.events_after(scope, task, after).await?, StreamOpening::Events),
+        None => {
+            let subscribe = SubscribeTask::to(task.clone());
+            let subscription = app.session.subscribe(scope, &subscribe, WhenFinished::Show).await?;
+            (subscription, StreamOpening::Task)
+        }
+    };
+    let resumes = after.is_some() && subscription.gap.is_none();
+    let shape = shape(None, Profile::Live);
+    Ok(StreamStart { open_call: None, subscription, shape, first, resumes })
+}
+
+/// Events have cursors, which need the name of the log.
+pub(crate) fn encoder(app: &App) -> Encoder {
+    let epoch = Some(app.session.epoch().clone());
+    Encoder { encoding: Encoding::Json(Dialect::V0_3Rpc), epoch }
 }
 
 /// Adds what the protocols of A2A require and this one does not: an id, and what the client expects.
-pub(crate) fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: RequestOrigin) {
+pub(crate) fn complete(
+    app: &App,
+    headers: &HeaderMap,
+    send: &mut SendMessage,
+    origin: RequestOrigin,
+    interface: Interface,
+) {
     if send.message.id.as_str().is_empty() {
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V0_3);
     extensions.set_recognized_profile(Some(Profile::Live));
-    extensions.apply_to(app, send, origin);
+    extensions.apply_to(app, send, origin, interface);
 }
 
 /// A JSON-RPC error with the status that HTTP+JSON has for it.

@@ -1,41 +1,63 @@
 //! The WebSocket of the live endpoint: all activity of the caller's tasks out, prompts and answers in.
 //!
 //! There is no queue of events: the socket reads every task with a cursor, and reads no further while its client does not.
-//! A client that takes nothing for the stall timeout, or answers no ping, is disconnected.
+//! A client that takes nothing for the stall timeout, or answers no ping, is disconnected, and may come back with its
+//! cursors.
 
 mod followed_tasks;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod handshake;
+mod requests;
+mod text_frame;
+mod tools;
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use attache_domain::{
-    CallId, Fault, ListTasks, MAX_PAGE_SIZE, PartAnswers, Scope, SendMessage, TaskId, TaskState, TaskView,
-    TurnPhase,
+    Fault, GetTask, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView, TurnPhase,
 };
 use attache_session::{ActivityFeed, TaskActivity};
-use attache_wire::Version;
-use attache_wire::devtool::live_routes;
-use attache_wire::jsonrpc::{self, RequestId};
+use attache_wire::devtool::{Profile, live_routes};
+use attache_wire::jsonrpc::RequestId;
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderMap;
 use http::request::Parts;
-use hyper::upgrade::Upgraded;
-use hyper_util::rt::TokioIo;
+use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message as Frame};
 
-use self::followed_tasks::FollowedTasks;
+use self::followed_tasks::{BetweenTurns, FollowedTasks, MAX_FOLLOWED};
+use self::text_frame::TextFrame;
 use crate::app::{App, RequestOrigin};
 use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
-use crate::live_routes::{complete, fault_response, read_request};
+use crate::listen::Socket;
+use crate::live_routes::{check_session, encoder, fault_response};
+use crate::live_tools::{BroughtTool, ToolsReader};
+use crate::metrics::ConnectionEnd;
 use crate::open_calls::OpenCall;
+use crate::operations::shape;
+use crate::task_stream::Framer;
 
 /// A prompt or an answer. Larger messages end the connection.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
+
+/// Most messages are shorter. The buffer grows for the others.
+const READ_BUFFER_BYTES: usize = 4 << 10;
+
+/// A longer buffer is given back when it has been written.
+const MAX_KEPT_BYTES: usize = 8 << 10;
+
+/// The client gets this long to read the reason of a close, and to answer it.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+const PING: [u8; 2] = [0x89, 0];
 
 /// Switches the connection to the WebSocket protocol.
 pub(crate) async fn handle(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Response {
@@ -51,21 +73,34 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
     let scope = origin.caller.scope("");
     // Before the tasks are listed, so that none falls between.
     let feed = app.session.activity(&scope);
-    let only = live_routes::task_in_query(head.uri.query());
-    let mut followed = FollowedTasks::new(app, &scope);
-    match &only {
-        Some(task) => followed.add(task, None).await?,
-        None => follow_active(app, &scope, &mut followed).await?,
+    let named = live_routes::task_in_query(head.uri.query());
+    named.as_ref().map_or(Ok(()), |task| check_session(app, task))?;
+    let only = named.or_else(|| app.options.live_session.clone());
+    let after = live_routes::cursor_in_query(head.uri.query())?;
+    let between_turns = if only.is_some() { BetweenTurns::Keep } else { BetweenTurns::Drop };
+    let mut followed = FollowedTasks::new(app, &scope, between_turns);
+    let mut out = Vec::new();
+    match (&only, &after) {
+        (Some(task), after) => followed.restart(task, after.as_ref()).await?,
+        (None, None) => follow_active(app, &scope, &mut followed, &mut out).await?,
+        (None, Some(_)) => return Err(live_routes::cursor_without_task()),
     }
     let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
+    let tools = app.live_tools.reader();
     let (app, headers) = (app.clone(), head.headers.clone());
-    let limit = MAX_MESSAGE_BYTES.min(app.options.limits.body_bytes);
-    let config = WebSocketConfig::default().max_message_size(Some(limit)).max_frame_size(Some(limit));
     let sockets = app.sockets.clone();
     sockets.spawn(async move {
         let Ok(upgraded) = upgrade.await else { return };
-        let (io, config) = (TokioIo::new(upgraded), Some(config));
-        let socket = WebSocketStream::from_raw_socket(io, Role::Server, config).await;
+        let Some(socket) = handshake::socket_of(upgraded) else {
+            tracing::debug!(request = origin.number, "a client sent frames before the handshake was over");
+            return;
+        };
+        let limit = MAX_MESSAGE_BYTES.min(app.options.limits.body_bytes);
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER_BYTES)
+            .max_message_size(Some(limit))
+            .max_frame_size(Some(limit));
+        let socket = WebSocketStream::from_raw_socket(socket, Role::Server, Some(config)).await;
         let current = only.clone();
         let live = LiveSocket {
             app,
@@ -77,7 +112,10 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             socket,
             feed,
             followed,
+            out,
             console,
+            tools,
+            brought: Vec::new(),
             _open_call: open_call,
         };
         live.run().await;
@@ -85,17 +123,40 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
     Ok(response)
 }
 
-/// Follows the tasks that are worked on or wait for an approval.
-async fn follow_active(app: &App, scope: &Scope, followed: &mut FollowedTasks) -> Result<(), Fault> {
+/// Follows the tasks that are worked on or wait for an approval, the latest of each state first. Reserved ids are shown
+/// and not followed: their first message announces them.
+async fn follow_active(
+    app: &App,
+    scope: &Scope,
+    followed: &mut FollowedTasks,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
     for state in [TaskState::Submitted, TaskState::Working, TaskState::InputRequired, TaskState::AuthRequired]
     {
-        let list = ListTasks { state: Some(state), page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
-        let page = app.session.list(scope, &list).await?;
-        for view in page.tasks.iter().filter(|view| view.progress.turn.phase != TurnPhase::Over) {
-            followed.add(&view.task, None).await?;
+        let mut list = ListTasks { state: Some(state), page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
+        let mut listed = 0;
+        while listed < MAX_FOLLOWED {
+            let page = app.session.list(scope, &list).await?;
+            listed += page.tasks.len().max(1);
+            for view in page.tasks.iter().filter(|view| view.progress.turn.phase != TurnPhase::Over) {
+                match view.progress.awaits_first_message() {
+                    true => write_state(app, view, out),
+                    false => followed.add(&view.task, None).await?,
+                }
+            }
+            if page.next_page_token.is_empty() {
+                break;
+            }
+            list.page_token = page.next_page_token;
         }
     }
     Ok(())
+}
+
+fn write_state(app: &App, view: &TaskView, out: &mut Vec<u8>) {
+    let opened = TextFrame.open_unnumbered(out);
+    encoder(app).write_task_item(view, shape(None, Profile::Live), None, out);
+    TextFrame.close(opened, out);
 }
 
 struct LiveSocket {
@@ -108,60 +169,73 @@ struct LiveSocket {
     only: Option<TaskId>,
     /// The task of messages that name none.
     current: Option<TaskId>,
-    socket: WebSocketStream<TokioIo<Upgraded>>,
+    /// Reads. It writes only what the protocol requires; see [`flush`](LiveSocket::flush).
+    socket: WebSocketStream<Socket>,
     feed: ActivityFeed,
     followed: FollowedTasks,
+    /// Whole frames.
+    out: Vec<u8>,
     /// The log of the process, for a caller that may see it.
     console: Option<ConsoleReader>,
+    tools: ToolsReader,
+    /// What this client has brought into sessions; it goes with the socket.
+    brought: Vec<BroughtTool>,
     _open_call: OpenCall,
 }
 
 /// Why a socket ends.
 enum SocketEnd {
-    /// The client has gone, or does not read.
+    /// The client has gone.
     Gone,
+    /// The client has read nothing for too long. So much of the output was written.
+    Stalled {
+        written: usize,
+    },
     Close(CloseCode, &'static str),
 }
 
 impl LiveSocket {
     async fn run(mut self) {
         tracing::debug!(request = self.origin.number, "[A2AService] A2A client connected");
-        let end = match self.serve().await {
-            Ok(()) => SocketEnd::Gone,
-            Err(end) => end,
+        let reason = match self.serve().await {
+            Ok(()) | Err(SocketEnd::Gone) => "the client has gone",
+            Err(SocketEnd::Stalled { written }) => {
+                self.app.metrics.count_connection_end(ConnectionEnd::Stalled);
+                self.give_up(written).await
+            }
+            Err(SocketEnd::Close(code, reason)) => self.close(code, reason).await,
         };
-        if let SocketEnd::Close(code, reason) = end {
-            let frame = CloseFrame { code, reason: reason.into() };
-            let _ = timeout(self.app.options.limits.stall_timeout, self.socket.close(Some(frame))).await;
-        }
-        tracing::debug!(request = self.origin.number, "[A2AService] A2A client disconnected");
+        tracing::debug!(request = self.origin.number, reason, "[A2AService] A2A client disconnected");
     }
 
     async fn serve(&mut self) -> Result<(), SocketEnd> {
         let heartbeat = self.app.options.limits.heartbeat;
         let mut pings = interval_at(Instant::now() + heartbeat, heartbeat);
         let mut is_heard = true;
-        let mut out = Vec::new();
+        let stop = self.app.stop.clone();
+        let mut stopped = pin!(stop.cancelled());
+        self.add_tools(None);
         loop {
+            self.flush().await?;
             tokio::select! {
-                () = self.app.stop.cancelled() => {
+                () = &mut stopped => {
                     return Err(SocketEnd::Close(CloseCode::Away, "the server stops"));
                 }
                 frame = self.socket.next() => {
                     is_heard = true;
                     match frame {
                         None | Some(Ok(Frame::Close(_))) => return Ok(()),
-                        Some(Ok(frame)) => self.receive(frame).await?,
+                        Some(Ok(frame)) => self.receive(frame).await,
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
-                line = next_line(&mut self.console) => self.send_log_line(&line).await?,
+                changed = self.tools.next() => self.add_tools(changed.as_deref()),
+                line = next_line(&mut self.console) => self.add_log_line(&line),
                 activity = self.feed.next() => self.follow(activity).await?,
-                ended = self.followed.next(&mut out) => {
-                    self.send_lines(&mut out).await?;
+                ended = self.followed.next(&mut self.out) => {
                     if let Some((task, fault)) = ended {
                         tracing::debug!(%task, %fault, "a task is not shown any more");
-                        self.send_fault(&RequestId::Null, &fault).await?;
+                        self.add_fault(&RequestId::Null, &fault);
                     }
                 }
                 _ = pings.tick() => {
@@ -169,7 +243,7 @@ impl LiveSocket {
                         return Err(SocketEnd::Close(CloseCode::Policy, "no answer to a ping"));
                     }
                     is_heard = false;
-                    self.send([Frame::Ping(Default::default())]).await?;
+                    self.out.extend_from_slice(&PING);
                 }
             }
         }
@@ -181,100 +255,94 @@ impl LiveSocket {
                 Ok(())
             }
             TaskActivity::After { task, seq } => self.followed.add(&task, Some(seq)).await,
+            TaskActivity::Reserved(_) if self.only.is_some() => Ok(()),
+            TaskActivity::Reserved(task) => self.show_reserved(task).await,
             TaskActivity::Missed => match self.only.clone() {
                 Some(only) => self.followed.add(&only, None).await,
-                None => follow_active(&self.app, &self.scope, &mut self.followed).await,
+                None => follow_active(&self.app, &self.scope, &mut self.followed, &mut self.out).await,
             },
             TaskActivity::Over => return Err(SocketEnd::Close(CloseCode::Away, "the server stops")),
         };
         match followed {
-            Ok(()) | Err(Fault::TaskNotFound { .. }) => Ok(()),
-            Err(fault) => self.send_fault(&RequestId::Null, &fault).await,
+            Ok(()) | Err(Fault::TaskNotFound { .. }) => {}
+            Err(fault) => self.add_fault(&RequestId::Null, &fault),
         }
+        Ok(())
     }
 
-    async fn receive(&mut self, frame: Frame) -> Result<(), SocketEnd> {
-        let text = match frame {
-            Frame::Text(text) => text,
-            Frame::Binary(_) => {
-                let fault = Fault::InvalidRequest { what: "a message must be a text frame".into() };
-                return self.send_fault(&RequestId::Null, &fault).await;
-            }
-            // Pings are answered by the protocol.
-            Frame::Ping(_) | Frame::Pong(_) | Frame::Close(_) | Frame::Frame(_) => return Ok(()),
-        };
-        let (id, read) = read_request(text.as_bytes(), self.app.options.limits.json_depth);
-        let started = match read {
-            Ok(send) => self.begin(send).await,
-            Err(fault) => Err(fault),
-        };
-        match started {
-            Err(fault) => self.send_fault(&id, &fault).await,
-            // A request without an id wants no response.
-            Ok(_) if id == RequestId::Null => Ok(()),
-            Ok(result) => {
-                let mut out = Vec::new();
-                jsonrpc::write_result_open(&id, &mut out);
-                out.extend_from_slice(result.to_string().as_bytes());
-                jsonrpc::write_result_close(&mut out);
-                self.send_lines(&mut out).await
-            }
+    /// Its first message, if that has come, is announced by itself.
+    async fn show_reserved(&mut self, task: TaskId) -> Result<(), Fault> {
+        let get = GetTask { task, history_length: None, at: None };
+        let seen = self.app.session.get(&self.scope, &get).await?;
+        if seen.view.progress.awaits_first_message() {
+            write_state(&self.app, &seen.view, &mut self.out);
         }
+        Ok(())
     }
 
-    /// Hands a message to its task, and returns the task for the response.
-    async fn begin(&mut self, mut send: SendMessage) -> Result<serde_json::Value, Fault> {
-        if let Some(only) = &self.only {
-            live_routes::address(&mut send, only)?;
+    /// Writes the frames of `out`. Nothing is read meanwhile, so that the answer to a ping cannot get between.
+    async fn flush(&mut self) -> Result<(), SocketEnd> {
+        if self.out.is_empty() {
+            return Ok(());
         }
-        if send.message.task.is_none() {
-            send.message.task = match answered_call(&send) {
-                Some(call) => asking(&self.app, &self.scope, &call).await?.or_else(|| self.current.clone()),
-                None => self.current.clone(),
-            };
+        let stall_timeout = self.app.options.limits.stall_timeout;
+        match timeout(stall_timeout, self.socket.flush()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return Err(SocketEnd::Gone),
+            Err(_) => return Err(SocketEnd::Stalled { written: 0 }),
         }
-        complete(&self.app, &self.headers, &mut send, self.origin);
-        let started = self.app.session.begin(&self.scope, send).await?;
-        self.current = Some(started.view.task.clone());
-        Ok(live_routes::created(&started.view))
+        let mut written = 0;
+        while let Some(rest) = self.out.get(written..).filter(|rest| !rest.is_empty()) {
+            match timeout(stall_timeout, self.socket.get_mut().write(rest)).await {
+                Ok(Ok(0) | Err(_)) => return Err(SocketEnd::Gone),
+                Ok(Ok(count)) => written += count,
+                Err(_) => return Err(SocketEnd::Stalled { written }),
+            }
+        }
+        self.out.clear();
+        if self.out.capacity() > MAX_KEPT_BYTES {
+            self.out = Vec::new();
+        }
+        Ok(())
     }
 
     /// Shows a line of the log. A socket of one task shows only what is about that.
-    async fn send_log_line(&mut self, line: &ConsoleLine) -> Result<(), SocketEnd> {
+    fn add_log_line(&mut self, line: &ConsoleLine) {
         let task = line.task.as_deref();
         if self.only.as_ref().is_some_and(|only| task != Some(only.as_str())) {
-            return Ok(());
+            return;
         }
-        let mut out = live_routes::console_log(line.level.name(), &line.text, task).to_string().into_bytes();
-        self.send_lines(&mut out).await
+        let event = live_routes::console_log(line.level.name(), &line.text, task).to_string();
+        let opened = TextFrame.open_unnumbered(&mut self.out);
+        self.out.extend_from_slice(event.as_bytes());
+        TextFrame.close(opened, &mut self.out);
     }
 
-    async fn send_fault(&mut self, id: &RequestId, fault: &Fault) -> Result<(), SocketEnd> {
-        let mut out = Vec::new();
-        jsonrpc::write_error(Version::V0_3, id, fault, &mut out);
-        self.send_lines(&mut out).await
-    }
-
-    /// Sends each line as one frame.
-    async fn send_lines(&mut self, out: &mut Vec<u8>) -> Result<(), SocketEnd> {
-        let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let frames: Vec<_> =
-            lines.map(|line| Frame::text(String::from_utf8_lossy(line).into_owned())).collect();
-        out.clear();
-        self.send(frames).await
-    }
-
-    async fn send(&mut self, frames: impl IntoIterator<Item = Frame>) -> Result<(), SocketEnd> {
-        let sending = async {
-            for frame in frames {
-                self.socket.feed(frame).await?;
+    /// Closes the connection. Returns the reason, for the log.
+    async fn close(&mut self, code: CloseCode, reason: &'static str) -> &'static str {
+        let frame = CloseFrame { code, reason: reason.into() };
+        let closing = async {
+            self.socket.close(Some(frame)).await?;
+            while let Some(read) = self.socket.next().await {
+                read?;
             }
-            self.socket.flush().await
+            Ok::<_, SocketError>(())
         };
-        match timeout(self.app.options.limits.stall_timeout, sending).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(SocketEnd::Gone),
-        }
+        let _ = timeout(CLOSE_TIMEOUT, closing).await;
+        // A client that is still sending reads the reason, too.
+        let _ = timeout(CLOSE_TIMEOUT, self.socket.get_mut().shutdown()).await;
+        reason
+    }
+
+    /// Disconnects a client that does not read. It finds the reason if it reads again at once.
+    async fn give_up(&mut self, written: usize) -> &'static str {
+        const REASON: &str = "too slow: nothing was read for the stall timeout; come back with a cursor";
+        let mut rest = self.out.split_off(written);
+        rest.extend_from_slice(&[0x88, REASON.len() as u8 + 2]);
+        rest.extend_from_slice(&u16::from(CloseCode::Policy).to_be_bytes());
+        rest.extend_from_slice(REASON.as_bytes());
+        let _ = timeout(CLOSE_TIMEOUT, self.socket.get_mut().write_all(&rest)).await;
+        REASON
     }
 }
 
@@ -283,27 +351,6 @@ async fn next_line(console: &mut Option<ConsoleReader>) -> Arc<ConsoleLine> {
         Some(console) => console.next().await,
         None => std::future::pending().await,
     }
-}
-
-/// The task that asks about the call. Ids of calls are unique within a task only.
-async fn asking(app: &App, scope: &Scope, call: &CallId) -> Result<Option<TaskId>, Fault> {
-    let state = Some(TaskState::InputRequired);
-    let list = ListTasks { state, page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
-    let page = app.session.list(scope, &list).await?;
-    let asks = |view: &TaskView| view.call_records.asked().any(|asked| asked.shown_id() == call);
-    let mut asking = page.tasks.iter().filter(|view| asks(view));
-    match (asking.next(), asking.next()) {
-        (Some(_), Some(_)) => Err(live_routes::ambiguous_call(call)),
-        (first, _) => Ok(first.map(|view| view.task.clone())),
-    }
-}
-
-/// The call that the message answers about.
-fn answered_call(send: &SendMessage) -> Option<CallId> {
-    send.answers.parts.iter().find_map(|part| match part {
-        PartAnswers::Data(answers) => answers.iter().find_map(|answer| answer.call.clone()),
-        _ => None,
-    })
 }
 
 fn end_after(error: &SocketError) -> SocketEnd {

@@ -67,6 +67,7 @@ pub(crate) async fn run(
     let OperationRequest { head, origin, encoding, kind, .. } = *request;
     origin.caller.may_ask(kind)?;
     let (headers, version) = (&head.headers, encoding.version());
+    let interface = request.framing.binding().interface();
     let decoded = decode();
     // The content of a message may show that its client speaks the extension.
     extensions.set_recognized_profile(decoded.as_ref().ok().and_then(|decoded| decoded.profile));
@@ -87,7 +88,7 @@ pub(crate) async fn run(
     let streams = matches!(operation, Operation::Stream(_));
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
-        extensions.apply_to(app, send, origin);
+        extensions.apply_to(app, send, origin, interface);
         send.options.resumes = streams && last_event_id::cursor(headers)?.is_some();
         if let Some(task) = session.task_in_context(scope, send).await? {
             send.message.task = Some(task);
@@ -208,7 +209,7 @@ pub(crate) async fn run(
         }
         Operation::Commands(list) => OperationOutcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(mut send) => {
-            extensions.apply_to(app, &mut send, origin);
+            extensions.apply_to(app, &mut send, origin, interface);
             let execution = session.run_command(scope, send).await?;
             let command = ExecutedCommand::new(execution, open_call);
             OperationOutcome::Executed { command, profile: extensions.profile() }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_domain::default_limits as limits;
-use attache_domain::{AgentCard, AnswerLocation, Rights};
+use attache_domain::{AgentCard, AnswerLocation, Rights, TaskId};
 use attache_net::Secret;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
@@ -45,6 +45,8 @@ pub struct ServerOptions {
     pub default_profile: Profile,
     /// Offers the live endpoint beside A2A.
     pub live: bool,
+    /// The only task that the live endpoint shows; without it, all tasks of the caller.
+    pub live_session: Option<TaskId>,
     /// Warnings and errors of the program's own log, shown on the live endpoint to callers with all rights.
     pub console: Option<ConsoleLog>,
     pub limits: Limits,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use attache_domain::{
-    CallChange, CallId, CallPhase, ContextId, DevtoolEvent, Fact, Fault, ReplayGap, Seq, TaskId, TaskState,
-    TaskView,
+    CallChange, CallId, CallPhase, ContextId, DevtoolEvent, Fact, Fault, Message, PromptChange, ReplayGap,
+    Seq, TaskId, TaskState, TaskView,
 };
 use attache_session::{Follower, FutureFollower, Subscription, TailEntry, store_fault};
 use attache_wire::Encoder;
@@ -53,6 +53,10 @@ pub(crate) enum StreamOpening {
     Task,
     /// The events alone, or the task if there are none to come.
     Events,
+    /// The events of a prompt on the live endpoint, until its turn is over.
+    Prompt {
+        turn: u32,
+    },
     /// The answer is one bare message, without a task.
     Message,
 }
@@ -64,8 +68,12 @@ pub(crate) struct TaskStream {
     context: ContextId,
     /// The answer is one bare message, without a task.
     bare: bool,
+    /// The stream ends with this turn. Only on the live endpoint, whose other streams go on between prompts.
+    last_turn: Option<u32>,
     /// Shown first.
     first: Option<Arc<TaskView>>,
+    /// Shown first on the live endpoint.
+    opening: Option<Arc<Message>>,
     /// None once nothing more will come.
     follower: Option<Follower>,
     /// Resolves when the task, whose id is reserved, begins.
@@ -77,6 +85,8 @@ pub(crate) struct TaskStream {
     asked: Vec<CallId>,
     /// Of the last event that was read.
     last_seq: Seq,
+    /// The last event that was read ended a turn.
+    is_between_turns: bool,
     /// The reader has been told that the work waits for the store.
     store_notice_sent: bool,
     _open: OpenStream,
@@ -95,10 +105,12 @@ fn opening_view(mut view: Arc<TaskView>, profile: Profile) -> Arc<TaskView> {
 impl TaskStream {
     pub(crate) fn new(app: &App, encoder: Encoder, start: StreamStart) -> Self {
         let StreamStart { open_call, subscription, shape, first, resumes } = start;
-        let Subscription { view, follower, gap, promised, .. } = subscription;
+        let Subscription { view, follower, gap, promised, opening, .. } = subscription;
         let shows_task = match first {
             StreamOpening::Task => true,
-            StreamOpening::Events => follower.is_none() && promised.is_none(),
+            StreamOpening::Events | StreamOpening::Prompt { .. } => {
+                gap.is_some() || (follower.is_none() && promised.is_none())
+            }
             StreamOpening::Message => false,
         };
         // A task shows its open questions while it waits for their answers.
@@ -106,13 +118,19 @@ impl TaskStream {
             true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
             false => Vec::new(),
         };
-        let last_seq = view.progress.head;
+        let last_seq = follower.as_ref().map_or(view.progress.head, Follower::cursor);
         Self {
             encoder,
             shape,
             task: view.task.clone(),
             context: view.context.clone(),
             bare: first == StreamOpening::Message,
+            last_turn: match first {
+                StreamOpening::Prompt { turn } => Some(turn),
+                StreamOpening::Task | StreamOpening::Events | StreamOpening::Message => None,
+            },
+            opening,
+            is_between_turns: false,
             first: shows_task.then(|| opening_view(view, shape.profile)),
             follower,
             pending_follower: promised,
@@ -128,7 +146,13 @@ impl TaskStream {
 
     /// Everything has been read, or the stream was closed.
     pub(crate) fn is_over(&self) -> bool {
-        self.first.is_none() && self.follower.is_none() && self.pending_follower.is_none()
+        let shows_first = self.first.is_some() || self.opening.is_some();
+        !shows_first && self.follower.is_none() && self.pending_follower.is_none()
+    }
+
+    /// Nothing follows before the next prompt.
+    pub(crate) fn is_between_turns(&self) -> bool {
+        self.is_between_turns
     }
 
     pub(crate) fn last_seq(&self) -> Seq {
@@ -163,11 +187,19 @@ impl TaskStream {
         if let Some(view) = self.first.take() {
             return Poll::Ready(self.write_first(&view, frames, out));
         }
+        if let Some(message) = self.opening.take() {
+            return Poll::Ready(self.write_opening(&message, frames, out));
+        }
         while out.is_empty() {
             if let Some(pending) = &mut self.pending_follower {
                 let follower = ready!(pending.poll_unpin(context));
                 self.pending_follower = None;
-                self.follower = Some(follower.map_err(|error| store_fault(&error))?);
+                let follower = follower.map_err(|error| store_fault(&error))?;
+                let opening = follower.opening_message().filter(|message| !message.parts.is_empty());
+                self.follower = Some(follower);
+                if let Some(message) = opening.filter(|_| self.shape.profile == Profile::Live) {
+                    return Poll::Ready(self.write_opening(&message, frames, out));
+                }
             }
             let Some(follower) = &mut self.follower else { break };
             match follower.poll_next(context, MAX_EVENTS, &mut self.entries) {
@@ -209,12 +241,35 @@ impl TaskStream {
 
     /// The task, then the events that are ready.
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let opened = frames.open(self.encoder.epoch.as_deref(), view.progress.head, out);
+        let seq = match self.shape.profile {
+            Profile::Live => view.progress.last_shown(),
+            Profile::Plain | Profile::Developer | Profile::Gemini => view.progress.head,
+        };
+        let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
         frames.close(opened, out);
         if self.shape.profile == Profile::Live {
             self.write_open_questions(view, frames, out)?;
         }
+        if let Some(follower) = &mut self.follower {
+            follower.ready(MAX_EVENTS, &mut self.entries);
+        }
+        self.write_entries(frames, out)
+    }
+
+    /// The message that opened the task, then the events that are ready.
+    fn write_opening(
+        &mut self,
+        message: &Message,
+        frames: &impl Framer,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let change = PromptChange::Received;
+        let happening = DevtoolEvent::Prompt { id: &message.id, message: Some(message), change };
+        let seq = Seq::START.next();
+        let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
+        self.encoder.write_live_event(&self.task, seq, happening, out);
+        frames.close(opened, out);
         if let Some(follower) = &mut self.follower {
             follower.ready(MAX_EVENTS, &mut self.entries);
         }
@@ -258,6 +313,8 @@ impl TaskStream {
                 self.write_questions(&entry, frames, out)?;
                 self.write_entry(&entry, others, frames, out)?;
                 self.last_seq = entry.event.seq;
+                self.is_between_turns =
+                    entry.closes() && !matches!(entry.event.fact, Fact::PersonAsked { .. });
                 if self.is_ended_by(&entry) {
                     self.follower = None;
                     return Ok(());
@@ -309,11 +366,18 @@ impl TaskStream {
         Ok(())
     }
 
-    /// On the live endpoint a stream shows a whole prompt, whoever answers the questions meanwhile.
+    /// On the live endpoint a stream shows a whole prompt, whoever answers the questions meanwhile, or the task until nothing
+    /// can happen to it any more.
     fn is_ended_by(&self, entry: &TailEntry) -> bool {
-        let goes_on =
-            self.shape.profile == Profile::Live && matches!(entry.event.fact, Fact::PersonAsked { .. });
-        entry.closes() && !goes_on
+        if self.shape.profile != Profile::Live {
+            return entry.closes();
+        }
+        match &entry.event.fact {
+            Fact::PersonAsked { .. } => false,
+            Fact::PromptTaken { .. } => self.last_turn.is_some_and(|last| entry.stage().turn.number >= last),
+            Fact::TurnEnded { outcome, .. } => self.last_turn.is_some() || outcome.state().is_terminal(),
+            _ => entry.closes(),
+        }
     }
 
     fn write_entry(

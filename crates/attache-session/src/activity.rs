@@ -14,7 +14,8 @@ const MAX_UNREAD: usize = 256;
 #[derive(Clone)]
 struct Announcement {
     key: TaskKey,
-    after: Seq,
+    /// None when the id was reserved and nothing happens yet.
+    after: Option<Seq>,
 }
 
 /// The announcements of all tasks.
@@ -32,6 +33,8 @@ pub struct ActivityFeed {
 pub enum TaskActivity {
     /// Something happens to the task after this event.
     After { task: TaskId, seq: Seq },
+    /// The id was reserved. The task waits for its first message.
+    Reserved(TaskId),
     /// The reader was too slow, so tasks may be missing.
     Missed,
     /// The session has ended.
@@ -47,6 +50,14 @@ impl Default for Activity {
 impl Activity {
     /// Without a reader it is dropped.
     pub(crate) fn announce(&self, key: &TaskKey, after: Seq) {
+        self.send(key, Some(after));
+    }
+
+    pub(crate) fn announce_reserved(&self, key: &TaskKey) {
+        self.send(key, None);
+    }
+
+    fn send(&self, key: &TaskKey, after: Option<Seq>) {
         if self.sender.receiver_count() > 0 {
             // Fails only if the last reader has just left.
             let _ = self.sender.send(Announcement { key: key.clone(), after });
@@ -55,7 +66,7 @@ impl Activity {
 }
 
 impl SessionService {
-    /// Every message and cancel of this caller's tasks from now on.
+    /// Every message and cancel of this caller's tasks from now on, and every id that it reserves.
     pub fn activity(&self, scope: &Scope) -> ActivityFeed {
         ActivityFeed { receiver: self.activity.sender.subscribe(), scope: scope.clone() }
     }
@@ -67,7 +78,10 @@ impl ActivityFeed {
         loop {
             match self.receiver.recv().await {
                 Ok(Announcement { key, after }) if key.scope == self.scope => {
-                    return TaskActivity::After { task: key.task, seq: after };
+                    return match after {
+                        Some(seq) => TaskActivity::After { task: key.task, seq },
+                        None => TaskActivity::Reserved(key.task),
+                    };
                 }
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => return TaskActivity::Missed,

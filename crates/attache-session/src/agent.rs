@@ -59,6 +59,9 @@ impl CurrentTask {
     }
 }
 
+/// Keeps a client's tools in a conversation; dropping it takes them away.
+pub type ToolsGuard = Box<dyn std::any::Any + Send + Sync>;
+
 /// What a conversation works with, for people and programs who ask.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AvailableTools {
@@ -118,6 +121,18 @@ pub trait Agent: Send + Sync + 'static {
         _requested: &RequestedSettings,
     ) -> Result<AvailableTools, Fault> {
         Ok(AvailableTools::default())
+    }
+
+    /// Adds an MCP server of the client `by` to the conversation of `view`, until the guard is dropped. `brought` names it and
+    /// nothing else.
+    async fn bring_server(
+        &self,
+        _view: &TaskView,
+        _requested: &RequestedSettings,
+        _brought: &RequestedSettings,
+        _by: &str,
+    ) -> Result<ToolsGuard, Fault> {
+        Err(Fault::Unsupported { what: "this agent takes no tools from clients".into() })
     }
 
     /// The commands of a conversation with these settings.

@@ -46,6 +46,7 @@ fn answer(text: &str, progress: &Progress) -> Message {
         task: Some(progress.task.clone()),
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

@@ -1,15 +1,16 @@
 //! Commands: which there are, and giving one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
     CommandSpec, Fault, ListCommands, MessageId, Part, Preview, Progress, RequestedSettings, Scope,
-    SendMessage, TaskView, TurnPhase,
+    SendMessage, TaskKey, TaskView, TurnPhase,
 };
 
 use crate::service::{SessionService, StartedTask, internal};
 use crate::watcher::Watcher;
-use crate::{AvailableTools, CommandRefusal, conversation};
+use crate::{AvailableTools, CommandRefusal, ToolsGuard, conversation};
 
 /// The result of starting a command.
 pub enum CommandOutcome {
@@ -42,6 +43,22 @@ impl SessionService {
 
     /// What the conversation of a task works with.
     pub async fn available_tools(&self, view: &TaskView) -> Result<AvailableTools, Fault> {
+        let settings = self.conversation_settings(view).await?;
+        self.agent.available_tools(view, &settings).await
+    }
+
+    /// Adds an MCP server of the client `by` to the conversation of a task, until the guard is dropped.
+    pub async fn bring_server(
+        &self,
+        view: &TaskView,
+        brought: &RequestedSettings,
+        by: &str,
+    ) -> Result<ToolsGuard, Fault> {
+        let settings = self.conversation_settings(view).await?;
+        self.agent.bring_server(view, &settings, brought, by).await
+    }
+
+    async fn conversation_settings(&self, view: &TaskView) -> Result<RequestedSettings, Fault> {
         let scope = &view.progress.scope;
         let mut place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
         if view.history.is_empty()
@@ -50,8 +67,7 @@ impl SessionService {
             place =
                 ListCommands { context: Some(reserved.context), task: None, settings: reserved.requested };
         }
-        let settings = self.requested_settings(scope, &place).await?;
-        self.agent.available_tools(view, &settings).await
+        self.requested_settings(scope, &place).await
     }
 
     /// Gives the command of `send`, whose message carries one.
@@ -92,7 +108,13 @@ impl SessionService {
         let mut context = place.context.clone();
         let mut own = None;
         if let Some(task) = &place.task {
-            let view = self.visible(scope, task).await?.view();
+            let view = match self.visible(scope, task).await {
+                Ok(live) => live.view(),
+                Err(fault) => {
+                    let key = TaskKey { scope: scope.clone(), task: task.clone() };
+                    Arc::new(self.reserved_view(&key).await?.ok_or(fault)?)
+                }
+            };
             context = Some(view.context.clone());
             own = Some(view);
         }

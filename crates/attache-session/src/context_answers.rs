@@ -112,7 +112,7 @@ fn key(scope: &Scope, task: &TaskId) -> TaskKey {
 fn waits_for_message(progress: &Progress) -> bool {
     progress.turn.phase == TurnPhase::Over
         && progress.state == TaskState::InputRequired
-        && progress.ending != TaskEnding::StaysOpen
+        && !matches!(progress.ending, TaskEnding::StaysOpen | TaskEnding::Session)
 }
 
 /// May a message be the answer that the task waits for? Of an approval only a clear one is.

@@ -36,6 +36,6 @@ pub(crate) async fn earlier_tasks(
 fn is_finished(view: &TaskView) -> bool {
     match view.progress.ending {
         TaskEnding::Completes | TaskEnding::Reopens => view.status.state.is_terminal(),
-        TaskEnding::StaysOpen => view.progress.turn.phase == TurnPhase::Over,
+        TaskEnding::StaysOpen | TaskEnding::Session => view.progress.turn.phase == TurnPhase::Over,
     }
 }

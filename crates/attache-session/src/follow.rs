@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use attache_domain::{CallRecords, Event, Seq, TaskView, UpdateContext};
+use attache_domain::{CallRecords, Event, Message, Seq, TaskView, UpdateContext};
 use attache_store::StoreError;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, poll_fn};
@@ -33,6 +33,29 @@ impl Follower {
         let watcher = Watcher::new(live);
         let (stage, call_records) = (view.progress.update_context(), view.call_records.clone());
         Self { watcher, cursor: view.progress.head, stage, call_records, reading: None }
+    }
+
+    /// Follows `live` after the event `cursor`, if the task is in memory from there on.
+    pub(crate) fn in_memory(live: &Arc<LiveTask>, cursor: Seq) -> Option<Self> {
+        let (stage, call_records) = {
+            let state = live.state();
+            let (progress, tail) = (&state.view.progress, &state.tail);
+            if cursor >= progress.head {
+                (progress.update_context(), state.view.call_records.clone())
+            } else if let Some(last) = tail.find(cursor) {
+                (last.stage_after(), last.call_records().clone())
+            } else {
+                // The opening of a task is never in its tail.
+                let second = tail.find(cursor.next()).filter(|_| cursor == Seq::START.next())?;
+                (*second.stage(), Arc::default())
+            }
+        };
+        Some(Self { watcher: Watcher::new(live.clone()), cursor, stage, call_records, reading: None })
+    }
+
+    /// The message that opened the task, unless the task is so long that it is kept in the log only.
+    pub fn opening_message(&self) -> Option<Arc<Message>> {
+        self.task().opening_message()
     }
 
     /// Follows `live` from right before the last `count` events of `view`.

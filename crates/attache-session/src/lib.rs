@@ -20,6 +20,7 @@ mod encoded_events;
 mod finished_tasks;
 mod flush_timer;
 mod follow;
+mod follow_events;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod history;
@@ -34,12 +35,15 @@ mod push;
 mod quarantine;
 mod replay;
 mod reservation;
+mod reserved_tasks;
 mod resume;
 mod runner;
 mod service;
+mod stop_turn;
 mod store_health;
 mod store_notice;
 mod store_retry;
+mod subscription;
 mod tail;
 mod task_cache;
 mod watcher;
@@ -47,8 +51,8 @@ mod weight;
 
 pub use activity::{ActivityFeed, TaskActivity};
 pub use agent::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, TurnRequest,
-    TurnStopped,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, ToolsGuard,
+    TurnRequest, TurnStopped,
 };
 pub use commands::{CommandOutcome, CommandStatus};
 pub use counters::{Counters, CountersSnapshot};
@@ -62,10 +66,8 @@ pub use outbox::{
     PushSender, PushSettings,
 };
 pub use reservation::Reservation;
-pub use service::{
-    FutureFollower, SendReply, SessionOptions, SessionService, StartError, StartedTask, Subscription,
-    WhenFinished,
-};
+pub use service::{SendReply, SessionOptions, SessionService, StartError, StartedTask};
 pub use store_health::{StoreFault, store_fault};
+pub use subscription::{FutureFollower, Subscription, WhenFinished};
 pub use tail::TailEntry;
 pub use weight::weight_of_view;

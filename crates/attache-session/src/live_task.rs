@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
 use attache_domain::{
-    Event, Facts, Fault, IgnorePoison, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
+    Event, Facts, Fault, IgnorePoison, Intent, Message, Progress, Seq, Step, TaskKey, TaskSummary, TaskView,
+    Timestamp, TurnPhase,
 };
 use attache_store::{Append, EventLog, StoreError};
 use tokio::sync::Notify;
@@ -38,6 +39,8 @@ pub(crate) struct LiveTaskState {
     running: bool,
     /// A cancel was asked for and is not recorded yet.
     cancel_requested: bool,
+    /// The turn that a client wants to be stopped.
+    stopping_turn: Option<u32>,
     /// The latest try to record something about the task failed because of the store.
     pub(crate) store_failed: bool,
     at_rest: bool,
@@ -76,6 +79,7 @@ impl LiveTask {
                 tail: Tail::default(),
                 running: false,
                 cancel_requested: false,
+                stopping_turn: None,
                 store_failed: false,
                 at_rest: false,
                 snapshot_at: Seq::START,
@@ -100,6 +104,12 @@ impl LiveTask {
         look(&self.state().view.progress)
     }
 
+    pub(crate) fn opening_message(&self) -> Option<Arc<Message>> {
+        let state = self.state();
+        let opening = state.view.progress.received.first()?;
+        state.view.history.first().filter(|first| first.id == opening.id).cloned()
+    }
+
     pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
         &self.log
     }
@@ -112,14 +122,14 @@ impl LiveTask {
         &self.counters.quarantine
     }
 
-    /// Decides `intent`, records the facts and returns the new task.
-    pub(crate) async fn record(&self, intent: Intent) -> Result<Arc<TaskView>, RecordError> {
+    /// Decides `intent`, records the facts, and returns the new task and the number of facts, which are its last.
+    pub(crate) async fn record(&self, intent: Intent) -> Result<(Arc<TaskView>, u64), RecordError> {
         loop {
             let (mut progress, facts) = {
                 let state = self.state();
                 let facts = state.view.decide(intent.clone())?;
                 if facts.is_empty() {
-                    return Ok(state.view.clone());
+                    return Ok((state.view.clone(), 0));
                 }
                 (state.view.progress.clone(), facts)
             };
@@ -127,11 +137,12 @@ impl LiveTask {
             let mut events = Vec::with_capacity(facts.len());
             number(&mut progress, facts, &mut events);
             let summary = TaskSummary::of(&progress);
+            let count = events.len() as u64;
             let batch = Batch { expected, events, summary, ends_in_piece: false };
             match self.append(&batch).await {
                 Ok(view) => {
                     self.runner_wakeup.notify_one();
-                    return Ok(view);
+                    return Ok((view, count));
                 }
                 Err(StoreError::Conflict { .. }) => self.catch_up().await?,
                 Err(error) => return Err(error.into()),
@@ -234,9 +245,24 @@ impl LiveTask {
         self.state().running
     }
 
-    pub(crate) fn is_cancel_requested(&self) -> bool {
+    /// Has the running turn stopped by its runner; `None` if there is none. Returns the number of the turn.
+    pub(crate) fn request_stop(&self) -> Option<u32> {
+        let mut state = self.state();
+        let turn = state.view.progress.turn;
+        if turn.phase == TurnPhase::Over {
+            return None;
+        }
+        state.stopping_turn = Some(turn.number);
+        drop(state);
+        self.runner_wakeup.notify_one();
+        Some(turn.number)
+    }
+
+    /// The work on the turn has to end: the task is cancelled, or a client stops the turn.
+    pub(crate) fn is_stop_requested(&self) -> bool {
         let state = self.state();
-        state.cancel_requested || state.view.progress.cancel_requested
+        let progress = &state.view.progress;
+        state.cancel_requested || progress.cancel_requested || state.stops_turn()
     }
 
     /// Wakes readers: the task could not be recorded.
@@ -289,7 +315,15 @@ impl LiveTaskState {
         if self.cancel_requested && !progress.state.is_terminal() {
             return Some(Step::Cancel);
         }
+        if self.stops_turn() && !progress.cancel_requested {
+            return Some(Step::StopTurn { turn: progress.turn.number });
+        }
         progress.next()
+    }
+
+    fn stops_turn(&self) -> bool {
+        let turn = &self.view.progress.turn;
+        turn.phase != TurnPhase::Over && self.stopping_turn == Some(turn.number)
     }
 
     /// Entries after `after` into `found`; false when the tail does not reach back that far.

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateRule, DuplicateWindow, Event, Fault, OpenTask, Presentation, ReplyShape, Right, Scope,
-    SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, Message, OpenTask, Presentation, ReplyShape, Right,
+    Scope, SendMessage, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
 
@@ -17,7 +17,7 @@ use crate::identity::{digest, new_context};
 use crate::live_task::now;
 use crate::media;
 use crate::outbox::OutboxGuard;
-use crate::service::{StartedTask, internal, refuse_another};
+use crate::service::{StartedTask, internal, refuse_another, sender};
 
 /// A task that is to be opened.
 pub(crate) struct NewTask {
@@ -90,7 +90,7 @@ impl SessionService {
             task: key.task.clone(),
             scope: scope.clone(),
             context,
-            message: send.message,
+            message: Message { sender: Some(sender(scope, &send.options)), ..send.message },
             digest: digest.clone(),
             reply,
             metadata: send.metadata,
@@ -108,7 +108,7 @@ impl SessionService {
         match self.append_first(&view, vec![event]).await {
             Ok(()) => {
                 let live = self.task_cache.insert(self.insert_live(view.clone()));
-                Ok(Some(StartedTask { live, view: Arc::new(view), bare, shown_again: 0 }))
+                Ok(Some(StartedTask { live, view: Arc::new(view), bare, shown_again: 0, recorded: 1 }))
             }
             // The message came before. If that still counts, the caller sees the task from its start.
             Err(StoreError::Conflict { .. }) => {
@@ -120,7 +120,7 @@ impl SessionService {
                 }
                 let view = self.as_of(&live, Seq::START.next()).await?;
                 let bare = view.progress.reply == ReplyShape::Message;
-                Ok(Some(StartedTask { live, view, bare, shown_again: 0 }))
+                Ok(Some(StartedTask { live, view, bare, shown_again: 0, recorded: 1 }))
             }
             Err(error) => Err(internal(error)),
         }

@@ -2,7 +2,7 @@
 //!
 //! Some clients ask for a task before they have anything to say. Nothing has happened to it yet, so there is no fact to
 //! log: a record keeps what was asked for, until the first message opens the task under its id, the task is canceled, or a
-//! day has passed.
+//! day has passed and no client reads it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::identity::{digest, new_context};
 use crate::live_task::now;
 use crate::open_task::NewTask;
 use crate::outbox::OutboxGuard;
-use crate::service::{StartedTask, Subscription, internal};
+use crate::service::{StartedTask, internal};
+use crate::subscription::Subscription;
 use crate::{Follower, SessionService};
 
 const SPACE: &str = "reserved";
@@ -30,6 +31,9 @@ const RESERVATION_SECONDS: i64 = 24 * 3600;
 
 /// Of a reserved id.
 const ID_LENGTH: usize = 36;
+
+/// Records read at once at the start.
+const LOADED_AT_ONCE: usize = 512;
 
 /// Each new one clears away so many that have waited too long.
 const MAX_CLEARED: usize = 4;
@@ -56,24 +60,64 @@ pub(crate) struct StoredReservation {
 impl SessionService {
     /// Reserves an id for the caller, whose next message to it opens the task.
     pub async fn reserve(&self, scope: &Scope, wanted: Reservation) -> Result<TaskId, Fault> {
+        // In the order of time, so that the oldest come first among the records.
+        let task = TaskId::from(Uuid::now_v7().to_string());
+        self.reserve_as(scope, task, wanted).await
+    }
+
+    /// The same with an id that the caller chose, which must be a UUID and new.
+    pub async fn reserve_as(
+        &self,
+        scope: &Scope,
+        task: TaskId,
+        wanted: Reservation,
+    ) -> Result<TaskId, Fault> {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
+        self.reserved_tasks.check_room(scope)?;
         let Reservation { context, requested, ending, rights } = wanted;
         rights.require(Right::Prompt)?;
         rights.check_settings(requested.as_deref())?;
         self.agent.check(&nothing_said(requested.clone()))?;
         let context = context.unwrap_or_else(new_context);
-        // In the order of time, so that the oldest come first among the records.
-        let task = TaskId::from(Uuid::now_v7().to_string());
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
-        let reserved = StoredReservation { at: now(), context, requested, ending };
+        let at = now();
+        let reserved = StoredReservation { at, context: context.clone(), requested, ending };
         let value = serde_json::to_vec(&reserved).map_err(|_| Fault::Internal)?;
         let put = RecordChange::Put { space: SPACE, record: Record { key: name(&key), value } };
         let mut changes = self.expired_reservations().await?;
         changes.push(put);
         self.stores.records.change(changes).await.map_err(internal)?;
+        self.reserved_tasks.insert(&key, at, context);
+        self.activity.announce_reserved(&key);
         Ok(task)
+    }
+
+    /// Reads the reservations back. Those of tasks that exist, and those that have expired, are deleted.
+    pub(crate) async fn load_reserved(&self) -> Result<(), StoreError> {
+        let mut last: Option<String> = None;
+        loop {
+            let records = self.stores.records.list_prefix(SPACE, "", last.as_deref(), LOADED_AT_ONCE).await?;
+            let mut outdated = Vec::new();
+            for record in &records {
+                match (key_of(&record.key), read(&record.value)) {
+                    (Some(key), Some(reserved))
+                        if !reserved.is_old() && self.stores.index.summary(&key).await?.is_none() =>
+                    {
+                        self.reserved_tasks.insert(&key, reserved.at, reserved.context);
+                    }
+                    _ => outdated.push(RecordChange::Delete { space: SPACE, key: record.key.clone() }),
+                }
+            }
+            if !outdated.is_empty() {
+                self.stores.records.change(outdated).await?;
+            }
+            match records.last() {
+                Some(record) if records.len() == LOADED_AT_ONCE => last = Some(record.key.clone()),
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// The reservation, if it is still waiting.
@@ -89,7 +133,8 @@ impl SessionService {
             }
             found => found.map_err(internal)?,
         };
-        Ok(found.and_then(|value| read(&value)).filter(|reserved| !reserved.is_expired()))
+        let counts = |reserved: &StoredReservation| !reserved.is_old() || self.reserved_tasks.is_read(key);
+        Ok(found.and_then(|value| read(&value)).filter(counts))
     }
 
     /// The task before its first message.
@@ -102,8 +147,9 @@ impl SessionService {
         let Some(view) = self.reserved_view(key).await? else { return Ok(None) };
         let (task_cache, log, counters) =
             (self.task_cache.clone(), self.stores.log.clone(), self.counters.clone());
-        let (promises, key) = (self.promises.clone(), key.clone());
+        let (promises, reader, key) = (self.promises.clone(), self.reserved_tasks.read(key), key.clone());
         let promised = async move {
+            let _reader = reader;
             loop {
                 let kept = promises.notified();
                 tokio::pin!(kept);
@@ -118,7 +164,7 @@ impl SessionService {
             }
         };
         let (view, promised) = (Arc::new(view), Some(promised.boxed()));
-        Ok(Some(Subscription { view, follower: None, gap: None, at_rest: true, promised }))
+        Ok(Some(Subscription { promised, ..Subscription::at_rest(view, None) }))
     }
 
     /// Cancels the task before its first message; `None` if the id is not reserved or a message came first. Afterwards
@@ -133,6 +179,7 @@ impl SessionService {
             Ok(()) => {
                 self.delete_reserved(key).await;
                 self.promises.notify_waiters();
+                self.activity.announce(key, Seq::START);
                 Ok(Some(Arc::new(view)))
             }
             Err(StoreError::Conflict { .. }) => Ok(None),
@@ -169,6 +216,7 @@ impl SessionService {
 
     /// The task exists. A record that a crash leaves behind does no harm, because the task is found first.
     async fn delete_reserved(&self, key: &TaskKey) {
+        self.reserved_tasks.remove(key);
         let change = RecordChange::Delete { space: SPACE, key: name(key) };
         if let Err(error) = self.stores.records.change(vec![change]).await {
             tracing::debug!(%error, "an id that was promised is not forgotten yet");
@@ -177,9 +225,18 @@ impl SessionService {
 
     async fn expired_reservations(&self) -> Result<Vec<RecordChange>, Fault> {
         let oldest = self.stores.records.list_prefix(SPACE, "", None, MAX_CLEARED).await.map_err(internal)?;
-        let is_outdated = |record: &Record| read(&record.value).is_none_or(|reserved| reserved.is_expired());
-        let delete = |record: Record| RecordChange::Delete { space: SPACE, key: record.key };
-        Ok(oldest.into_iter().filter(is_outdated).map(delete).collect())
+        let mut changes = Vec::new();
+        for record in oldest {
+            let key = key_of(&record.key);
+            let is_read = key.as_ref().is_some_and(|key| self.reserved_tasks.is_read(key));
+            if !is_read && read(&record.value).is_none_or(|reserved| reserved.is_old()) {
+                if let Some(key) = key {
+                    self.reserved_tasks.remove(&key);
+                }
+                changes.push(RecordChange::Delete { space: SPACE, key: record.key });
+            }
+        }
+        Ok(changes)
     }
 }
 
@@ -200,7 +257,8 @@ impl StoredReservation {
         Event { seq: Seq::START.next(), at: self.at, fact: opening.decide() }
     }
 
-    fn is_expired(&self) -> bool {
+    /// It expires unless a client reads it.
+    fn is_old(&self) -> bool {
         now().as_second() - self.at.as_second() > RESERVATION_SECONDS
     }
 }
@@ -212,6 +270,14 @@ fn read(value: &[u8]) -> Option<StoredReservation> {
 /// The id first, for the sake of the order.
 fn name(TaskKey { scope, task }: &TaskKey) -> String {
     format!("{task} {}:{}{}", scope.tenant.len(), scope.tenant, scope.owner)
+}
+
+/// The task of a record.
+fn key_of(name: &str) -> Option<TaskKey> {
+    let (task, scope) = name.split_once(' ')?;
+    let (length, names) = scope.split_once(':')?;
+    let (tenant, owner) = names.split_at_checked(length.parse().ok()?)?;
+    Some(TaskKey { scope: Scope::new(tenant, owner), task: TaskId::from(task) })
 }
 
 fn nothing_said(requested: Option<Box<RequestedSettings>>) -> Message {
@@ -226,5 +292,6 @@ fn nothing_said(requested: Option<Box<RequestedSettings>>) -> Message {
         metadata: None,
         requested,
         command: None,
+        sender: None,
     }
 }

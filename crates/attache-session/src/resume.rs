@@ -10,7 +10,8 @@ use attache_store::StoreError;
 
 use crate::finished_tasks::RenderedTask;
 use crate::live_task::LiveTask;
-use crate::service::{Subscription, WhenFinished, internal};
+use crate::service::internal;
+use crate::subscription::{Subscription, WhenFinished};
 use crate::{Follower, SessionService};
 
 impl SessionService {
@@ -29,7 +30,7 @@ impl SessionService {
         let live = match self.visible(scope, &subscribe.task).await {
             Err(Fault::TaskFinished { .. }) if when_finished == WhenFinished::Show => {
                 let view = self.quarantined(scope, &subscribe.task).await.ok_or(Fault::Internal)?;
-                return Ok(Subscription { view, follower: None, gap: None, at_rest: true, promised: None });
+                return Ok(Subscription::at_rest(view, None));
             }
             Err(Fault::TaskNotFound { task }) => {
                 let key = TaskKey { scope: scope.clone(), task };
@@ -54,16 +55,14 @@ impl SessionService {
         if !now.status.state.is_terminal() || !caught_up {
             let follower = Some(Follower::new(live, &view));
             let at_rest = caught_up && now.progress.is_settled();
-            return Ok(Subscription { view, follower, gap, at_rest, promised: None });
+            return Ok(Subscription { view, follower, gap, at_rest, promised: None, opening: None });
         }
         match when_finished {
             // Reports a gap to callers that asked for it.
             WhenFinished::Refuse if gap.is_none() => {
                 Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
             }
-            WhenFinished::Refuse | WhenFinished::Show => {
-                Ok(Subscription { view, follower: None, gap, at_rest: true, promised: None })
-            }
+            WhenFinished::Refuse | WhenFinished::Show => Ok(Subscription::at_rest(view, gap)),
         }
     }
 
@@ -113,7 +112,7 @@ impl SessionService {
     }
 
     /// `None`: the log does not reach back that far any more.
-    async fn kept(
+    pub(crate) async fn kept(
         &self,
         live: &LiveTask,
         now: &Arc<TaskView>,

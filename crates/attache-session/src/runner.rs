@@ -46,6 +46,10 @@ impl Runner {
                     self.cancel().await;
                     continue;
                 }
+                Step::StopTurn { turn } => {
+                    self.stop_turn(turn).await;
+                    continue;
+                }
                 Step::StartTurn { turn } => Some(turn),
                 Step::ContinueTurn { .. } => None,
             };
@@ -100,7 +104,7 @@ impl Runner {
         // Waiting for these is set up once, not at every event.
         let mut poked = pin!(self.live.runner_wakeup.notified());
         let mut stopped = pin!(self.stop.cancelled());
-        let mut working = !self.live.is_cancel_requested();
+        let mut working = !self.live.is_stop_requested();
         let mut writing = pin!(None);
         let mut flush_timer = FlushTimer::default();
         loop {
@@ -135,7 +139,7 @@ impl Runner {
                 }
                 Wake::TaskChanged => {
                     poked.set(self.live.runner_wakeup.notified());
-                    working = !self.live.is_cancel_requested();
+                    working = !self.live.is_stop_requested();
                 }
                 Wake::Stop => working = false,
             }
@@ -242,11 +246,21 @@ impl Runner {
     /// The request to cancel is recorded first: after a crash in between, the next start continues with it.
     async fn cancel(&self) {
         self.record(Intent::Cancel).await;
+        self.record_changes().await;
+        self.record(Intent::Record(Fact::TaskCanceled)).await;
+    }
+
+    async fn stop_turn(&self, turn: u32) {
+        self.record_changes().await;
+        self.record(Intent::StopTurn { turn }).await;
+    }
+
+    /// What the turn under way has changed so far.
+    async fn record_changes(&self) {
         let request = TurnRequest::new(self.live.clone(), self.index.clone());
         if let Some(artifact) = self.agent.changes(request).await.map(Box::new) {
             self.record(Intent::Record(Fact::ArtifactAdded { artifact, append: false, last: true })).await;
         }
-        self.record(Intent::Record(Fact::TaskCanceled)).await;
     }
 
     async fn record(&self, intent: Intent) {

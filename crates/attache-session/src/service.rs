@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use attache_domain::{
     ANSWER, CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent,
-    ListTasks, Message, MessageAnswers, MessageId, Progress, ReplayGap, ReplyShape, Right, Rights, Scope,
-    SendMessage, Seq, TaskEnding, TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
+    ListTasks, Message, MessageAnswers, MessageId, Progress, ReplyShape, Right, Rights, Scope, SendMessage,
+    SendOptions, Sender, Seq, TaskEnding, TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
-use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,8 +21,10 @@ use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
 use crate::live_task::{LiveTask, RecordError, now};
 use crate::outbox::{Outbox, OutboxGuard};
+use crate::reserved_tasks::ReservedTasks;
 use crate::runner::Runner;
 use crate::store_health::{StoreFault, store_fault};
+use crate::subscription::Subscription;
 use crate::task_cache::TaskCache;
 use crate::watcher::Watcher;
 use crate::weight::weight_of_view;
@@ -75,6 +76,7 @@ pub struct SessionService {
     contexts: Arc<ContextQueues>,
     /// Notified whenever a reserved task is opened.
     pub(crate) promises: Arc<Notify>,
+    pub(crate) reserved_tasks: Arc<ReservedTasks>,
     pub(crate) activity: Activity,
     pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
@@ -103,38 +105,8 @@ pub struct StartedTask {
     pub bare: bool,
     /// So many of the last events that `view` shows came with the message. A stream shows them to its sender.
     pub(crate) shown_again: u64,
-}
-
-/// A task as of a cursor, and everything after it.
-pub struct Subscription {
-    pub view: Arc<TaskView>,
-    /// `None`: nothing will come any more.
-    pub follower: Option<Follower>,
-    /// The cursor does not exist: `view` is the current task, and earlier events were not shown.
-    pub gap: Option<ReplayGap>,
-    /// `view` is complete and nothing is running: the task is over or waits for input.
-    pub at_rest: bool,
-    /// The task waits for its first message: who follows it from there on.
-    pub promised: Option<FutureFollower>,
-}
-
-/// A follower for when there is something to follow.
-pub type FutureFollower = BoxFuture<'static, Result<Follower, StoreError>>;
-
-impl Subscription {
-    /// Ends after showing the task, if nothing is running.
-    pub fn close_at_rest(&mut self) {
-        if self.at_rest {
-            (self.follower, self.promised) = (None, None);
-        }
-    }
-}
-
-/// What to do with a subscription to a task that is over: the versions of the protocol differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhenFinished {
-    Refuse,
-    Show,
+    /// So many of the last events came with the message; none if it came before.
+    pub(crate) recorded: u64,
 }
 
 impl SessionService {
@@ -159,12 +131,14 @@ impl SessionService {
             finished: FinishedTasks::default(),
             contexts: Arc::default(),
             promises: Arc::default(),
+            reserved_tasks: Arc::default(),
             activity: Activity::default(),
             counters,
             outbox,
             runners: TaskTracker::new(),
             stop: CancellationToken::new(),
         });
+        session.load_reserved().await?;
         for key in session.stores.index.unfinished().await? {
             match session.live_task(&key).await {
                 Ok(Some(live)) => {
@@ -232,8 +206,7 @@ impl SessionService {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
         };
-        let accepted = started.view.progress.head.0.saturating_sub(started.shown_again);
-        self.activity.announce(&started.live.key, Seq(accepted));
+        self.activity.announce(&started.live.key, started.before());
         self.run(&started.live);
         drop(hold);
         Ok(started)
@@ -270,7 +243,7 @@ impl SessionService {
     pub fn follow(&self, started: StartedTask) -> Subscription {
         let view = started.view.clone();
         let follower = follower_of(started, &view);
-        Subscription { view, follower, gap: None, at_rest: false, promised: None }
+        Subscription { view, follower, gap: None, at_rest: false, promised: None, opening: None }
     }
 
     /// Stream: begin, then everything that happens after the message was accepted.
@@ -292,7 +265,8 @@ impl SessionService {
         }
         let shown_again = if after.is_none() { started.shown_again } else { 0 };
         let follower = follower_of(StartedTask { shown_again, ..started }, &view);
-        Ok((Subscription { view, follower, gap: None, at_rest: false, promised: None }, bare))
+        let opening = None;
+        Ok((Subscription { view, follower, gap: None, at_rest: false, promised: None, opening }, bare))
     }
 
     pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<RenderedTask>, Fault> {
@@ -309,7 +283,9 @@ impl SessionService {
     }
 
     pub async fn list(&self, scope: &Scope, list: &ListTasks) -> Result<TaskPage, Fault> {
-        let listed = self.stores.index.list(&listing::query(scope, list)?).await.map_err(internal)?;
+        let query = listing::query(scope, list)?;
+        let mut listed = self.stores.index.list(&query).await.map_err(internal)?;
+        self.reserved_tasks.add_to(&query, &mut listed);
         // Few at first, for they may be large; a page that is large enough ends early.
         let (mut tasks, mut weight, mut shown) = (Vec::new(), 0, 0);
         while shown < listed.tasks.len() && weight < listing::MAX_PAGE_WEIGHT {
@@ -368,6 +344,7 @@ impl SessionService {
         let duplicates = self.duplicates(&send);
         let SendMessage { message, answers, options: manner, .. } = send;
         let digest = digest(&message);
+        let message = Message { sender: Some(sender(scope, &manner)), ..message };
         if manner.duplicate_rule == DuplicateRule::Id {
             live.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
         }
@@ -376,7 +353,7 @@ impl SessionService {
         let view = live.view();
         if !manner.rights.prompt && is_known(&view.progress) {
             // An answer that is sent again. Were its turn over by now, it would be taken for a prompt.
-            return Ok(StartedTask { live, view, bare: false, shown_again: 0 });
+            return Ok(StartedTask { live, view, bare: false, shown_again: 0, recorded: 0 });
         }
         let said = read(&view, &message, &answers, &by, is_known)?;
         drop(view);
@@ -400,9 +377,9 @@ impl SessionService {
             }
         };
         let queued = live.with_progress(|progress| progress.queue.len());
-        let view = match live.record(intent).await {
+        let (view, recorded) = match live.record(intent).await {
             // It was recorded when it seemed to fail, and comes again.
-            Err(RecordError::Refused(_)) if live.with_progress(is_known) => live.view(),
+            Err(RecordError::Refused(_)) if live.with_progress(is_known) => (live.view(), 0),
             recorded => recorded.map_err(record_fault)?,
         };
         let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
@@ -413,7 +390,7 @@ impl SessionService {
             answers if view.progress.waits_for_person() => answers + 1,
             _ => 0,
         };
-        Ok(StartedTask { live, view, bare: false, shown_again })
+        Ok(StartedTask { live, view, bare: false, shown_again, recorded })
     }
 
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
@@ -431,7 +408,10 @@ impl SessionService {
         let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
         let asked: Vec<_> = missing.iter().map(|place| keys[*place].clone()).collect();
         let read = replay::views(self.stores.log.as_ref(), &self.counters.quarantine, &asked).await?;
-        for (place, view) in missing.into_iter().zip(read) {
+        for (place, mut view) in missing.into_iter().zip(read) {
+            if view.is_none() && self.reserved_tasks.contains(&keys[place]) {
+                view = self.reserved_view(&keys[place]).await.ok().flatten();
+            }
             views[place] = view.map(Arc::new);
         }
         Ok(views.into_iter().flatten().collect())
@@ -494,6 +474,19 @@ impl SessionService {
             }
         });
     }
+}
+
+impl StartedTask {
+    /// The place before the message.
+    pub(crate) fn before(&self) -> Seq {
+        Seq(self.view.progress.head.0.saturating_sub(self.recorded))
+    }
+}
+
+/// Who sends a message, for other clients.
+pub(crate) fn sender(scope: &Scope, options: &SendOptions) -> Box<Sender> {
+    let (by, client) = (scope.owner.to_string(), options.client.clone());
+    Box::new(Sender { by, client, interface: options.interface })
 }
 
 /// What a message says to a task: answers about calls, something else, or both.

@@ -112,6 +112,12 @@ impl Tail {
         true
     }
 
+    pub(crate) fn find(&self, seq: Seq) -> Option<&Arc<TailEntry>> {
+        let (_, first) = self.entries.front()?;
+        let place = usize::try_from(seq.0.checked_sub(first.event.seq.0)?).ok()?;
+        self.entries.get(place).map(|(_, entry)| entry)
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -179,6 +179,7 @@ fn message(text: &str, context: Option<ContextId>) -> Message {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

@@ -17,6 +17,9 @@ use attache_tool::untrusted;
 
 const MAX_ERROR_LENGTH: usize = 4_000;
 
+/// Servers of a client go with the client.
+const TAKEN_AWAY: &str = "the server was taken away during the call, so nobody knows whether it was carried out; its tools are gone";
+
 pub(crate) struct McpTool {
     spec: ToolSpec,
     /// What the server calls it.
@@ -68,7 +71,10 @@ impl Tool for McpTool {
             live: Some(context.live.clone()),
         };
         let answer = server.request("tools/call", params, terms).await;
-        let result = answer.map_err(|error| tool_result::failure(source, &words(&error)))?;
+        let result = answer.map_err(|error| match server.is_closed() {
+            true => tool_result::failure(source, TAKEN_AWAY),
+            false => tool_result::failure(source, &words(&error)),
+        })?;
         tool_result::of_call(result, source, &context.workspace.scratch).await
     }
 }

@@ -32,6 +32,10 @@ impl ToolRegistry {
         self.tools.iter()
     }
 
+    pub fn contains(&self, name: &str) -> bool {
+        self.place(name).is_ok()
+    }
+
     /// The tool of this name; an error names the nearest ones.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         let today = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, today)| today);

@@ -10,6 +10,7 @@ use attache_domain::{
 
 use crate::Dialect;
 
+pub mod call_display;
 mod call_text;
 pub mod commands;
 mod developer;
@@ -19,6 +20,7 @@ pub mod gemini_routes;
 pub(crate) mod incoming;
 pub(crate) mod live;
 pub mod live_routes;
+pub mod live_tools;
 pub mod setting_names;
 mod thought;
 mod uri;
@@ -80,7 +82,7 @@ impl Profile {
         match ending {
             TaskEnding::Completes => Self::Plain,
             TaskEnding::Reopens => Self::Developer,
-            TaskEnding::StaysOpen => Self::Gemini,
+            TaskEnding::StaysOpen | TaskEnding::Session => Self::Gemini,
         }
     }
 
@@ -100,7 +102,7 @@ impl Profile {
             Self::Plain => {}
             Self::Developer => developer::write(dialect, occasion, out),
             Self::Gemini => gemini::write(dialect, occasion, out),
-            Self::Live => live::write(occasion, out),
+            Self::Live => live::write(occasion, None, out),
         }
     }
 

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, ContextId, Message, PushConfigPage, ReplayGap, Seq, StoredPushConfig, TaskId, TaskView,
-    Update,
+    CommandSpec, ContextId, DevtoolEvent, Message, PushConfigPage, ReplayGap, Seq, StoredPushConfig, TaskId,
+    TaskView, Update,
 };
 
 use crate::devtool::commands::{self, ExecutionStatus};
@@ -72,7 +72,7 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) {
         if shape.profile == Profile::Live {
-            return live::write_state(view, out);
+            return live::write_state(view, self.epoch.as_deref(), gap, out);
         }
         let start = out.len();
         match self.encoding {
@@ -112,6 +112,11 @@ impl Encoder {
         frame: &DevtoolFrame<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
+        // Its cursors are no marks.
+        if profile == Profile::Live {
+            live::write(frame, self.epoch.as_deref(), out);
+            return Ok(());
+        }
         let start = out.len();
         match self.encoding {
             Encoding::Json(dialect) => profile.write(dialect, frame, out),
@@ -119,6 +124,11 @@ impl Encoder {
         }
         self.mark_item(frame.seq, None, out, start);
         Ok(())
+    }
+
+    /// An event of the live endpoint at `seq`, without the context that some kinds need.
+    pub fn write_live_event(&self, task: &TaskId, seq: Seq, happening: DevtoolEvent<'_>, out: &mut Vec<u8>) {
+        live::write_happening(&happening, task, self.epoch.as_deref().map(|epoch| (epoch, seq)), out);
     }
 
     pub fn write_list(&self, page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {

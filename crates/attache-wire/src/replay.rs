@@ -54,20 +54,25 @@ impl ReplayMark<'_> {
     /// The value under the extension's URI.
     pub fn value(&self) -> Value {
         let mut mark = json!({ "cursor": encode_cursor(self.epoch, self.seq) });
-        if let Some(ReplayGap { after, reason }) = self.gap {
-            let reason = match reason {
-                GapReason::Trimmed => "trimmed",
-                GapReason::OtherEpoch => "other-epoch",
-                GapReason::Ahead => "ahead",
-            };
-            let after = match &after.epoch {
-                Some(epoch) => encode_cursor(epoch, after.seq),
-                None => after.seq.to_string(),
-            };
-            mark["gap"] = json!({ "after": after, "reason": reason });
+        if let Some(gap) = self.gap {
+            mark["gap"] = gap_value(gap);
         }
         mark
     }
+}
+
+/// What the client missed for good, and why.
+pub(crate) fn gap_value(ReplayGap { after, reason }: &ReplayGap) -> Value {
+    let reason = match reason {
+        GapReason::Trimmed => "trimmed",
+        GapReason::OtherEpoch => "other-epoch",
+        GapReason::Ahead => "ahead",
+    };
+    let after = match &after.epoch {
+        Some(epoch) => encode_cursor(epoch, after.seq),
+        None => after.seq.to_string(),
+    };
+    json!({ "after": after, "reason": reason })
 }
 
 /// Adds the mark to the item of a stream that begins at `start` of `out`.

@@ -21,6 +21,7 @@ pub enum AllowanceKind {
     McpServer,
     Rule,
     Command,
+    Agent,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,11 @@ impl Allowance {
         let canonical = Value::from(vec![name.to_owned(), Value::from(programs.to_vec()).to_string()]);
         let origin = Origin::File { path: path.into(), line };
         Self::new(AllowanceKind::Command, origin, &words, &canonical.to_string())
+    }
+
+    /// An agent of an agent file.
+    pub(crate) fn agent(origin: Origin, words: &str, canonical: &str) -> Self {
+        Self::new(AllowanceKind::Agent, origin, words, canonical)
     }
 
     pub(crate) fn setting(key: &str, value: &Value, origin: Origin) -> Self {
@@ -79,6 +85,7 @@ impl AllowanceKind {
             Self::McpServer => "MCP server",
             Self::Rule => "rule",
             Self::Command => "command",
+            Self::Agent => "agent",
         }
     }
 }
@@ -106,6 +113,7 @@ fn setting_words(key: &str, value: &Value) -> String {
             format!("the approval mode is {mode}: {what}")
         }
         "model.name" => format!("the model {} answers and is sent the conversations", list()),
+        "experimental.enableAgents" => "agents that agent files define can be given tasks".to_owned(),
         "context.fileName" => format!("files of these names are read as instructions: {}", list()),
         "context.includeDirectories" => format!("the agent works in these folders, too: {}", list()),
         "context.loadMemoryFromIncludeDirectories" => {
@@ -200,6 +208,7 @@ impl ProjectReport {
             (of(AllowanceKind::McpServer), "MCP server"),
             (of(AllowanceKind::Rule), "rule"),
             (of(AllowanceKind::Command), "command"),
+            (of(AllowanceKind::Agent), "agent"),
             (of(AllowanceKind::Setting) + self.ignored.len(), "setting"),
         ];
         let parts = numbers.into_iter().filter(|(number, _)| *number > 0);

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use attache_agent::WorkspaceInfo;
 use attache_command::{ExtensionEntry, Memory, MemoryFile, ServerEntry};
 
+use crate::brought_servers::BroughtTools;
 use crate::context::{self, ContextSources, LoadedContext};
 use crate::implementations::{ServerState, ServerStatus, ToolServers};
 use crate::setup_builder::included_folders;
@@ -17,6 +18,8 @@ pub(crate) struct WorkspaceCommandContext {
     pub(crate) root: PathBuf,
     pub(crate) model: String,
     pub(crate) servers: Vec<Arc<dyn ToolServers>>,
+    /// None where no conversation is set up.
+    pub(crate) brought: Option<BroughtTools>,
 }
 
 /// Loads the context files of a workspace.
@@ -42,18 +45,13 @@ impl WorkspaceInfo for WorkspaceCommandContext {
     }
 
     fn servers(&self) -> Vec<ServerEntry> {
-        let statuses = self.servers.iter().flat_map(|servers| servers.statuses());
-        let entry = |status: ServerStatus| ServerEntry {
-            name: status.name,
-            status: match status.state {
-                ServerState::Unapproved => "waits for approval".to_owned(),
-                ServerState::Connecting => "connecting".to_owned(),
-                ServerState::Connected => "connected".to_owned(),
-                ServerState::Failed { why } => format!("failed: {why}"),
-            },
-            tools: status.tools,
-        };
-        statuses.map(entry).collect()
+        let own = self.servers.iter().flat_map(|servers| servers.statuses());
+        let brought = self.brought.iter().flat_map(BroughtTools::statuses);
+        let brought = brought.map(|(status, by)| {
+            let entry = server_entry(status);
+            ServerEntry { status: format!("{}, brought by {by}", entry.status), ..entry }
+        });
+        own.map(server_entry).chain(brought).collect()
     }
 
     fn extensions(&self) -> Vec<ExtensionEntry> {
@@ -85,5 +83,18 @@ impl WorkspaceInfo for WorkspaceCommandContext {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
+    }
+}
+
+fn server_entry(status: ServerStatus) -> ServerEntry {
+    ServerEntry {
+        name: status.name,
+        status: match status.state {
+            ServerState::Unapproved => "waits for approval".to_owned(),
+            ServerState::Connecting => "connecting".to_owned(),
+            ServerState::Connected => "connected".to_owned(),
+            ServerState::Failed { why } => format!("failed: {why}"),
+        },
+        tools: status.tools,
     }
 }

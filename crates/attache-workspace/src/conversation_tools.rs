@@ -6,6 +6,8 @@ use attache_agent::{ClientServer, Toolbox, declarations};
 use attache_model::ToolDeclaration;
 use attache_tool::{Tool, ToolRegistry};
 
+use crate::brought_servers::BroughtTools;
+use crate::connect_tool::ConnectTool;
 use crate::implementations::ToolServers;
 
 /// One conversation's tools.
@@ -14,6 +16,8 @@ pub(crate) struct ConversationTools {
     /// The declarations of the conversation's own tools.
     declared: Arc<[ToolDeclaration]>,
     servers: Vec<Arc<dyn ToolServers>>,
+    /// The servers that clients have brought and may take away.
+    brought: BroughtTools,
 }
 
 impl ConversationTools {
@@ -21,8 +25,9 @@ impl ConversationTools {
         own: ToolRegistry,
         declared: Arc<[ToolDeclaration]>,
         servers: Vec<Arc<dyn ToolServers>>,
+        brought: BroughtTools,
     ) -> Self {
-        Self { own, declared, servers }
+        Self { own, declared, servers, brought }
     }
 }
 
@@ -32,22 +37,32 @@ impl Toolbox for ConversationTools {
         for tool in self.servers.iter().flat_map(|servers| servers.tools()) {
             tools.add(tool);
         }
+        // Never in the place of another.
+        for tool in self.brought.tools() {
+            if !tools.contains(&tool.spec().name) {
+                tools.add(tool);
+            }
+        }
         tools
     }
 
     fn declarations(&self) -> Arc<[ToolDeclaration]> {
-        if self.servers.is_empty() { self.declared.clone() } else { declarations(&self.tools()) }
+        let is_plain = self.servers.is_empty() && self.brought.is_empty();
+        if is_plain { self.declared.clone() } else { declarations(&self.tools()) }
     }
 
     fn version(&self) -> u64 {
-        self.servers.iter().map(|servers| servers.version()).sum()
+        let own: u64 = self.servers.iter().map(|servers| servers.version()).sum();
+        own.wrapping_add(self.brought.version())
     }
 
     fn unapproved_servers(&self) -> Vec<ClientServer> {
-        self.servers.iter().flat_map(|servers| servers.unapproved()).collect()
+        let own = self.servers.iter().flat_map(|servers| servers.unapproved());
+        own.chain(self.brought.unapproved()).collect()
     }
 
     fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
-        self.servers.iter().find_map(|servers| servers.connect_tool())
+        let own = self.servers.iter().filter_map(|servers| servers.connect_tool());
+        ConnectTool::of(own.chain(self.brought.connect_tools()))
     }
 }

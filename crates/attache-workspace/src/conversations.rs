@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal};
+use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal, ToolsGuard};
 use attache_command::CommandRegistry;
 use attache_domain::{BoundedCache, ContextId, IgnorePoison, RequestedSettings, Scope};
 
+use crate::brought_servers::{BroughtServers, BroughtTools, Conversation};
 use crate::command_context::WorkspaceCommandContext;
 use crate::conversation_tools::ConversationTools;
 use crate::implementations::{ServerGroup, ServerState, ToolServers};
@@ -25,16 +26,15 @@ const CONNECT_TIMEOUT_UNATTENDED: Duration = Duration::from_secs(20);
 pub struct WorkspaceConversations {
     builder: Arc<SetupBuilder>,
     open: Mutex<OpenConversations>,
+    brought: Arc<BroughtServers>,
 }
-
-type Conversation = (Scope, ContextId);
 
 type OpenConversations = BoundedCache<Conversation, (RequestedSettings, Arc<ConversationSetup>)>;
 
 impl WorkspaceConversations {
     pub fn new(builder: SetupBuilder) -> Self {
         let open = BoundedCache::new(MAX_CONVERSATIONS, MAX_CONVERSATIONS);
-        Self { builder: Arc::new(builder), open: Mutex::new(open) }
+        Self { builder: Arc::new(builder), open: Mutex::new(open), brought: Arc::default() }
     }
 
     fn lock_open(&self) -> MutexGuard<'_, OpenConversations> {
@@ -52,8 +52,14 @@ impl WorkspaceConversations {
         let connect_timeout = if setup.attended { CONNECT_TIMEOUT } else { CONNECT_TIMEOUT_UNATTENDED };
         let servers = self.connect(&conversation.0, servers, connect_timeout).await?;
         setup.notices.extend(servers.iter().flat_map(|servers| server_warnings(servers.as_ref())));
-        setup.info = Some(Arc::new(WorkspaceCommandContext { servers: servers.clone(), ..command_context }));
-        setup.toolbox = Arc::new(ConversationTools::new(own_tools, snapshot.declared.clone(), servers));
+        let brought = BroughtTools { all: self.brought.clone(), conversation: conversation.clone() };
+        setup.info = Some(Arc::new(WorkspaceCommandContext {
+            servers: servers.clone(),
+            brought: Some(brought.clone()),
+            ..command_context
+        }));
+        let declared = snapshot.declared.clone();
+        setup.toolbox = Arc::new(ConversationTools::new(own_tools, declared, servers, brought));
         Ok(setup)
     }
 
@@ -126,6 +132,22 @@ impl Conversations for WorkspaceConversations {
         let (builder, requested) = (self.builder.clone(), requested.clone());
         let read = tokio::task::spawn_blocking(move || builder.commands(&requested)).await;
         read.map_err(|_| SettingsRefusal { field: "workspace", what: "its commands cannot be read".into() })?
+    }
+
+    async fn bring_server(
+        &self,
+        scope: &Scope,
+        context: &ContextId,
+        requested: &RequestedSettings,
+        brought: &RequestedSettings,
+        by: &str,
+    ) -> Result<ToolsGuard, SettingsRefusal> {
+        let snapshot = self.snapshot(requested).await?;
+        let group = self.builder.brought_group(&snapshot, requested, brought)?;
+        let name = group.servers.first().map(|(name, _)| name.clone()).unwrap_or_default();
+        let guard = self.brought.reserve(&(scope.clone(), context.clone()), &name, by)?;
+        guard.connected(self.builder.implementations().connect(scope, group)?);
+        Ok(Box::new(guard))
     }
 
     async fn refresh(&self, scope: &Scope, context: &ContextId) {

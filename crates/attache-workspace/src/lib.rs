@@ -8,9 +8,12 @@
 //! `Conversations`. Models, tools and MCP connections come from the binary through the seam [`Implementations`].
 
 mod accepted_allowances;
+pub mod agent_files;
 mod allowance;
+mod brought_servers;
 mod client_permissions;
 mod command_context;
+mod connect_tool;
 pub mod context;
 mod context_files;
 mod conversation_tools;

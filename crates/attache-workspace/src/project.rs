@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use attache_command::custom::{self, CustomSource, LoadedCommands};
 use attache_config::{ConfigError, Environment, Origin, Settings};
 
+use crate::agent_files::{self, LoadedAgents};
 use crate::policy::{self, LoadedRules, RuleSources};
 use crate::{
     AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsSources,
@@ -18,6 +19,8 @@ pub struct Project {
     pub project_trust: ProjectTrust,
     pub settings: WorkspaceSettings,
     pub rules: LoadedRules,
+    /// None while `experimental.enableAgents` is off.
+    pub agents: Option<LoadedAgents>,
     pub report: ProjectReport,
     /// What is wrong with the project's own files, for people. They may only restrict then.
     pub broken: Option<String>,
@@ -84,7 +87,13 @@ impl Project {
         let mut report = settings.project.clone();
         report.extend(rules.project.clone());
         report.extend(commands(&project_trust, &settings.homes, folder).1);
-        Ok(Self { folder: folder.to_owned(), project_trust, settings, rules, report, broken: None })
+        let agents = settings.enable_agents.then(|| {
+            let (agents, of_project) = agent_files::load(&project_trust, &settings.homes, folder);
+            report.extend(of_project);
+            agents
+        });
+        let folder = folder.to_owned();
+        Ok(Self { folder, project_trust, settings, rules, agents, report, broken: None })
     }
 
     /// Everything that the project allows, accepted or not.

@@ -103,6 +103,7 @@ impl WorkspaceSettings {
             security: reader.security(),
             policy_paths: reader.paths("policyPaths"),
             output_format: reader.output_format(),
+            enable_agents: resolved.bool("experimental.enableAgents"),
             trusted,
             project_trust: sources.project_trust.clone(),
             project: gathered.project,

@@ -180,8 +180,19 @@ impl SetupBuilder {
             root: root.clone(),
             model: self.options.model_choice.name(),
             servers: Vec::new(),
+            brought: None,
         };
         Ok(PreparedSetup { setup, command_context, own_tools, servers })
+    }
+
+    /// The group of one server that a client brings into a conversation with the settings `requested`.
+    pub(crate) fn brought_group(
+        &self,
+        snapshot: &WorkspaceSnapshot,
+        requested: &RequestedSettings,
+        brought: &RequestedSettings,
+    ) -> Result<ServerGroup, SettingsRefusal> {
+        permitted::brought_server(&snapshot.settings, &snapshot.root, requested, brought)
     }
 
     /// The commands of a conversation: the standard ones, and those in TOML files that count there.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use attache_cli::agents::AgentsArguments;
 use attache_cli::call::CallArguments;
 use attache_cli::card::CardArguments;
 use attache_cli::config::ConfigArguments;
@@ -28,6 +29,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show the subagents that agent files define, and what is wrong with these files
+    Agents(AgentsArguments),
     /// Call any A2A agent: say something, see what it answers, answer what it asks
     Call(CallArguments),
     /// Show, check, sign and verify agent cards

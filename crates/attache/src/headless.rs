@@ -5,7 +5,7 @@ mod format;
 mod scratch;
 mod trust;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,8 +13,8 @@ use anyhow::Context;
 use attache_cli::report::ErrorWithHint;
 use attache_config::{ConfigError, Settings};
 use attache_headless::{
-    FailureKind, HeadlessRunner, HeadlessSession, OutputEvent, OutputFormat, PromptInput, RunFailure,
-    RunOutput, RunSummary, output, read_input,
+    ConnectedClients, FailureKind, HeadlessRunner, HeadlessSession, OutputEvent, OutputFormat, PromptInput,
+    RunFailure, RunOutput, RunSummary, output, read_input,
 };
 use attache_session::SessionService;
 use attache_tool_std::mentions::find_mentions;
@@ -23,8 +23,10 @@ use scratch::ScratchFolder;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
+use crate::live_endpoint::LiveEndpoint;
 use crate::{logging, models, runtime, wiring};
 pub(crate) use arguments::HeadlessArguments;
+pub(crate) use trust::resolve_trust;
 
 pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
     let session_id = Uuid::new_v4().to_string();
@@ -57,10 +59,21 @@ fn attempt(
                 output.show(&OutputEvent::Warning(warning.clone()))?;
             }
             runtime.block_on(Box::pin(async {
-                match start(&settings, flags).await {
-                    Ok(session) => runner.run(session, session_id, &input, output).await,
-                    Err(error) => Ok(Err(settings_failure(&error))),
+                let started = match arguments.a2a_port {
+                    Some(port) => start_with_endpoint(&settings, flags, port, session_id).await,
+                    None => start(&settings, flags, Attendance::Unattended).await.map(|it| (it, None)),
+                };
+                let (session, endpoint) = match started {
+                    Ok(started) => started,
+                    Err(error) => return Ok(Err(settings_failure(&error))),
+                };
+                let result = runner.run(&session, session_id, &input, output).await;
+                if let Some(endpoint) = endpoint {
+                    endpoint.close().await;
                 }
+                // Ends what still runs.
+                session.session.shutdown().await;
+                result
             }))?
         }
     };
@@ -86,6 +99,7 @@ struct PreparedRun {
     reason = "the binary is where the environment and current folder are read"
 )]
 fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, RunFailure> {
+    arguments.check_unattended()?;
     arguments.check_query()?;
     let input = read_input(arguments.prompt.as_deref(), &arguments.query)?;
     let wrong = |error: anyhow::Error| settings_failure(&error);
@@ -96,7 +110,7 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, RunFailure> {
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
     logging::start(&settings.log, colour).map_err(wrong)?;
     let mut flags = AgentFlags::from(arguments);
-    trust::resolve_trust(&settings, &mut flags, &environment)?;
+    resolve_trust(&settings, &mut flags, &environment)?;
     check_mentions(&input, &settings.workspace)?;
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime");
     let runtime = runtime.map_err(wrong)?;
@@ -104,26 +118,52 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, RunFailure> {
     Ok(PreparedRun { input, settings, flags, runtime, scratch })
 }
 
-async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<HeadlessSession> {
-    let wiring::WiredAgent { agent, model, trust, .. } =
-        wiring::agent(settings, flags, Attendance::Unattended)?;
+async fn start(
+    settings: &Settings,
+    flags: AgentFlags,
+    attendance: Attendance,
+) -> anyhow::Result<HeadlessSession> {
+    let wiring::WiredAgent { agent, model, trust, .. } = wiring::agent(settings, flags, attendance)?;
     let stores = wiring::stores(settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
-    Ok(HeadlessSession { session, model: models::name_of(&model), trusted: trust.trust.is_trusted() })
+    let model = models::name_of(&model);
+    Ok(HeadlessSession { session, model, trusted: trust.trust.is_trusted(), clients: None })
+}
+
+/// The clients of the endpoint see the task under the id of the session, and can answer questions.
+async fn start_with_endpoint(
+    settings: &Settings,
+    flags: AgentFlags,
+    port: u16,
+    session_id: &str,
+) -> anyhow::Result<(HeadlessSession, Option<LiveEndpoint>)> {
+    let mut session = start(settings, flags, Attendance::Attended).await?;
+    let task = attache_headless::reserve_task(&session.session, session_id);
+    let task = task.await.map_err(|fault| anyhow::anyhow!("cannot begin the session: {fault}"))?;
+    let endpoint = LiveEndpoint::open(settings, port, session.session.clone(), task.clone()).await?;
+    // The answer goes to stdout.
+    let _ = writeln!(io::stderr(), "live endpoint at {}", endpoint.url);
+    session.clients = Some(ConnectedClients { task, url: endpoint.url.clone() });
+    Ok((session, Some(endpoint)))
+}
+
+fn check_mentions(input: &PromptInput, workspace: &Path) -> Result<(), RunFailure> {
+    match missing_mention(input.words(), workspace) {
+        Some(problem) => Err(RunFailure::new(FailureKind::Input, problem)),
+        None => Ok(()),
+    }
 }
 
 /// A file that the words mention with an `@`, and that does not exist, is most likely misspelled.
-fn check_mentions(input: &PromptInput, workspace: &Path) -> Result<(), RunFailure> {
-    let missing = find_mentions(input.words())
+pub(crate) fn missing_mention(words: &str, workspace: &Path) -> Option<String> {
+    let missing = find_mentions(words)
         .into_iter()
-        .find(|mention| mention.plainly_a_path && !workspace.join(&mention.path).exists());
-    let Some(mention) = missing else { return Ok(()) };
-    let message = format!("the prompt mentions @{}, and there is no such file or folder", mention.path);
-    Err(RunFailure::new(FailureKind::Input, message))
+        .find(|mention| mention.plainly_a_path && !workspace.join(&mention.path).exists())?;
+    Some(format!("the prompt mentions @{}, and there is no such file or folder", missing.path))
 }
 
 /// The failure of a run whose settings, or what they name, are wrong.
-fn settings_failure(error: &anyhow::Error) -> RunFailure {
+pub(crate) fn settings_failure(error: &anyhow::Error) -> RunFailure {
     let kind = match error.downcast_ref::<ConfigError>() {
         Some(ConfigError::NoKey { .. }) => FailureKind::Authentication,
         Some(error) if error.is_about_flag() => FailureKind::Usage,

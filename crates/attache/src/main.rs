@@ -9,6 +9,7 @@ mod environment;
 mod failpoints;
 mod headless;
 mod implementations;
+mod live_endpoint;
 mod logging;
 mod mcp_probe;
 mod mcp_servers;
@@ -22,6 +23,7 @@ mod serve;
 mod signing;
 mod standard_tools;
 mod store_command;
+mod terminal;
 mod typo;
 mod wiring;
 
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     }
     let Cli { command, headless } = Cli::parse();
     match command {
+        Some(Command::Agents(arguments)) => in_folder(|process| attache_cli::agents::run(arguments, process)),
         Some(Command::Card(arguments)) => attache_cli::card::run(arguments, &own_card::own_card),
         Some(Command::Config(arguments)) => {
             in_folder(|process| Ok(attache_cli::config::run(arguments, process, &sandbox::description)))
@@ -66,11 +69,12 @@ fn main() -> ExitCode {
         }
         Some(Command::Serve(arguments)) => report::end(serve::run(*arguments)),
         Some(Command::Store(arguments)) => store_command::run(arguments),
-        Some(Command::Call(arguments)) => attache_cli::call::run(arguments, &environment::variable),
+        Some(Command::Call(arguments)) => in_folder(|process| Ok(attache_cli::call::run(arguments, process))),
         Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
         Some(Command::Trust(arguments)) => {
             in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))
         }
+        None if headless.is_interactive() => terminal::run(&headless),
         None if headless.asks_nothing() && io::stdin().is_terminal() => explain(),
         None => headless::run(&headless),
     }

@@ -15,7 +15,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// The state of a listening socket in `/proc/net/tcp`.
 const LISTEN_STATE: &str = "0A";
 
-pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+/// `flag` chooses the port.
+pub(crate) async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListener> {
     let give_up_at = Instant::now() + BIND_TIMEOUT;
     let mut waits = false;
     loop {
@@ -29,7 +30,7 @@ pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
                 sleep(RETRY_INTERVAL).await
             }
             Err(error) => {
-                let hint = hint(error.kind(), address);
+                let hint = hint(error.kind(), address, flag);
                 let error = anyhow::Error::new(error).context(format!("cannot listen on {address}"));
                 return Err(with_hint(error, hint));
             }
@@ -37,17 +38,19 @@ pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     }
 }
 
-fn hint(kind: ErrorKind, address: SocketAddr) -> &'static str {
+fn hint(kind: ErrorKind, address: SocketAddr, flag: &str) -> String {
     match kind {
-        ErrorKind::AddrInUse if is_held_by_connection(address) => {
+        ErrorKind::AddrInUse if is_held_by_connection(address) => format!(
             "no program listens there, but a connection of a client has this port, as Linux gives clients any port from 32768 \
-             on: try again in a minute, or choose a port below 32768 with --port"
+             on: try again in a minute, or choose a port below 32768 with {flag}"
+        ),
+        ErrorKind::AddrInUse => format!(
+            "another program listens there; choose another port with {flag}, or {flag} 0 for any free one"
+        ),
+        ErrorKind::PermissionDenied => {
+            format!("ports below 1024 need privileges; choose a higher one with {flag}")
         }
-        ErrorKind::AddrInUse => {
-            "another program listens there; choose another port with --port, or --port 0 for any free one"
-        }
-        ErrorKind::PermissionDenied => "ports below 1024 need privileges; choose a higher one with --port",
-        _ => "check --host and --port",
+        _ => format!("check --host and {flag}"),
     }
 }
 

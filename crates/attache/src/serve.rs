@@ -50,10 +50,13 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let wiring::WiredAgent { agent, model, trust, confiner } =
+    let wiring::WiredAgent { agent, model, trust, notice, confiner } =
         wiring::agent(&settings, flags, Attendance::Attended)?;
+    if let Some(notice) = notice {
+        tracing::warn!("{notice}");
+    }
     // The port first: a second server on it must not touch the store of the first.
-    let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
+    let listener = listen(SocketAddr::new(settings.host, settings.port), "--port").await?;
     let address = listener.local_addr().context("cannot tell the address")?;
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());

@@ -72,10 +72,7 @@ pub(crate) fn agent(
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let variables = crate::environment::variables().clone();
     let project = own_project(settings, &flags)?;
-    // A run without people has shown the notice already.
-    if let Some(notice) = project.notice().filter(|_| attendance == Attendance::Attended) {
-        tracing::warn!("{notice}");
-    }
+    let notice = project.notice();
     let trust = project.summary();
     let Project { settings: workspace_settings, rules, .. } = project;
     for warning in settings.warnings.iter().chain(&workspace_settings.warnings).chain(&rules.warnings) {
@@ -99,7 +96,7 @@ pub(crate) fn agent(
         attendance,
     })?;
     let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
-    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, confiner })
+    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, notice, confiner })
 }
 
 /// What counts in the server's own workspace.
@@ -121,6 +118,8 @@ pub(crate) struct WiredAgent {
     pub(crate) model: ModelChoice,
     /// Whether the workspace is trusted, and what is ignored of its files.
     pub(crate) trust: TrustSummary,
+    /// What is ignored of the folder's files, in a sentence.
+    pub(crate) notice: Option<String>,
     pub(crate) confiner: Arc<dyn Confiner>,
 }
 
@@ -211,6 +210,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
             DefaultDialect::Developer => Profile::Developer,
         },
         live: settings.live,
+        live_session: None,
         console: None,
         limits: Limits {
             body_bytes: limits.body_bytes,

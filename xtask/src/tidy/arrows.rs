@@ -75,6 +75,10 @@ const ARROWS: &[(&str, MayUse)] = &[
         MayUse::Only(&["attache-command", "attache-domain", "attache-session", "attache-tool"]),
     ),
     (
+        "attache-terminal",
+        MayUse::Only(&["attache-command", "attache-domain", "attache-session", "attache-wire"]),
+    ),
+    (
         "attache-cli",
         MayUse::Only(&[
             "attache-card",

@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct CallArguments {
-    /// The agent's address, or the URL of its card; with --card, a word that stands for it
+    /// The agent's address, the URL of its card, or its name in an agent file; with --card, a word that stands for it
+    #[arg(value_name = "URL|NAME")]
     pub(super) url: String,
     /// What to say; without any words, what is piped in
     pub(super) text: Vec<String>,

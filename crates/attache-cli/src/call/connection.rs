@@ -14,7 +14,9 @@ use attache_config::Environment;
 use attache_net::{HttpClientOptions, NetError};
 use jiff::Timestamp;
 
+use super::agent;
 use super::arguments::CallArguments;
+use crate::ProcessContext;
 use crate::printable::printable;
 use crate::report::with_hint;
 use crate::tasks::token;
@@ -25,9 +27,16 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 
 pub(super) async fn connect(
     arguments: &CallArguments,
-    environment: Environment<'_>,
+    process: ProcessContext<'_>,
 ) -> anyhow::Result<Client> {
-    let credential = credential(arguments, environment)?;
+    let agent = match &arguments.card {
+        Some(_) => None,
+        None => agent::resolve(&arguments.url, process).await?,
+    };
+    // What the command line gives counts before what the agent's file says.
+    let given = credential(arguments, process.environment)?;
+    let (found, of_file) = agent.map_or((None, None), |agent| (Some(agent.source), agent.credential));
+    let credential = given.or(of_file);
     let has_credential = credential.is_some();
     let interface_host = if arguments.same_host { InterfaceHost::Given } else { InterfaceHost::FromCard };
     let options = ClientOptions {
@@ -41,9 +50,10 @@ pub(super) async fn connect(
         net: HttpClientOptions { idle_timeout: IDLE_TIMEOUT, ..HttpClientOptions::default() },
         ..ClientOptions::default()
     };
-    let source = match &arguments.card {
-        Some(path) => CardSource::Inline(read(path)?),
-        None => CardSource::Address(arguments.url.clone()),
+    let source = match (&arguments.card, found) {
+        (Some(path), _) => CardSource::Inline(read(path)?),
+        (None, Some(source)) => source,
+        (None, None) => CardSource::Address(arguments.url.clone()),
     };
     Client::connect_to(&source, options)
         .await

@@ -27,6 +27,7 @@ pub(crate) fn message(id: &str, role: Role, parts: Vec<Part>) -> Arc<Message> {
         task: Some("task".into()),
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

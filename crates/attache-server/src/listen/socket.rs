@@ -8,14 +8,17 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::connection_slots::ConnectionSlot;
 use super::connection_watch::ConnectionWatch;
 use super::frame_counter::FrameCounter;
 use super::head_filter::HeadFilter;
 use super::linger::{Linger, poll_discard};
 
 /// Passes every byte on, reports a client that does not read, breaks off floods, and lingers on close.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
+    /// A WebSocket keeps it, too.
+    _slot: Arc<ConnectionSlot>,
     frames: FrameCounter,
     heads: HeadFilter,
     watch: Arc<ConnectionWatch>,
@@ -30,9 +33,10 @@ enum CloseState {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, watch: Arc<ConnectionWatch>) -> Self {
+    pub(super) fn new(stream: TcpStream, watch: Arc<ConnectionWatch>, slot: Arc<ConnectionSlot>) -> Self {
         Self {
             stream,
+            _slot: slot,
             frames: FrameCounter::new(),
             heads: HeadFilter::new(),
             watch,

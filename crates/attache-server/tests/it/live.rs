@@ -63,8 +63,12 @@ async fn a_session_takes_one_prompt_after_another() {
     for words in ["echo one", "echo two"] {
         let events = activity(&client, &task, &prompt(words)).await;
         assert!(events.iter().all(|event| event["taskId"] == *task), "{events:#?}");
-        assert_eq!(events[0]["kind"], "STATE_CHANGE");
-        assert_eq!(events[0]["state"], "working");
+        assert_eq!(
+            (&events[0]["kind"], &events[0]["content"]["text"]),
+            (&json!("USER_PROMPT"), &json!(words))
+        );
+        assert_eq!((&events[0]["by"], &events[0]["interface"]), (&json!("operator"), &json!("live-http")));
+        assert_eq!((&events[1]["kind"], &events[1]["state"]), (&json!("STATE_CHANGE"), &json!("working")));
         assert_eq!(format!("echo {}", text(&events)), words);
         let last = events.last().unwrap();
         assert_eq!((&last["state"], &last["final"]), (&json!("idle"), &json!(true)), "{events:#?}");
@@ -106,7 +110,7 @@ async fn bad_requests_get_json_rpc_errors() {
     check_error(&client.post(&path, &empty).await, 400, -32602, &json!("x"));
     let other = json!({"taskId": "other", "text": "echo a"});
     check_error(&client.post(&path, &other).await, 400, -32602, &Value::Null);
-    assert_eq!(client.get(&path).await.status, 405);
+    assert_eq!(client.call("PUT", &path, b"").await.status, 405);
     assert_eq!(text(&activity(&client, &task, &prompt("echo a")).await), "a", "the session goes on");
 }
 

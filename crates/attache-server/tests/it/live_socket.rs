@@ -15,29 +15,33 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 use crate::rights::with_clients;
 use crate::world::{Launch, TestServer, launch};
 
-type Socket = WebSocketStream<TcpStream>;
+pub(crate) type Socket = WebSocketStream<TcpStream>;
 
-fn live() -> Launch {
+pub(crate) fn live() -> Launch {
     launch().options(|options| options.live = true)
 }
 
-async fn try_connect(server: &TestServer, path: &str, header: (&'static str, &str)) -> Result<Socket, Error> {
+pub(crate) async fn try_connect(
+    server: &TestServer,
+    path: &str,
+    header: (&'static str, &str),
+) -> Result<Socket, Error> {
     let mut request = format!("ws://{}{path}", server.address()).into_client_request()?;
     request.headers_mut().insert(header.0, header.1.parse().unwrap());
     let connection = TcpStream::connect(server.address()).await.unwrap();
     client_async(request, connection).await.map(|(socket, _)| socket)
 }
 
-async fn connect(server: &TestServer, path: &str) -> Socket {
+pub(crate) async fn connect(server: &TestServer, path: &str) -> Socket {
     try_connect(server, path, ("user-agent", "test")).await.unwrap()
 }
 
-async fn send(socket: &mut Socket, message: &Value) {
+pub(crate) async fn send(socket: &mut Socket, message: &Value) {
     socket.send(Message::text(message.to_string())).await.unwrap();
 }
 
 /// The next frame with content.
-async fn next(socket: &mut Socket) -> Value {
+pub(crate) async fn next(socket: &mut Socket) -> Value {
     let reading = async {
         loop {
             if let Message::Text(text) = socket.next().await.unwrap().unwrap() {
@@ -49,7 +53,7 @@ async fn next(socket: &mut Socket) -> Value {
 }
 
 /// All events up to the end of a prompt.
-async fn activity(socket: &mut Socket) -> Vec<Value> {
+pub(crate) async fn activity(socket: &mut Socket) -> Vec<Value> {
     let mut events = Vec::new();
     loop {
         let event = next(socket).await;
@@ -63,12 +67,13 @@ async fn activity(socket: &mut Socket) -> Vec<Value> {
     }
 }
 
-fn prompt(text: &str) -> Value {
+pub(crate) fn prompt(text: &str) -> Value {
     json!({"jsonrpc": "2.0", "method": "message/stream", "params": {"message": {"content": {"text": text}}}})
 }
 
-fn texts(events: &[Value]) -> String {
-    events.iter().filter_map(|event| event["content"]["text"].as_str()).collect()
+pub(crate) fn texts(events: &[Value]) -> String {
+    let texts = events.iter().filter(|event| event["kind"] == "TEXT_CONTENT");
+    texts.filter_map(|event| event["content"]["text"].as_str()).collect()
 }
 
 #[tokio::test]
@@ -79,6 +84,8 @@ async fn every_client_sees_all_activity_whoever_sent_the_prompt() {
     let (first, second) = (activity(&mut one).await, activity(&mut two).await);
     assert_eq!(first, second);
     assert_eq!(texts(&first), "from one");
+    assert_eq!((&first[0]["kind"], &first[0]["status"]), (&json!("USER_PROMPT"), &json!("RECEIVED")));
+    assert_eq!((&first[0]["client"], &first[0]["interface"]), (&json!("test"), &json!("websocket")));
     let created = server.client().post("/tasks", &json!({})).await.json();
     let path = format!("/tasks/{}/messages/stream", created["taskId"].as_str().unwrap());
     server.client().post_stream(&path, &prompt("echo over http")).await.rest().await;

@@ -9,4 +9,5 @@ mod quarantine;
 mod reserving;
 mod resuming;
 mod running;
+mod stopping;
 mod world;

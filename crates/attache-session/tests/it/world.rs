@@ -90,6 +90,7 @@ pub(crate) fn message(id: &str, task: Option<TaskId>) -> SendMessage {
         task,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: vec![],
         extensions: vec![],
         metadata: None,

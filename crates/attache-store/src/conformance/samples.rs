@@ -5,9 +5,9 @@ mod calls;
 use std::sync::Arc;
 
 use attache_domain::{
-    Artifact, ArtifactId, Base64, ContextId, Digest, Event, Fact, Message, MessageId, Metadata, OpenedTask,
-    Part, PartContent, Presentation, ReplyShape, Role, Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState,
-    TaskSummary, Timestamp, TurnOutcome,
+    Artifact, ArtifactId, Base64, ContextId, Digest, Event, Fact, Interface, Message, MessageId, Metadata,
+    OpenedTask, Part, PartContent, Presentation, ReplyShape, Role, Scope, Sender, Seq, TaskEnding, TaskId,
+    TaskKey, TaskState, TaskSummary, Timestamp, TurnOutcome,
 };
 
 use crate::{Append, EventLog, StoreError};
@@ -131,8 +131,8 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
         })),
         Fact::MessageReceived { message: short_message("message-2").into(), digest: digest() },
         Fact::PromptQueued { message: short_message("message-3").into(), digest: digest() },
-        Fact::PromptTaken { said: None },
-        Fact::PromptTaken { said: Some(short_message("message-4").into()) },
+        Fact::PromptTaken { said: None, message: None },
+        Fact::PromptTaken { said: Some(short_message("message-4").into()), message: None },
         Fact::TurnStarted { turn: 1, model: None },
         Fact::ThoughtShared { text: "Hm.".into() },
         Fact::TextSaid { text: "Hello".into(), last: false },
@@ -172,7 +172,15 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
     facts.push(Fact::PersonAsked { message: short_message("message-9").into() });
     facts.push(Fact::Noticed { message: short_message("message-10").into() });
     facts.extend(calls::later_kinds());
+    facts.push(Fact::MessageReceived { message: message_with_sender().into(), digest: digest() });
+    facts.push(Fact::PromptTaken { said: None, message: Some(MessageId::new("message-3")) });
     facts
+}
+
+fn message_with_sender() -> Message {
+    let (client, interface) = (Some("wscat".into()), Some(Interface::WebSocket));
+    let sender = Box::new(Sender { by: "owner".into(), client, interface });
+    Message { sender: Some(sender), ..short_message("message-12") }
 }
 
 /// The name of a fact's kind. A new kind stops this from compiling: give it a sample above as well.
@@ -221,6 +229,7 @@ fn short_message(id: &str) -> Message {
         task: None,
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
@@ -236,6 +245,7 @@ fn message_with_everything() -> Message {
         task: Some(TaskId::new("task-1")),
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: vec![TaskId::new("task-0"), TaskId::new("task-00")],
         extensions: vec!["https://example.com/extension".into()],
         metadata: Some(metadata()),

@@ -65,6 +65,7 @@ pub(crate) fn read_members(decoder: &mut Decoder, mut members: Members<'_>) -> O
         task: task.map(TaskId::from),
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: reference_tasks.into_iter().map(TaskId::from).collect(),
         extensions,
         metadata,

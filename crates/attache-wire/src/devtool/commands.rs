@@ -105,6 +105,7 @@ pub(crate) fn read_execute(decoder: &mut Decoder, mut members: Members<'_>) -> O
         metadata,
         requested: None,
         command: Some(Box::new(command)),
+        sender: None,
     };
     let (_, profile) = incoming::read(decoder, &mut message, here);
     // A client that sends commands knows the extension.

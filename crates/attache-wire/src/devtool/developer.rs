@@ -2,6 +2,8 @@
 
 mod tool_call;
 
+pub use tool_call::ConfirmationOption;
+
 use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, StateReason, TaskState, TaskView};
 use serde_json::Value;
 
@@ -18,6 +20,7 @@ pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::Prompt { .. } => false,
         DevtoolEvent::Call { moved: CallChange::Answered, .. } => false,
         // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
@@ -92,6 +95,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
             write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
+        DevtoolEvent::Prompt { .. } => {}
         DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
     }
 }

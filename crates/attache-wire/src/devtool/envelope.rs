@@ -52,6 +52,7 @@ pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Pa
         task: Some(occasion.task.clone()),
         requested: None,
         command: None,
+        sender: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

@@ -29,6 +29,7 @@ pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::Prompt { .. } => false,
         // A refused call is shown when it is over; a changed one, when it asks again.
         DevtoolEvent::Call { call, moved: CallChange::Answered } => call.phase == CallPhase::Allowed,
         // Edits come with their calls.
@@ -88,6 +89,7 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
             write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
+        DevtoolEvent::Prompt { .. } => {}
         DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
     }
 }

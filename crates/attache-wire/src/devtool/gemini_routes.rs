@@ -143,6 +143,7 @@ pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
         metadata: None,
         requested: None,
         command: Some(Box::new(command)),
+        sender: None,
     };
     let (configuration, manner) = (SendConfiguration::default(), SendOptions::default());
     Ok(SendMessage {

@@ -1,24 +1,40 @@
 //! The dialect of the live endpoint: flat events with `kind` and `taskId`, without A2A around them.
 //!
 //! A call has the RFC's members; what a confirmation is about stands in `details`. The other kinds say less than the
-//! RFC's dialect does: there are no artifacts, and text that was withdrawn is reported as a log line.
+//! RFC's dialect does: there are no artifacts, and text that was withdrawn is reported as a log line. Prompts are shown in
+//! this dialect only, because its clients see those of others. Every event has its cursor.
 
 use attache_domain::{
-    CallChange, CallRecord, DevtoolEvent, Message, StateReason, TaskId, TaskState, TaskView, TurnPhase,
+    CallChange, CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq, StateReason,
+    TaskId, TaskState, TaskView, TurnPhase,
 };
 use serde_json::{Map, Value, json};
 
 use super::envelope::WITHDRAWN_TEXT;
 use super::{DevtoolFrame, developer, thought};
 use crate::encode::text::write_value;
-use crate::{Dialect, enum_names};
+use crate::{Dialect, enum_names, replay};
 
 pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     !matches!(happening, DevtoolEvent::Artifact { .. })
 }
 
-pub(super) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
-    let event = match &occasion.happening {
+/// The text of a prompt that is shown. The rest is in the task.
+const MAX_PROMPT_BYTES: usize = 64 << 10;
+
+/// Writes the event. Cursors need the name of the log.
+pub(crate) fn write(occasion: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec<u8>) {
+    let cursor = epoch.map(|epoch| (epoch, occasion.seq));
+    write_happening(&occasion.happening, occasion.task, cursor, out);
+}
+
+pub(crate) fn write_happening(
+    happening: &DevtoolEvent<'_>,
+    task: &TaskId,
+    cursor: Option<(&str, Seq)>,
+    out: &mut Vec<u8>,
+) {
+    let event = match happening {
         DevtoolEvent::State { why: StateReason::Noticed, message, .. } => {
             log_line("info", &message.map(Message::text).unwrap_or_default())
         }
@@ -27,6 +43,7 @@ pub(super) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
             let message = message.filter(|_| *why != StateReason::ApprovalAsked);
             state_change(*state, *why == StateReason::TurnEnded, message)
         }
+        DevtoolEvent::Prompt { id, message, change } => prompt(id, *message, *change),
         DevtoolEvent::Thought(text) => {
             let (subject, description) = thought::split(text);
             json!({ "kind": "THOUGHT", "content": { "subject": subject, "description": description } })
@@ -38,14 +55,47 @@ pub(super) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
         DevtoolEvent::Replied(message) => text_content(&message.text()),
         DevtoolEvent::Artifact { .. } => return,
     };
-    write_event(event, occasion.task, out);
+    write_event(event, task, cursor, out);
 }
 
-/// The state of the task now, for a client that has seen nothing of it.
-pub(crate) fn write_state(view: &TaskView, out: &mut Vec<u8>) {
+/// The state of the task now, for a client that has seen nothing of it, or missed events for good.
+pub(crate) fn write_state(view: &TaskView, epoch: Option<&str>, gap: Option<&ReplayGap>, out: &mut Vec<u8>) {
     let is_over = view.progress.turn.phase == TurnPhase::Over;
     let message = view.status.message.as_deref().filter(|_| is_over);
-    write_event(state_change(view.status.state, is_over, message), &view.task, out);
+    let mut event = state_change(view.status.state, is_over, message);
+    if let Some(gap) = gap {
+        event["gap"] = replay::gap_value(gap);
+    }
+    write_event(event, &view.task, epoch.map(|epoch| (epoch, view.progress.last_shown())), out);
+}
+
+fn prompt(id: &MessageId, message: Option<&Message>, change: PromptChange) -> Value {
+    let status = match change {
+        PromptChange::Received => "RECEIVED",
+        PromptChange::Queued => "QUEUED",
+        PromptChange::Taken => "TAKEN",
+    };
+    let mut event = json!({ "kind": "USER_PROMPT", "message_id": id.as_str(), "status": status });
+    let Some(message) = message else { return event };
+    let mut text = message.text();
+    let end = text.floor_char_boundary(MAX_PROMPT_BYTES);
+    event["content"] = match end < text.len() {
+        true => {
+            text.truncate(end);
+            json!({ "text": text, "truncated": true })
+        }
+        false => json!({ "text": text }),
+    };
+    if let Some(sender) = &message.sender {
+        event["by"] = sender.by.as_str().into();
+        if let Some(client) = &sender.client {
+            event["client"] = client.as_str().into();
+        }
+        if let Some(interface) = sender.interface {
+            event["interface"] = interface.as_str().into();
+        }
+    }
+    event
 }
 
 /// `is_over`: the prompt is settled. A task that takes another prompt is then idle.
@@ -91,7 +141,10 @@ fn nest_details(request: &mut Map<String, Value>) {
     request.insert("details".to_owned(), Value::Object(details));
 }
 
-fn write_event(mut event: Value, task: &TaskId, out: &mut Vec<u8>) {
+fn write_event(mut event: Value, task: &TaskId, cursor: Option<(&str, Seq)>, out: &mut Vec<u8>) {
     event["taskId"] = task.as_str().into();
+    if let Some((epoch, seq)) = cursor {
+        event["cursor"] = replay::encode_cursor(epoch, seq).into();
+    }
     write_value(&event, out);
 }

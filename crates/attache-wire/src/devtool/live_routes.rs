@@ -1,18 +1,21 @@
 //! The requests of the live endpoint: what clients send, and the response to a new task.
 
 use attache_domain::{
-    CallId, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage, SendOptions,
-    TaskId, TaskView, Violation,
+    CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage,
+    SendOptions, TaskId, TaskView, Violation,
 };
 use serde_json::{Map, Value, json};
 
 use super::live;
 use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
-use crate::{Dialect, enum_names};
+use crate::{Dialect, enum_names, replay};
 
 /// The method with which clients send prompts and answers.
 pub const METHOD: &str = "message/stream";
+
+/// The method with which clients of the WebSocket ask for the events of a task after a cursor.
+pub const SUBSCRIBE: &str = "subscribe";
 
 /// The kind of data that answers a confirmation.
 const CONFIRMATION: &str = "TOOL_CALL_CONFIRMATION";
@@ -62,27 +65,71 @@ pub fn read_message(params: Value) -> Result<SendMessage, Fault> {
 
 /// Addresses the message to `task`. Refuses one that names another task.
 pub fn address(send: &mut SendMessage, task: &TaskId) -> Result<(), Fault> {
-    let named = send.message.task.replace(task.clone());
-    match named.filter(|named| named != task) {
+    match send.message.task.replace(task.clone()) {
         None => Ok(()),
-        Some(named) => {
-            let description = format!("is {named}, but this request is for the task {task}");
-            Err(Fault::InvalidParams { violations: vec![Violation { field: "taskId".into(), description }] })
-        }
+        Some(named) => check_task(task, &named),
     }
+}
+
+/// Refuses another task than `task`.
+pub fn check_task(task: &TaskId, named: &TaskId) -> Result<(), Fault> {
+    if named == task {
+        return Ok(());
+    }
+    Err(bad_parameter("taskId", format!("is {named}, but this request is for the task {task}")))
+}
+
+/// The fault of a cursor in the address of a WebSocket that shows many tasks.
+pub fn cursor_without_task() -> Fault {
+    let why = "needs taskId beside it; for several tasks send the method \"subscribe\" for each";
+    bad_parameter("after", why.into())
+}
+
+fn bad_parameter(field: &'static str, description: String) -> Fault {
+    Fault::InvalidParams { violations: vec![Violation { field: field.into(), description }] }
 }
 
 /// The task of `?taskId=…`, to which a WebSocket is narrowed.
 pub fn task_in_query(query: Option<&str>) -> Option<TaskId> {
+    in_query(query, "taskId").map(TaskId::from)
+}
+
+/// The cursor of `?after=…`, after which a client reads on.
+pub fn cursor_in_query(query: Option<&str>) -> Result<Option<Cursor>, Fault> {
+    in_query(query, "after").map(replay::parse_cursor).transpose()
+}
+
+/// Neither ids nor cursors need percent coding.
+fn in_query<'a>(query: Option<&'a str>, name: &str) -> Option<&'a str> {
     let mut pairs = query?.split('&').filter_map(|pair| pair.split_once('='));
-    let (_, task) = pairs.find(|(name, _)| *name == "taskId")?;
-    (!task.is_empty()).then(|| TaskId::from(task))
+    let (_, value) = pairs.find(|(given, _)| *given == name)?;
+    (!value.is_empty()).then_some(value)
+}
+
+/// Reads the parameters of [`SUBSCRIBE`]: `taskId`, and `after` unless the client wants the state of the task first.
+pub fn read_subscribe(params: Value) -> Result<(TaskId, Option<Cursor>), Fault> {
+    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let read = read_subscribe_params(&mut decoder, params);
+    let (task, after) = decoder.finish(read)?;
+    Ok((task, after.as_deref().map(replay::parse_cursor).transpose()?))
+}
+
+fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(TaskId, Option<String>)> {
+    let mut params = decoder.members(params, FieldPath::Root)?;
+    let after = match params.take("after") {
+        None => None,
+        Some(Value::Number(number)) => Some(number.to_string()),
+        Some(after) => Some(decoder.text(after, FieldPath::Root.member("after"))?),
+    };
+    match params.id(decoder, "taskId") {
+        Some(task) => Some((TaskId::from(task), after)),
+        None => decoder.refuse(FieldPath::Root.member("taskId"), "is required"),
+    }
 }
 
 /// The fault of an answer that several tasks may mean.
 pub fn ambiguous_call(call: &CallId) -> Fault {
-    let description = format!("is required: several tasks ask about the call {}", call.0);
-    Fault::InvalidParams { violations: vec![Violation { field: "taskId".into(), description }] }
+    bad_parameter("taskId", format!("is required: several tasks ask about the call {}", call.0))
 }
 
 fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
@@ -116,6 +163,7 @@ fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
         metadata: None,
         requested: None,
         command: None,
+        sender: None,
     };
     let (answers, _) = decode_answers(decoder, &message, place);
     let (configuration, options) = (SendConfiguration::default(), SendOptions::default());

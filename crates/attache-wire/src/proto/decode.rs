@@ -100,6 +100,7 @@ fn read_message<P>(
         task: task.map(TaskId::from),
         requested: None,
         command: None,
+        sender: None,
         reference_tasks,
         extensions: members.extensions,
         metadata,

@@ -73,6 +73,7 @@ prop_compose! {
             task: task.map(TaskId::from),
             requested: None,
             command: None,
+            sender: None,
             reference_tasks: references.into_iter().map(TaskId::from).collect(),
             extensions,
             metadata,

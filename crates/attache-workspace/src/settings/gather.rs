@@ -139,7 +139,9 @@ impl GatheredSettings {
         if let Some(key) = find(name) {
             return self.known(file, key, node);
         }
-        if is_unused(name) || (is_section(name) && node.kind == NodeKind::Null) {
+        // A section of which we use only some keys.
+        let is_partly_used = is_section(name) && matches!(node.kind, NodeKind::Table(_));
+        if (is_unused(name) && !is_partly_used) || (is_section(name) && node.kind == NodeKind::Null) {
             return Ok(());
         }
         if !is_section(name) {

@@ -108,6 +108,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key { project: ProjectEffect::Allows, ..together("context.includeDirectories") },
     key("context.includeDirectoryTree", ValueType::Bool, "true"),
     allows("context.loadMemoryFromIncludeDirectories", ValueType::Bool, "false"),
+    allows("experimental.enableAgents", ValueType::Bool, "false"),
     narrowing("general.defaultApprovalMode", ValueType::OneOf(MODES), r#""default""#),
     key("general.firstByteTimeout", ValueType::Whole { least: 1, most: 300 }, "120"),
     key("general.maxAttempts", ValueType::Whole { least: 1, most: 100 }, "10"),
@@ -264,11 +265,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// Whether it is an unused key or inside an unused section.
+/// Whether it is an unused key, or inside an unused section of which it is no known key.
 pub(crate) fn is_unused(name: &str) -> bool {
-    UNUSED
-        .iter()
-        .any(|unused| name.strip_prefix(unused).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    let mut unused = UNUSED.iter();
+    find(name).is_none()
+        && unused.any(|it| name.strip_prefix(it).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }
 
 /// Whether known keys are inside it.
@@ -318,6 +319,7 @@ mod tests {
                 "context.fileName",
                 "context.includeDirectories",
                 "context.loadMemoryFromIncludeDirectories",
+                "experimental.enableAgents",
                 "mcpServers",
                 "model.name",
                 "tools.allowed",

@@ -26,6 +26,8 @@ pub struct WorkspaceSettings {
     pub security: SecurityKeys,
     pub policy_paths: Vec<PathBuf>,
     pub output_format: OutputFormat,
+    /// Whether the agents of agent files can be used.
+    pub enable_agents: bool,
     /// Whether the folder is trusted.
     pub trusted: bool,
     /// What the folder's own files may say.

@@ -15,6 +15,9 @@ use crate::{AgentFlags, McpServerSettings, McpTransport, WorkspaceSettings};
 
 const MAX_CLIENT_SERVERS: usize = 16;
 
+/// Bytes of the name of a server that a client brings.
+const MAX_BROUGHT_NAME: usize = 32;
+
 /// Checks what can be checked without opening anything. `settings` are those of the requested workspace if the rest of the
 /// request depends on them, else those of the server's own workspace.
 pub(super) fn check(
@@ -111,6 +114,33 @@ pub(super) fn servers(
     ];
     let groups = groups.into_iter().filter(|(servers, _)| !servers.is_empty());
     Ok(groups.map(|(servers, source)| ServerGroup { servers, source, root: root.to_owned() }).collect())
+}
+
+/// The one server that a client brings. Its name is that of no other, and tools of no other server can have its prefix.
+pub(super) fn brought_server(
+    settings: &WorkspaceSettings,
+    root: &Path,
+    requested: &RequestedSettings,
+    brought: &RequestedSettings,
+) -> Result<ServerGroup, SettingsRefusal> {
+    let refused = |what: String| SettingsRefusal { field: "mcpServers", what };
+    let [(name, server)] = <[_; 1]>::try_from(client_servers(settings, brought)?)
+        .map_err(|_| refused("must name one server".to_owned()))?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    if name.is_empty() || name.len() > MAX_BROUGHT_NAME || !name.chars().all(is_plain) {
+        return Err(refused(format!(
+            "must have names of up to {MAX_BROUGHT_NAME} letters, digits and dashes, not {:?}",
+            name.chars().take(MAX_BROUGHT_NAME).collect::<String>()
+        )));
+    }
+    if requested.mcp_servers.contains_key(&name) {
+        return Err(refused(format!(
+            "{name}: a message of the session names a server like this; choose another name"
+        )));
+    }
+    let is_local = brought.local_servers.contains(&name);
+    let source = if is_local { ServerSource::LocalClient } else { ServerSource::RemoteClient };
+    Ok(ServerGroup { servers: vec![(name, server)], source, root: root.to_owned() })
 }
 
 /// A client names servers that are reached over the network, never a program to start here.

@@ -15,7 +15,7 @@ use super::settings_failure;
 
 /// Decides, and reports on stderr what is ignored.
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
-pub(super) fn resolve_trust(
+pub(crate) fn resolve_trust(
     settings: &Settings,
     flags: &mut AgentFlags,
     environment: Environment<'_>,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agent_world;
+mod agents_command;
 mod answering;
 mod answers;
 mod approving;
@@ -28,8 +29,11 @@ mod grpc;
 mod headless;
 mod hostile;
 mod live;
+mod live_clients;
 mod live_console;
+mod live_pairs;
 mod live_rights;
+mod live_tools;
 mod local_users;
 mod mcp;
 mod mcp_command;
@@ -46,6 +50,7 @@ mod store;
 mod stream;
 mod support;
 mod tasks_command;
+mod terminal;
 mod transcripts;
 mod trusting;
 mod watching;

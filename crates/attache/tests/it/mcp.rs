@@ -14,7 +14,7 @@ use crate::support::message;
 
 /// The official Python SDK with our server file; none, and said so, when nobody has installed it.
 #[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
-fn notes() -> Option<(PathBuf, PathBuf)> {
+pub(crate) fn notes() -> Option<(PathBuf, PathBuf)> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let Some(tools) = std::env::var_os("ATTACHE_TEST_TOOLS") else {
         println!(
@@ -112,7 +112,7 @@ async fn clients_of_gemini_clis_server_know_tools_by_the_servers_names_for_them(
     assert!(available.contains(&tools[0]), "{available:#?}");
 }
 
-async fn listening((python, script): &(PathBuf, PathBuf)) -> (Child, String) {
+pub(crate) async fn listening((python, script): &(PathBuf, PathBuf)) -> (Child, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut child = Command::new(python)
         .arg(script)

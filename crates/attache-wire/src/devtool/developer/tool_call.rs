@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use self::confirmation::ConfirmationRequest;
+pub use self::option::ConfirmationOption;
 use self::result::CallResult;
 use crate::devtool::call_text;
 

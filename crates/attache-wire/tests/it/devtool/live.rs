@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallOutcome, ContextId, Fact, Fault, Message, MessageId, TaskId, TurnOutcome, Verdict, devtool_event_of,
+    CallOutcome, ContextId, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq,
+    TaskId, TurnOutcome, Verdict, devtool_event_of,
 };
 use attache_wire::Dialect;
 use attache_wire::devtool::{DevtoolFrame, Profile, live_routes};
@@ -115,6 +116,44 @@ fn an_edit_has_its_details_below_details() {
     assert!(request.get("file_edit_details").is_none(), "{request:#}");
 }
 
+#[test]
+fn prompts_say_who_gave_them_and_when_their_turn_comes() {
+    let sender =
+        Sender { by: "ann".into(), client: Some("wscat".into()), interface: Some(Interface::WebSocket) };
+    let prompt = |id: &str, sender: Option<Sender>| {
+        let message = Message { role: Role::User, ..(*said("List")).clone() };
+        Arc::new(Message { id: id.into(), sender: sender.map(Box::new), ..message })
+    };
+    let digest = || Digest("d".into());
+    let shown = events(vec![
+        Fact::MessageReceived { message: prompt("m1", None), digest: digest() },
+        Fact::TurnStarted { turn: 2, model: None },
+        Fact::PromptQueued { message: prompt("m2", Some(sender)), digest: digest() },
+        Fact::PromptTaken { said: None, message: Some("m2".into()) },
+    ]);
+    let expected = [
+        json!({
+            "kind": "USER_PROMPT", "taskId": "t-1", "message_id": "m1", "status": "RECEIVED",
+            "content": { "text": "List" },
+        }),
+        state("working", false),
+        json!({
+            "kind": "USER_PROMPT", "taskId": "t-1", "message_id": "m2", "status": "QUEUED",
+            "content": { "text": "List" }, "by": "ann", "client": "wscat", "interface": "websocket",
+        }),
+        json!({ "kind": "USER_PROMPT", "taskId": "t-1", "message_id": "m2", "status": "TAKEN" }),
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_long_prompt_is_shown_in_part() {
+    let long = Message { parts: vec![Part::text("é".repeat(100_000))], ..(*said("")).clone() };
+    let shown = events(vec![Fact::MessageReceived { message: Arc::new(long), digest: Digest("d".into()) }]);
+    assert_eq!(shown[0]["content"]["truncated"], true);
+    assert_eq!(shown[0]["content"]["text"].as_str().unwrap().len(), 64 << 10);
+}
+
 #[track_caller]
 fn check_status(end: Fact, expected: &str) {
     let shown = events([wants("ls", json!({})), vec![proposed(exec(), &[]), started(), end]].concat());
@@ -144,13 +183,14 @@ fn the_end_of_a_prompt_is_final() {
 
 #[test]
 fn every_event_has_a_documented_kind_and_its_task() {
-    let kinds = ["STATE_CHANGE", "TOOL_CALL_UPDATE", "TEXT_CONTENT", "THOUGHT", "CONSOLE_LOG"];
+    let kinds = ["STATE_CHANGE", "TOOL_CALL_UPDATE", "TEXT_CONTENT", "THOUGHT", "CONSOLE_LOG", "USER_PROMPT"];
     let shown: Vec<_> = stories::all().into_iter().flat_map(events).collect();
     for event in &shown {
         assert!(kinds.iter().any(|kind| event["kind"] == *kind), "{event:#}");
         assert_eq!(event["taskId"], "t-1", "{event:#}");
     }
-    assert!(kinds.iter().all(|kind| shown.iter().any(|event| event["kind"] == *kind)));
+    let is_shown = |kind: &str| shown.iter().any(|event| event["kind"] == kind);
+    assert!(kinds.iter().filter(|kind| **kind != "USER_PROMPT").all(|kind| is_shown(kind)));
 }
 
 #[track_caller]
@@ -211,6 +251,35 @@ fn what_is_no_message_is_refused_with_the_place() {
     );
     check_refused(json!({ "message": { "parts": [] } }), "message.parts");
     check_refused(json!({ "taskId": "a", "message": { "taskId": "b", "text": "List" } }), "message.taskId");
+}
+
+#[test]
+fn a_subscription_names_its_task_and_perhaps_a_cursor() {
+    let read = |params: Value| live_routes::read_subscribe(params).unwrap();
+    assert_eq!(read(json!({ "taskId": "t" })), (TaskId::from("t"), None));
+    let (_, after) = read(json!({ "taskId": "t", "after": "e1.17" }));
+    let after = after.unwrap();
+    assert_eq!((after.epoch.as_deref(), after.seq), (Some("e1"), Seq(17)));
+    let (_, after) = read(json!({ "taskId": "t", "after": 0 }));
+    assert_eq!(after.unwrap().seq, Seq(0));
+    assert!(matches!(
+        live_routes::read_subscribe(json!({ "taskId": "t", "after": "x" })),
+        Err(Fault::BadCursor { .. })
+    ));
+    match live_routes::read_subscribe(json!({ "after": 1 })) {
+        Err(Fault::InvalidParams { violations }) => assert_eq!(violations[0].field, "taskId"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_address_of_a_socket_may_hold_a_task_and_a_cursor() {
+    let query = Some("taskId=t&after=e1.3");
+    assert_eq!(live_routes::task_in_query(query), Some(TaskId::from("t")));
+    assert_eq!(live_routes::cursor_in_query(query).unwrap().unwrap().seq, Seq(3));
+    assert_eq!(live_routes::cursor_in_query(Some("after=")).unwrap(), None);
+    assert_eq!(live_routes::task_in_query(None), None);
+    assert!(live_routes::cursor_in_query(Some("after=-")).is_err());
 }
 
 #[test]

@@ -8,16 +8,17 @@ use serde::Serialize;
 use super::call_text;
 
 #[derive(Debug, Serialize)]
-pub(super) struct ConfirmationOption<'a> {
-    id: &'a str,
-    name: &'a str,
+pub struct ConfirmationOption<'a> {
+    pub id: &'a str,
+    pub name: &'a str,
+    /// The effect of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<Cow<'static, str>>,
+    pub description: Option<Cow<'static, str>>,
 }
 
 impl<'a> ConfirmationOption<'a> {
     /// An unknown answer can still be given by its id.
-    pub(super) fn of(id: &'a str, record: &CallRecord) -> Self {
+    pub(crate) fn of(id: &'a str, record: &CallRecord) -> Self {
         let granted = record.grants.get(id).map(|sentence| Cow::Owned(format!("Does this. {sentence}")));
         match name_and_effect(id, record) {
             Some((name, description)) => Self { id, name, description: granted.or(Some(description)) },

@@ -1,0 +1,110 @@
+//! What clients send over the WebSocket.
+
+use attache_domain::{
+    CallId, Cursor, Fault, GetTask, Interface, ListTasks, MAX_PAGE_SIZE, PartAnswers, Scope, SendMessage,
+    TaskId, TaskState, TaskView,
+};
+use attache_wire::devtool::live_routes;
+use attache_wire::jsonrpc::{self, RequestId};
+use attache_wire::{Version, replay};
+use serde_json::Value;
+use tokio_tungstenite::tungstenite::Message as Frame;
+
+use super::LiveSocket;
+use super::text_frame::TextFrame;
+use crate::app::App;
+use crate::live_routes::{LiveRequest, complete, read_request};
+use crate::task_stream::Framer;
+
+impl LiveSocket {
+    pub(super) async fn receive(&mut self, frame: Frame) {
+        let text = match frame {
+            Frame::Text(text) => text,
+            Frame::Binary(_) => {
+                let fault = Fault::InvalidRequest { what: "a message must be a text frame".into() };
+                return self.add_fault(&RequestId::Null, &fault);
+            }
+            // Pings are answered by the protocol.
+            Frame::Ping(_) | Frame::Pong(_) | Frame::Close(_) | Frame::Frame(_) => return,
+        };
+        let (id, read) = read_request(text.as_bytes(), self.app.options.limits.json_depth);
+        let handled = match read {
+            Ok(LiveRequest::Message(send)) => self.begin(*send).await,
+            Ok(LiveRequest::Subscribe { task, after }) => self.subscribe(&task, after.as_ref()).await,
+            Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
+            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister),
+            Err(fault) => Err(fault),
+        };
+        match handled {
+            Err(fault) => self.add_fault(&id, &fault),
+            // A request without an id wants no response.
+            Ok(_) if id == RequestId::Null => {}
+            Ok(result) => {
+                let opened = TextFrame.open_unnumbered(&mut self.out);
+                jsonrpc::write_result_open(&id, &mut self.out);
+                self.out.extend_from_slice(result.to_string().as_bytes());
+                jsonrpc::write_result_close(&mut self.out);
+                TextFrame.close(opened, &mut self.out);
+            }
+        }
+    }
+
+    /// Hands a message to its task, and returns the task for the response.
+    async fn begin(&mut self, mut send: SendMessage) -> Result<Value, Fault> {
+        if let Some(only) = &self.only {
+            live_routes::address(&mut send, only)?;
+        }
+        if send.message.task.is_none() {
+            send.message.task = match answered_call(&send) {
+                Some(call) => asking(&self.app, &self.scope, &call).await?.or_else(|| self.current.clone()),
+                None => self.current.clone(),
+            };
+        }
+        complete(&self.app, &self.headers, &mut send, self.origin, Interface::WebSocket);
+        let started = self.app.session.begin(&self.scope, send).await?;
+        self.current = Some(started.view.task.clone());
+        Ok(live_routes::created(&started.view))
+    }
+
+    /// Shows the task from a cursor on, or its state and then its events.
+    async fn subscribe(&mut self, task: &TaskId, after: Option<&Cursor>) -> Result<Value, Fault> {
+        if let Some(only) = &self.only {
+            live_routes::check_task(only, task)?;
+        }
+        self.followed.restart(task, after).await?;
+        let get = GetTask { task: task.clone(), history_length: None, at: None };
+        let seen = self.app.session.get(&self.scope, &get).await?;
+        self.current = Some(task.clone());
+        let mut result = live_routes::created(&seen.view);
+        let cursor = replay::encode_cursor(self.app.session.epoch(), seen.view.progress.last_shown());
+        result["cursor"] = cursor.into();
+        Ok(result)
+    }
+
+    pub(super) fn add_fault(&mut self, id: &RequestId, fault: &Fault) {
+        let opened = TextFrame.open_unnumbered(&mut self.out);
+        jsonrpc::write_error(Version::V0_3, id, fault, &mut self.out);
+        TextFrame.close(opened, &mut self.out);
+    }
+}
+
+/// The task that asks about the call. Ids of calls are unique within a task only.
+async fn asking(app: &App, scope: &Scope, call: &CallId) -> Result<Option<TaskId>, Fault> {
+    let state = Some(TaskState::InputRequired);
+    let list = ListTasks { state, page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
+    let page = app.session.list(scope, &list).await?;
+    let asks = |view: &TaskView| view.call_records.asked().any(|asked| asked.shown_id() == call);
+    let mut asking = page.tasks.iter().filter(|view| asks(view));
+    match (asking.next(), asking.next()) {
+        (Some(_), Some(_)) => Err(live_routes::ambiguous_call(call)),
+        (first, _) => Ok(first.map(|view| view.task.clone())),
+    }
+}
+
+/// The call that the message answers about.
+fn answered_call(send: &SendMessage) -> Option<CallId> {
+    send.answers.parts.iter().find_map(|part| match part {
+        PartAnswers::Data(answers) => answers.iter().find_map(|answer| answer.call.clone()),
+        _ => None,
+    })
+}

@@ -1,0 +1,82 @@
+//! The tools that the client of a socket brings, and what it is told about those of others.
+
+use attache_domain::{Fault, GetTask, RequestedSettings, Right, TaskKey};
+use attache_wire::devtool::live_tools::{
+    BroughtServer, RegisterTools, UnregisterTools, address_of, registered, session_of, tools_change,
+};
+use serde_json::{Value, json};
+
+use super::LiveSocket;
+use super::text_frame::TextFrame;
+use crate::live_tools::shown_address;
+use crate::task_stream::Framer;
+
+/// Servers that one socket may bring, into all of its sessions.
+const MAX_BROUGHT: usize = 16;
+
+impl LiveSocket {
+    /// Brings servers into a session: all of them, or none.
+    pub(super) async fn register_tools(&mut self, register: RegisterTools) -> Result<Value, Fault> {
+        let RegisterTools { task, servers } = register;
+        self.origin.caller.rights().require(Right::Prompt)?;
+        if self.brought.len() + servers.len() > MAX_BROUGHT {
+            let what = format!("a client may bring {MAX_BROUGHT} servers; take some of them away first");
+            return Err(Fault::LimitReached { what });
+        }
+        let task = session_of(task, self.only.as_ref(), self.current.as_ref())?;
+        let get = GetTask { task: task.clone(), history_length: None, at: None };
+        let view = self.app.session.get(&self.scope, &get).await?.view.clone();
+        let by = self.app.guard.shown_name(self.origin.caller, &self.headers);
+        let (mut guards, mut names) = (Vec::new(), Vec::new());
+        for (name, server) in servers {
+            let address = shown_address(address_of(&server).unwrap_or_default());
+            let mut brought = RequestedSettings::default();
+            brought.mcp_servers.insert(name.clone(), server);
+            if self.origin.is_local {
+                brought.mark_local_client();
+            }
+            let guard = self.app.session.bring_server(&view, &brought, &by).await?;
+            names.push(name.clone());
+            guards.push((BroughtServer { name, address, by: by.clone() }, guard));
+        }
+        let key = view.key();
+        tracing::debug!(request = self.origin.number, %task, "[A2AService] A2A client brings MCP servers");
+        let add = |(server, guard)| self.app.live_tools.add(key.clone(), server, guard);
+        self.brought.extend(guards.into_iter().map(add));
+        Ok(registered(&view, &names))
+    }
+
+    /// Takes away what this client has brought.
+    pub(super) fn unregister_tools(&mut self, unregister: &UnregisterTools) -> Result<Value, Fault> {
+        let UnregisterTools { task, names } = unregister;
+        let is_meant = |brought: &crate::live_tools::BroughtTool| {
+            let in_session = task.as_ref().is_none_or(|task| brought.task.task == *task);
+            in_session && (names.is_empty() || names.contains(&brought.name))
+        };
+        let known =
+            |name: &&String| self.brought.iter().any(|brought| is_meant(brought) && brought.name == **name);
+        if let Some(unknown) = names.iter().find(|name| !known(name)) {
+            let shown: String = unknown.chars().take(80).collect();
+            return Err(Fault::invalid("names", format!("has {shown:?}, which this client has not brought")));
+        }
+        let taken: Vec<_> = self.brought.extract_if(.., |brought| is_meant(brought)).collect();
+        let names: Vec<_> = taken.iter().map(|brought| brought.name.as_str()).collect();
+        Ok(json!({ "names": names }))
+    }
+
+    /// Shows which servers a session has now; without one, those of every session that has any.
+    pub(super) fn add_tools(&mut self, changed: Option<&TaskKey>) {
+        let tasks = match changed {
+            Some(key) if key.scope == self.scope => vec![key.task.clone()],
+            Some(_) => Vec::new(),
+            None => self.app.live_tools.sessions(&self.scope),
+        };
+        for task in tasks.into_iter().filter(|task| self.only.as_ref().is_none_or(|only| only == task)) {
+            let key = TaskKey { scope: self.scope.clone(), task };
+            let event = tools_change(&key.task, &self.app.live_tools.of(&key)).to_string();
+            let opened = TextFrame.open_unnumbered(&mut self.out);
+            self.out.extend_from_slice(event.as_bytes());
+            TextFrame.close(opened, &mut self.out);
+        }
+    }
+}

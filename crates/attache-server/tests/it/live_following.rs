@@ -1,0 +1,179 @@
+//! Clients of the live endpoint that come late, come back, or send prompts at the same time.
+
+use attache_testkit::{SseFrame, TestClient};
+use serde_json::{Value, json};
+
+use crate::live_socket::{activity, connect, live, next, prompt, send, texts};
+use crate::world::{Launch, TestServer};
+
+/// Says so much that a second prompt comes meanwhile.
+const LONG: &str =
+    "rules: [{text: long, steps: [{say: [x], repeat: 40, every: 10ms}]}, {steps: [{say: short}]}]";
+
+fn long() -> Launch {
+    live().script(LONG)
+}
+
+async fn session(client: &TestClient) -> String {
+    client.post("/tasks", &json!({})).await.json()["taskId"].as_str().unwrap().to_owned()
+}
+
+fn messages(task: &str) -> String {
+    format!("/tasks/{task}/messages/stream")
+}
+
+fn payloads(frames: &[SseFrame]) -> Vec<Value> {
+    frames.iter().map(|frame| frame.payload().clone()).collect()
+}
+
+/// One whole prompt over HTTP.
+async fn ask(client: &TestClient, task: &str, text: &str) -> Vec<Value> {
+    payloads(&client.post_stream(&messages(task), &prompt(text)).await.rest().await)
+}
+
+fn cursors(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["cursor"].as_str().unwrap_or_else(|| panic!("{event:#}"))).collect()
+}
+
+fn prompts(events: &[Value]) -> Vec<(&str, &str)> {
+    let prompts = events.iter().filter(|event| event["kind"] == "USER_PROMPT");
+    let text = |event: &Value, name: &str| event[name].as_str().map(str::to_owned);
+    prompts
+        .map(|event| {
+            assert!(text(event, "message_id").is_some(), "{event:#}");
+            (event["status"].as_str().unwrap(), event["content"]["text"].as_str().unwrap_or_default())
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_prompt_while_busy_is_queued_with_a_notice_and_taken_up_afterwards() {
+    let server = long().start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
+    let mut first = client.post_stream(&messages(&task), &prompt("long")).await;
+    first.until(|frame| frame.payload()["kind"] == "TEXT_CONTENT").await;
+    let mut second = client.post_stream(&messages(&task), &prompt("another")).await;
+    let (first, second) = (payloads(&first.rest().await), payloads(&second.rest().await));
+    assert_eq!(first.last().unwrap()["status"], "TAKEN", "its stream ends when it is settled: {first:#?}");
+    assert_eq!(prompts(&second), [("QUEUED", "another"), ("TAKEN", "")], "{second:#?}");
+    assert_eq!(second.last().unwrap()["state"], "idle");
+    let seen = activity(&mut socket).await;
+    assert_eq!(prompts(&seen), [("RECEIVED", "long"), ("QUEUED", "another"), ("TAKEN", "")]);
+    let queued = seen.iter().position(|event| event["status"] == "QUEUED").unwrap();
+    let notice = &seen[queued + 1];
+    assert_eq!((&notice["kind"], &notice["content"]["level"]), (&json!("CONSOLE_LOG"), &json!("info")));
+    assert!(texts(&seen).ends_with("xshort"), "{seen:#?}");
+    assert!(seen.ends_with(&second[..]), "both see the same in the same order");
+}
+
+/// Everything that happened, over a socket and over server-sent events.
+async fn whole(server: &TestServer, task: &str) -> (Vec<Value>, Vec<Value>) {
+    let mut socket = connect(server, &format!("/ws?taskId={task}&after=0")).await;
+    let over_socket = activity(&mut socket).await;
+    let path = format!("{}?after=0", messages(task));
+    let mut stream = server.client().stream("GET", &path, b"").await;
+    let over_http = stream.until(|frame| frame.payload()["final"] == true).await;
+    (over_socket, payloads(&over_http))
+}
+
+#[tokio::test]
+async fn a_late_client_reads_the_whole_session() {
+    let server = live().start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let asked = ask(&client, &task, "stream").await;
+    let (over_socket, over_http) = whole(&server, &task).await;
+    assert_eq!(over_socket, asked);
+    assert_eq!(over_http, asked);
+}
+
+#[tokio::test]
+async fn every_event_has_a_cursor_from_which_a_client_reads_on() {
+    let server = live().start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let events = ask(&client, &task, "stream").await;
+    for (place, cursor) in cursors(&events).into_iter().enumerate().take(events.len() - 1) {
+        let mut socket = connect(&server, &format!("/ws?taskId={task}&after={cursor}")).await;
+        assert_eq!(activity(&mut socket).await, events[place + 1..], "after {cursor}");
+        let resumed = client.with("last-event-id", cursor);
+        let mut stream = resumed.stream("GET", &messages(&task), b"").await;
+        let frames = stream.until(|frame| frame.payload()["final"] == true).await;
+        assert_eq!(payloads(&frames), events[place + 1..], "after {cursor}");
+        assert_eq!(frames[0].id_text.as_deref(), events[place + 1]["cursor"].as_str());
+    }
+}
+
+#[tokio::test]
+async fn a_socket_of_many_tasks_reads_on_with_a_cursor_for_each() {
+    let server = live().start().await;
+    let client = server.client();
+    let tasks = [session(&client).await, session(&client).await];
+    let mut events = Vec::new();
+    for task in &tasks {
+        events.push(ask(&client, task, "stream").await);
+    }
+    let mut socket = connect(&server, "/ws").await;
+    for (task, events) in tasks.iter().zip(&events) {
+        let params = json!({"taskId": task, "after": events[2]["cursor"]});
+        send(&mut socket, &json!({"jsonrpc": "2.0", "id": 1, "method": "subscribe", "params": params})).await;
+        let answer = next(&mut socket).await;
+        assert_eq!(answer["result"]["taskId"], *task, "{answer:#}");
+        assert_eq!(answer["result"]["cursor"], events.last().unwrap()["cursor"]);
+        assert_eq!(activity(&mut socket).await, events[3..]);
+    }
+    let wrong = json!({"jsonrpc": "2.0", "id": 2, "method": "subscribe", "params": {"taskId": "nonesuch"}});
+    send(&mut socket, &wrong).await;
+    assert_eq!(next(&mut socket).await["error"]["code"], -32001);
+    let refused = client.get("/ws?after=1").await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+}
+
+#[tokio::test]
+async fn a_gap_is_announced_with_the_state_of_the_task() {
+    let server = live().start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let events = ask(&client, &task, "echo a").await;
+    let last = events.last().unwrap();
+    let (epoch, _) = last["cursor"].as_str().unwrap().split_once('.').unwrap();
+    for (after, reason) in [("another.3".to_owned(), "other-epoch"), (format!("{epoch}.999"), "ahead")] {
+        let mut socket = connect(&server, &format!("/ws?taskId={task}&after={after}")).await;
+        let first = next(&mut socket).await;
+        assert_eq!(first["gap"], json!({"after": after, "reason": reason}), "{first:#}");
+        assert_eq!(first["state"], "idle");
+        assert!(first["cursor"].as_str().unwrap().starts_with(epoch), "{first:#}");
+        send(&mut socket, &prompt("echo b")).await;
+        assert_eq!(texts(&activity(&mut socket).await), "b", "it goes on");
+    }
+    assert_eq!(client.get(&format!("{}?after=x", messages(&task))).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_narrow_socket_shows_one_prompt_after_another() {
+    let server = live().start().await;
+    let task = session(&server.client()).await;
+    let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
+    let first = next(&mut socket).await;
+    assert_eq!(first["state"], "submitted");
+    assert!(first["cursor"].as_str().unwrap().ends_with(".0"), "nothing has happened: {first:#}");
+    for text in ["echo a", "echo b", "echo c"] {
+        send(&mut socket, &prompt(text)).await;
+        let events = activity(&mut socket).await;
+        assert_eq!(prompts(&events), [("RECEIVED", text)]);
+    }
+}
+
+#[tokio::test]
+async fn clients_of_a2a_are_named_to_the_others() {
+    let server = live().start().await;
+    let mut socket = connect(&server, "/ws").await;
+    let message = json!({"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "echo a"}]}});
+    server.client().with("user-agent", "sdk/1").rpc("SendMessage", message).await;
+    let events = activity(&mut socket).await;
+    let first = &events[0];
+    assert_eq!((&first["kind"], &first["message_id"]), (&json!("USER_PROMPT"), &json!("m1")));
+    assert_eq!((&first["client"], &first["interface"]), (&json!("sdk/1"), &json!("json-rpc")));
+}

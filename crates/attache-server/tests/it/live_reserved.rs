@@ -1,0 +1,124 @@
+//! Reserved ids on every binding, before their first message.
+
+use attache_testkit::TestClient;
+use attache_testkit::pairs::{Ask, Pair};
+use serde_json::json;
+
+use crate::live_socket::{activity, connect, live, next, prompt, send, texts};
+
+async fn reserve(client: &TestClient) -> String {
+    client.post("/tasks", &json!({"contextId": "c1"})).await.json()["taskId"].as_str().unwrap().to_owned()
+}
+
+async fn listed(client: &TestClient, filter: &str) -> Vec<(String, String)> {
+    let path = format!("/tasks?{filter}");
+    let list = client.with("a2a-version", "1.0").get(&path).await.json();
+    let tasks = list["tasks"].as_array().unwrap_or_else(|| panic!("{list:#}")).clone();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    tasks.iter().map(|task| (text(&task["id"]), text(&task["status"]["state"]))).collect()
+}
+
+#[tokio::test]
+async fn a_reserved_id_is_listed_until_it_is_an_ordinary_task() {
+    let server = live().start().await;
+    let client = server.client();
+    let (one, two) = (reserve(&client).await, reserve(&client).await);
+    let submitted = "TASK_STATE_SUBMITTED".to_owned();
+    assert_eq!(
+        listed(&client, "").await,
+        [(two.clone(), submitted.clone()), (one.clone(), submitted.clone())]
+    );
+    assert_eq!(listed(&client, "contextId=c1&status=TASK_STATE_SUBMITTED").await.len(), 2);
+    assert_eq!(listed(&client, "contextId=c2").await, []);
+    assert_eq!(listed(&client, "status=TASK_STATE_WORKING").await, []);
+    client.post_stream(&format!("/tasks/{one}/messages/stream"), &prompt("echo a")).await.rest().await;
+    let now = listed(&client, "").await;
+    assert_eq!(now, [(one, "TASK_STATE_INPUT_REQUIRED".into()), (two.clone(), submitted)]);
+    client.rpc("tasks/cancel", json!({"id": two})).await;
+    assert_eq!(listed(&client, "").await[0], (two, "TASK_STATE_CANCELED".into()));
+}
+
+#[tokio::test]
+async fn pages_lead_through_tasks_and_reserved_ids() {
+    let server = live().start().await;
+    let client = server.client().with("a2a-version", "1.0");
+    let mut expected = Vec::new();
+    for number in 0..5 {
+        let task = reserve(&server.client()).await;
+        if number % 2 == 0 {
+            let path = format!("/tasks/{task}/messages/stream");
+            server.client().post_stream(&path, &prompt("echo a")).await.rest().await;
+        }
+        expected.push(task);
+    }
+    expected.sort();
+    let (mut seen, mut token) = (Vec::new(), String::new());
+    loop {
+        let page = client.get(&format!("/tasks?pageSize=2&pageToken={token}")).await.json();
+        assert_eq!(page["totalSize"], 5, "{page:#}");
+        seen.extend(
+            page["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()),
+        );
+        token = page["nextPageToken"].as_str().unwrap_or_default().to_owned();
+        if token.is_empty() {
+            break;
+        }
+    }
+    seen.sort();
+    assert_eq!(seen, expected);
+}
+
+#[tokio::test]
+async fn every_binding_subscribes_to_it_and_sees_its_first_message_lead_to_work() {
+    let server = live().start().await;
+    let client = server.client();
+    for pair in Pair::ALL {
+        let task = reserve(&client).await;
+        // A client that lists extensions without the dialects speaks plain A2A.
+        let plain = client.with("a2a-extensions", "urn:none");
+        let mut stream = pair.stream(&plain, &Ask::Subscribe(task.clone())).await;
+        let first = stream.next().await.unwrap_or_else(|| panic!("{pair:?}"));
+        assert!(first.raw.to_lowercase().contains("submitted"), "{pair:?}: {}", first.raw);
+        client.post_stream(&format!("/tasks/{task}/messages/stream"), &prompt("echo a")).await.rest().await;
+        let rest = stream.rest().await;
+        let last = &rest.last().unwrap().raw;
+        assert!(last.to_lowercase().replace('_', "-").contains("input-required"), "{pair:?}: {last}");
+    }
+}
+
+#[tokio::test]
+async fn every_binding_cancels_it() {
+    let server = live().start().await;
+    let client = server.client();
+    for pair in Pair::ALL {
+        let task = reserve(&client).await;
+        let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
+        assert_eq!(next(&mut socket).await["state"], "submitted");
+        let canceled = pair.result(&client, &Ask::Cancel(task.clone())).await;
+        assert!(canceled["status"]["state"].as_str().unwrap().to_lowercase().contains("cancel"), "{pair:?}");
+        let event = next(&mut socket).await;
+        assert_eq!((&event["state"], &event["final"]), (&json!("canceled"), &json!(true)), "{pair:?}");
+    }
+}
+
+#[tokio::test]
+async fn sockets_join_it_before_its_first_message() {
+    let server = live().start().await;
+    let client = server.client();
+    let mut early = connect(&server, "/ws").await;
+    let task = reserve(&client).await;
+    let mut narrow = connect(&server, &format!("/ws?taskId={task}")).await;
+    let mut late = connect(&server, "/ws").await;
+    for socket in [&mut early, &mut narrow, &mut late] {
+        let event = next(socket).await;
+        assert_eq!((&event["state"], &event["taskId"]), (&json!("submitted"), &json!(task)));
+    }
+    let mut request = prompt("echo hello");
+    request["params"]["taskId"] = json!(task);
+    send(&mut late, &request).await;
+    let seen = activity(&mut late).await;
+    assert_eq!(texts(&seen), "hello");
+    assert_eq!((&seen[0]["kind"], &seen[0]["taskId"]), (&json!("USER_PROMPT"), &json!(task)));
+    assert_eq!(activity(&mut early).await, seen);
+    assert_eq!(activity(&mut narrow).await, seen);
+}

@@ -1,0 +1,35 @@
+//! Stopping a turn: the work ends at once, and the task goes on with the next message.
+
+use attache_domain::{Fault, Scope, TaskId, TurnPhase};
+use tokio::time::timeout;
+
+use crate::SessionService;
+use crate::watcher::Watcher;
+
+impl SessionService {
+    /// Stops the running turn and waits a little for this to be recorded. False if no turn is under way. Queued prompts are
+    /// taken up next.
+    pub async fn stop_turn(&self, scope: &Scope, task: &TaskId) -> Result<bool, Fault> {
+        let live = match self.visible(scope, task).await {
+            Ok(live) => live,
+            // Nothing has been said yet.
+            Err(Fault::TaskNotFound { .. }) => return Ok(false),
+            Err(fault) => return Err(fault),
+        };
+        let head = live.with_progress(|progress| progress.head);
+        let Some(number) = live.request_stop() else { return Ok(false) };
+        self.activity.announce(&live.key, head);
+        self.run(&live);
+        let watcher = Watcher::new(live);
+        let is_over = watcher.wait_until(|state| {
+            let turn = &state.view.progress.turn;
+            turn.phase == TurnPhase::Over || turn.number != number
+        });
+        tokio::select! {
+            biased;
+            _ = timeout(self.options.cancel_patience, is_over) => {}
+            () = self.stop.cancelled() => {}
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,193 @@
+//! Reads lines from the terminal, and prints above the line that is being typed.
+//!
+//! Two threads, because both block: one reads lines, one prints. They end with the process; a thread that waits for a key
+//! cannot be interrupted.
+
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc as blocking};
+use std::thread;
+
+use rustyline::error::ReadlineError;
+use rustyline::history::{FileHistory, History};
+use rustyline::{Cmd, Config, Editor, EventHandler, ExternalPrinter, KeyCode, KeyEvent, Modifiers};
+use tokio::sync::{mpsc, oneshot};
+
+/// Prompts that are kept for later sessions.
+const MAX_HISTORY: usize = 1000;
+/// Lines that wait to be printed. A slow terminal then slows down the reading of the session, which loses nothing.
+const MAX_UNPRINTED: usize = 64;
+/// Printed in one go.
+const MAX_BATCH_BYTES: usize = 64 << 10;
+
+/// What the person did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Line(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D, or the terminal is gone.
+    End,
+}
+
+impl Key {
+    /// The session may end by it, so no prompt is shown before it was handled. After other keys the terminal stays with the
+    /// editor, so that nothing typed meanwhile is lost.
+    fn may_end_session(&self) -> bool {
+        match self {
+            Self::Line(line) => is_farewell(line),
+            Self::Interrupt | Self::End => true,
+        }
+    }
+}
+
+/// The commands that leave the session.
+pub(crate) fn is_farewell(line: &str) -> bool {
+    matches!(line.trim(), "/quit" | "/exit")
+}
+
+/// The keyboard and the lines above the prompt.
+pub(crate) struct Keyboard {
+    keys: mpsc::Receiver<Key>,
+    /// The reading goes on when this says so.
+    proceed: blocking::Sender<()>,
+    /// The next line answers a question, and is not kept in the history if it is one word.
+    is_asking: Arc<AtomicBool>,
+    unprinted: mpsc::Sender<String>,
+    printed: oneshot::Receiver<()>,
+}
+
+impl Keyboard {
+    /// Starts to read. `history` is the file that keeps the prompts.
+    pub(crate) fn start(prompt: String, history: Option<PathBuf>) -> io::Result<Self> {
+        let failed = |error: ReadlineError| io::Error::other(error.to_string());
+        let config = Config::builder().max_history_size(MAX_HISTORY).map_err(failed)?;
+        let config = config.history_ignore_space(true).auto_add_history(false).build();
+        let mut editor = Editor::<(), FileHistory>::with_config(config).map_err(failed)?;
+        let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
+        editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
+        let history = history.filter(|path| prepare(path).is_ok());
+        if let Some(path) = &history {
+            // A history that cannot be read is as good as none.
+            let _ = editor.load_history(path);
+        }
+        // A terminal that cannot move its cursor has no editor; lines are then printed where the cursor is.
+        let mut printer = editor.create_external_printer().ok();
+        let (unprinted, mut to_print) = mpsc::channel::<String>(MAX_UNPRINTED);
+        let (done, printed) = oneshot::channel();
+        thread::Builder::new().name("screen".into()).spawn(move || {
+            while let Some(mut text) = to_print.blocking_recv() {
+                while text.len() < MAX_BATCH_BYTES
+                    && let Ok(more) = to_print.try_recv()
+                {
+                    text.push_str(&more);
+                }
+                let printed = match &mut printer {
+                    Some(printer) => printer.print(text).is_ok(),
+                    None => print_directly(&text).is_ok(),
+                };
+                if !printed {
+                    return;
+                }
+            }
+            let _ = done.send(());
+        })?;
+        let (sender, keys) = mpsc::channel(1);
+        let (proceed, may_proceed) = blocking::channel();
+        let is_asking = Arc::new(AtomicBool::new(false));
+        let asking = is_asking.clone();
+        thread::Builder::new().name("keyboard".into()).spawn(move || {
+            let mut waits = true;
+            while !waits || may_proceed.recv().is_ok() {
+                let key = read_key(&mut editor, &prompt);
+                waits = key.may_end_session();
+                if let Key::Line(line) = &key
+                    && !waits
+                    && !(asking.load(Ordering::Relaxed) && is_short(line))
+                {
+                    remember(&mut editor, line, history.as_deref());
+                }
+                if sender.blocking_send(key).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { keys, proceed, is_asking, unprinted, printed })
+    }
+
+    /// Shows the first prompt.
+    pub(crate) fn start_reading(&self) {
+        // Fails only if the thread is gone; then no key comes.
+        let _ = self.proceed.send(());
+    }
+
+    /// Goes on after `key`, which did not end the session.
+    pub(crate) fn go_on_after(&self, key: &Key) {
+        if key.may_end_session() {
+            self.start_reading();
+        }
+    }
+
+    /// Whether the next line answers a question.
+    pub(crate) fn set_asking(&self, is_asking: bool) {
+        self.is_asking.store(is_asking, Ordering::Relaxed);
+    }
+
+    /// Waits for what the person does. Can be dropped and called again.
+    pub(crate) async fn next(&mut self) -> Key {
+        self.keys.recv().await.unwrap_or(Key::End)
+    }
+
+    /// Prints whole lines above the prompt.
+    pub(crate) async fn print(&self, lines: String) {
+        if !lines.is_empty() {
+            let _ = self.unprinted.send(lines).await;
+        }
+    }
+
+    /// Waits until everything is printed.
+    pub(crate) async fn finish(self) {
+        drop(self.unprinted);
+        let _ = self.printed.await;
+    }
+}
+
+/// What begins as a prompt is kept, also if a question comes in between.
+fn is_short(line: &str) -> bool {
+    !line.trim().contains(char::is_whitespace)
+}
+
+fn read_key(editor: &mut Editor<(), FileHistory>, prompt: &str) -> Key {
+    match editor.readline(prompt) {
+        Ok(line) => Key::Line(line),
+        Err(ReadlineError::Interrupted) => Key::Interrupt,
+        Err(_) => Key::End,
+    }
+}
+
+fn print_directly(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// A history that cannot be kept does not stop the session.
+fn remember(editor: &mut Editor<(), FileHistory>, line: &str, history: Option<&Path>) {
+    if !line.trim().is_empty()
+        && editor.add_history_entry(line).unwrap_or(false)
+        && let Some(path) = history
+    {
+        let _ = editor.history_mut().append(path);
+    }
+}
+
+/// Prompts may hold secrets, so only the owner may read the file.
+fn prepare(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! A session at a terminal: one task in this process that stays open between prompts.
+//!
+//! Two halves that know little of each other. [`OpenSession`] and [`SessionEvents`] are the session: typed inputs go in,
+//! typed events come out, whoever caused them. [`run_line_screen`] is a screen over it that prints lines and reads lines.
+//! Another screen can take its place.
+//!
+//! Nothing from outside reaches the terminal as it is: every text passes through [`Line`](line::Line), which writes out
+//! what could control a terminal.
+
+mod keyboard;
+mod line;
+mod line_screen;
+mod open_session;
+mod question;
+mod restore_terminal;
+mod session_event;
+mod session_input;
+mod text_wrapper;
+mod transcript;
+
+pub use line_screen::{LineScreen, PromptCheck, ScreenEnd, run_line_screen};
+pub use open_session::{OpenSession, SessionEvents, SessionStart, unused_session_id};
+pub use session_event::{Participant, SessionEvent};
+pub use session_input::{InputRefusal, QuestionAnswer, SessionInput};

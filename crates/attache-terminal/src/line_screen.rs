@@ -1,0 +1,310 @@
+//! The plain screen: prints what happens as lines, and reads what the person types.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use attache_command::CommandRegistry;
+use attache_domain::TaskView;
+use rustix::termios::tcgetwinsize;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::keyboard::{Key, Keyboard, is_farewell};
+use crate::line::{Line, Style, lines_of};
+use crate::open_session::OpenSession;
+use crate::question::{is_answer_word, read_answer};
+use crate::restore_terminal::RestoreTerminal;
+use crate::session_event::{Participant, SessionEvent};
+use crate::session_input::{InputRefusal, SessionInput};
+use crate::transcript::Transcript;
+
+/// A second Ctrl-C within this time leaves.
+const LEAVE_INTERVAL: Duration = Duration::from_secs(2);
+/// For so long after another client has answered, an answer may be meant for that question.
+const READING_INTERVAL: Duration = Duration::from_secs(10);
+/// A terminal that takes nothing does not keep the program from ending.
+const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
+/// The beginning of a line is shown when nothing follows for this long.
+const UNFINISHED_LINE_TIMEOUT: Duration = Duration::from_secs(1);
+/// If the terminal does not say.
+const USUAL_COLUMNS: usize = 80;
+
+const PROMPT: &str = "> ";
+
+const HELP: &str = "At the terminal: /quit or Ctrl-D leaves; Ctrl-C stops what is being done, twice leaves; Alt-Enter \
+                    begins a new line; @path adds a file to the prompt.";
+
+/// What is wrong with a prompt, if something is.
+pub type PromptCheck = Box<dyn Fn(&str) -> Option<String> + Send>;
+
+/// What the screen is given.
+pub struct LineScreen {
+    pub has_colour: bool,
+    /// The file that keeps the prompts for later sessions.
+    pub history: Option<PathBuf>,
+    /// Lines about the session, shown first.
+    pub greeting: Vec<String>,
+    /// Given before the person types anything.
+    pub first_prompt: Option<String>,
+    /// Refuses prompts.
+    pub check_prompt: PromptCheck,
+    /// Lines of the program's log.
+    pub log: mpsc::Receiver<String>,
+}
+
+/// Why the session at the terminal ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScreenEnd {
+    /// The person left.
+    Left,
+    /// The person left by Ctrl-C.
+    Interrupted,
+    /// A signal ended the program.
+    Terminated,
+    /// The task is over.
+    Over,
+}
+
+/// Shows the session until the person leaves. Leaves the session itself running.
+pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::Result<ScreenEnd> {
+    let mut stop_signals = StopSignals::watch()?;
+    let _restored = RestoreTerminal::at_end();
+    let keyboard = Keyboard::start(PROMPT.to_owned(), options.history.clone())?;
+    let refused = |fault: attache_domain::Fault| io::Error::other(fault.to_string());
+    let (view, mut events) = session.events().await.map_err(refused)?;
+    let mut screen = Running {
+        session,
+        keyboard,
+        has_colour: options.has_colour,
+        check_prompt: options.check_prompt,
+        transcript: Transcript::default(),
+        stops: JoinSet::new(),
+        interrupted_at: None,
+        other_answer: None,
+    };
+    screen.greet(&options.greeting, &view).await;
+    if let Some(prompt) = options.first_prompt {
+        screen.print(lines_of(Style::Plain, PROMPT, &prompt)).await;
+        screen.take_line(&prompt).await;
+    }
+    screen.keyboard.start_reading();
+    let mut log = Some(options.log);
+    let end = loop {
+        tokio::select! {
+            key = screen.keyboard.next() => {
+                if let Some(end) = screen.take_key(key).await {
+                    break end;
+                }
+            }
+            event = events.next() => {
+                let is_over = matches!(event, None | Some(SessionEvent::Over(_)));
+                if let Some(event) = event {
+                    if let SessionEvent::Answered { choice, by: Participant::Other(by), .. } = &event {
+                        let (at, by, choice) = (Instant::now(), by.clone(), choice.clone());
+                        screen.other_answer = Some(OtherAnswer { at, by, choice });
+                    }
+                    let lines = screen.transcript.show(event, columns());
+                    screen.keyboard.set_asking(screen.transcript.question().is_some());
+                    screen.print(lines).await;
+                }
+                if is_over {
+                    break ScreenEnd::Over;
+                }
+            }
+            () = sleep(UNFINISHED_LINE_TIMEOUT), if screen.transcript.has_unfinished_line() => {
+                let lines = screen.transcript.finish_line();
+                screen.print(lines).await;
+            }
+            line = next_log_line(&mut log) => screen.print(lines_of(Style::Dim, "", &line)).await,
+            Some(stopped) = screen.stops.join_next() => {
+                if let Ok(Err(refusal)) = stopped {
+                    screen.warn(&refusal.to_string()).await;
+                }
+            }
+            signal = stop_signals.next() => match signal {
+                StopSignal::Terminate => break ScreenEnd::Terminated,
+                StopSignal::Interrupt => {
+                    if let Some(end) = screen.interrupt().await {
+                        break end;
+                    }
+                }
+            },
+        }
+    };
+    let _ = timeout(LAST_LINES_TIMEOUT, screen.keyboard.finish()).await;
+    // The prompt stands on the last line.
+    if matches!(end, ScreenEnd::Over | ScreenEnd::Terminated) {
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(b"\n").and_then(|()| out.flush());
+    }
+    Ok(end)
+}
+
+struct Running {
+    session: OpenSession,
+    keyboard: Keyboard,
+    has_colour: bool,
+    check_prompt: PromptCheck,
+    transcript: Transcript,
+    /// Turns that are being stopped. This may take a moment, in which the screen goes on.
+    stops: JoinSet<Result<(), InputRefusal>>,
+    interrupted_at: Option<Instant>,
+    other_answer: Option<OtherAnswer>,
+}
+
+/// Another client was quicker, so the next word may be meant for the question that it answered.
+struct OtherAnswer {
+    at: Instant,
+    by: String,
+    choice: String,
+}
+
+impl Running {
+    /// What to tell instead of taking `line` as an answer or as a prompt. The same line counts when it is given again.
+    fn late_answer(&mut self, line: &str) -> Option<String> {
+        let OtherAnswer { at, by, choice } = self.other_answer.take()?;
+        if at.elapsed() > READING_INTERVAL || !is_answer_word(line) && line.parse::<usize>().is_err() {
+            return None;
+        }
+        let told = format!("{by} has answered the question before you: {choice}");
+        Some(match self.transcript.question() {
+            Some(_) => format!("{told}. Now it is about what is shown last; answer again if you mean that"),
+            None => told,
+        })
+    }
+
+    async fn greet(&mut self, greeting: &[String], view: &TaskView) {
+        let mut lines: Vec<_> = greeting.iter().map(|line| Line::styled(Style::Dim, line)).collect();
+        lines.extend(self.transcript.resume(view));
+        self.keyboard.set_asking(self.transcript.question().is_some());
+        self.print(lines).await;
+    }
+
+    async fn print(&self, lines: Vec<Line>) {
+        self.keyboard.print(lines.iter().map(|line| line.render(self.has_colour)).collect()).await;
+    }
+
+    async fn warn(&self, text: &str) {
+        self.print(lines_of(Style::Yellow, "! ", text)).await;
+    }
+
+    async fn take_key(&mut self, key: Key) -> Option<ScreenEnd> {
+        let end = match &key {
+            Key::End => Some(ScreenEnd::Left),
+            Key::Interrupt => self.interrupt().await,
+            Key::Line(line) if is_farewell(line) => Some(ScreenEnd::Left),
+            Key::Line(line) => {
+                self.interrupted_at = None;
+                self.take_line(line).await;
+                None
+            }
+        };
+        if end.is_none() {
+            self.keyboard.go_on_after(&key);
+        }
+        end
+    }
+
+    /// The first Ctrl-C stops the running turn, the second leaves.
+    async fn interrupt(&mut self) -> Option<ScreenEnd> {
+        let now = Instant::now();
+        if self.interrupted_at.is_some_and(|before| now.duration_since(before) < LEAVE_INTERVAL) {
+            return Some(ScreenEnd::Interrupted);
+        }
+        self.interrupted_at = Some(now);
+        if self.transcript.is_busy() {
+            let session = self.session.clone();
+            self.stops.spawn(async move { session.send(SessionInput::StopTurn).await });
+            self.warn("stopping; Ctrl-C again leaves").await;
+        } else {
+            self.warn("Ctrl-C again leaves").await;
+        }
+        None
+    }
+
+    async fn take_line(&mut self, line: &str) {
+        let line = line.trim();
+        if line.is_empty() {
+            return;
+        }
+        if let Some(told) = self.late_answer(line) {
+            return self.warn(&told).await;
+        }
+        match self.read_line(line).await {
+            Err(problem) => self.warn(&problem).await,
+            Ok(input) => {
+                if let Err(refusal) = self.session.send(input).await {
+                    self.warn(&refusal.to_string()).await;
+                }
+            }
+        }
+    }
+
+    /// What the line means: a command, the answer to the question that is shown, or a prompt.
+    async fn read_line(&self, line: &str) -> Result<SessionInput, String> {
+        if let Some(call) = CommandRegistry::default().parse(line) {
+            if matches!(call.path.first().map(String::as_str), Some("help" | "?")) {
+                self.print(lines_of(Style::Dim, "", HELP)).await;
+            }
+            return Ok(SessionInput::Command(call));
+        }
+        if let Some(question) = self.transcript.question() {
+            let answer = read_answer(question, line)?;
+            return Ok(SessionInput::Answer { call: question.shown_id().clone(), answer });
+        }
+        match (self.check_prompt)(line) {
+            Some(problem) => Err(problem),
+            None => Ok(SessionInput::Prompt(line.to_owned())),
+        }
+    }
+}
+
+/// Waits for ever once the log has ended.
+async fn next_log_line(log: &mut Option<mpsc::Receiver<String>>) -> String {
+    if let Some(lines) = log {
+        if let Some(line) = lines.recv().await {
+            return line;
+        }
+        *log = None;
+    }
+    std::future::pending().await
+}
+
+fn columns() -> usize {
+    tcgetwinsize(io::stdout()).map_or(USUAL_COLUMNS, |size| match size.ws_col {
+        0 => USUAL_COLUMNS,
+        columns => columns.into(),
+    })
+}
+
+enum StopSignal {
+    Interrupt,
+    Terminate,
+}
+
+struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl StopSignals {
+    fn watch() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> StopSignal {
+        tokio::select! {
+            _ = self.interrupt.recv() => StopSignal::Interrupt,
+            _ = self.terminate.recv() => StopSignal::Terminate,
+            _ = self.hang_up.recv() => StopSignal::Terminate,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The lines that show what happens in a session.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use attache_domain::{
+    CallId, CallOutcome, CallRecord, Preview, Role, TaskState, TaskView, TurnPhase, Verdict, visible,
+    visible_line,
+};
+use attache_wire::devtool::call_display;
+
+use crate::line::{Line, Style, lines_of};
+use crate::question::{diff_lines, question_lines};
+use crate::session_event::{Participant, SessionEvent, prompt_text};
+use crate::text_wrapper::TextWrapper;
+
+/// Messages of a resumed session that are shown again, and lines of each.
+const MAX_OLD_MESSAGES: usize = 12;
+const MAX_OLD_LINES: usize = 30;
+/// Lines of a change that was made unasked, and of what a call gave.
+const MAX_DIFF_LINES: usize = 60;
+const MAX_OUTCOME_LINES: usize = 3;
+/// Output of a call without a line break is shown when it gets longer.
+const MAX_PENDING_BYTES: usize = 8 << 10;
+
+/// Keeps what the next lines depend on.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    text: TextWrapper,
+    /// The unfinished last line of running calls.
+    output: HashMap<CallId, String>,
+    /// The open questions, in the order in which they are asked. The first one is shown.
+    questions: Vec<Arc<CallRecord>>,
+    is_busy: bool,
+}
+
+impl Transcript {
+    /// The question that a typed line answers.
+    pub(crate) fn question(&self) -> Option<&Arc<CallRecord>> {
+        self.questions.first()
+    }
+
+    /// A prompt is worked on, or waits for an answer.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_busy
+    }
+
+    /// The lines for an event on a terminal of so many columns.
+    pub(crate) fn show(&mut self, event: SessionEvent, columns: usize) -> Vec<Line> {
+        if let SessionEvent::Text(text) = event {
+            return self.text.push(&text, columns).into_iter().map(Line::plain).collect();
+        }
+        let mut lines: Vec<_> = self.text.finish().map(Line::plain).into_iter().collect();
+        match event {
+            SessionEvent::Text(_) => {}
+            SessionEvent::Prompt { from: Participant::Own, .. } => {}
+            SessionEvent::Prompt { text, from: Participant::Other(name), is_queued } => {
+                let queued = if is_queued { " (queued)" } else { "" };
+                let indent = format!("{}{queued}> ", visible_line(&name));
+                lines.extend(lines_of(Style::Cyan, &indent, &text));
+            }
+            SessionEvent::Working => self.is_busy = true,
+            SessionEvent::Thought(text) => lines.extend(thought_lines(&text)),
+            SessionEvent::TextWithdrawn => {
+                let what = "! the answer was cut off; what was printed of it does not count";
+                lines.push(Line::styled(Style::Yellow, what));
+            }
+            SessionEvent::CallStarted(call) => lines.push(call_line(&call)),
+            SessionEvent::CallOutput { call, text } => lines.extend(self.output_lines(&call, &text)),
+            SessionEvent::CallFinished(call) => {
+                lines.extend(self.rest_of_output(&call.call.id));
+                lines.extend(outcome_lines(&call));
+                lines.extend(self.close_question(&call));
+            }
+            SessionEvent::Asked(call) => {
+                self.is_busy = true;
+                lines.extend(self.ask(call));
+            }
+            SessionEvent::Answered { call, choice, by } => {
+                if let Participant::Other(name) = by {
+                    let (name, choice) = (visible_line(&name), visible_line(&choice));
+                    let what = format!("! {name} answered for {}: {choice}", visible_line(&call.call.name));
+                    lines.push(Line::styled(Style::Cyan, what));
+                }
+                lines.extend(self.close_question(&call));
+            }
+            SessionEvent::Notice(text) => lines.extend(lines_of(Style::Yellow, "! ", &text)),
+            SessionEvent::Idle { message, is_problem } => {
+                self.is_busy = false;
+                self.questions.clear();
+                let style = if is_problem { Style::Yellow } else { Style::Plain };
+                let indent = if is_problem { "! " } else { "" };
+                lines.extend(message.iter().flat_map(|text| lines_of(style, indent, text)));
+            }
+            SessionEvent::Over(state) => {
+                self.is_busy = false;
+                self.questions.clear();
+                lines.push(Line::styled(Style::Yellow, format!("! the session is over: {}", ending(state))));
+            }
+        }
+        lines
+    }
+
+    /// There is text that no line shows yet.
+    pub(crate) fn has_unfinished_line(&self) -> bool {
+        self.text.has_pending()
+    }
+
+    /// Shows the text that no line shows yet, because nothing follows for a while.
+    pub(crate) fn finish_line(&mut self) -> Vec<Line> {
+        self.text.flush().map(Line::plain).into_iter().collect()
+    }
+
+    /// What a resumed session shows first: the end of the conversation, and what is open.
+    pub(crate) fn resume(&mut self, view: &TaskView) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let skipped = view.history.len().saturating_sub(MAX_OLD_MESSAGES);
+        if skipped > 0 {
+            lines.push(Line::styled(Style::Dim, format!("({skipped} earlier messages)")));
+        }
+        for message in view.history.iter().skip(skipped) {
+            let (style, indent) = match message.role {
+                Role::User => (Style::Dim, "> "),
+                Role::Agent => (Style::Plain, ""),
+            };
+            lines.extend(limited(lines_of(style, indent, &prompt_text(message)), MAX_OLD_LINES));
+        }
+        let turn = view.progress.turn;
+        self.is_busy = turn.phase != TurnPhase::Over && !view.history.is_empty();
+        if self.is_busy {
+            lines.extend(self.show(SessionEvent::Text(view.answer_text()), usize::MAX));
+        }
+        if view.progress.waits_for_person() {
+            for call in view.call_records.asked().cloned() {
+                lines.extend(self.ask(call));
+            }
+        }
+        lines
+    }
+
+    /// Adds the question, and shows it if no other is open.
+    fn ask(&mut self, call: Arc<CallRecord>) -> Vec<Line> {
+        if let Some(known) = self.questions.iter_mut().find(|known| known.shown_id() == call.shown_id()) {
+            let is_changed = known.proposal != call.proposal;
+            *known = call;
+            return if is_changed { self.first_question() } else { Vec::new() };
+        }
+        self.questions.push(call);
+        if self.questions.len() == 1 { self.first_question() } else { Vec::new() }
+    }
+
+    /// Shows the next question if the one about this call was shown.
+    fn close_question(&mut self, call: &CallRecord) -> Vec<Line> {
+        let was_first = self.question().is_some_and(|first| first.call.id == call.call.id);
+        self.questions.retain(|known| known.call.id != call.call.id);
+        if was_first { self.first_question() } else { Vec::new() }
+    }
+
+    fn first_question(&self) -> Vec<Line> {
+        self.question().map(|call| question_lines(call)).unwrap_or_default()
+    }
+
+    fn output_lines(&mut self, call: &CallRecord, text: &str) -> Vec<Line> {
+        let pending = self.output.entry(call.call.id.clone()).or_default();
+        pending.push_str(text);
+        let end = match pending.rfind('\n') {
+            Some(end) => end + 1,
+            None if pending.len() > MAX_PENDING_BYTES => pending.len(),
+            None => return Vec::new(),
+        };
+        let whole: String = pending.drain(..end).collect();
+        lines_of(Style::Dim, "  | ", &whole)
+    }
+
+    fn rest_of_output(&mut self, call: &CallId) -> Vec<Line> {
+        lines_of(Style::Dim, "  | ", &self.output.remove(call).unwrap_or_default())
+    }
+}
+
+fn thought_lines(text: &str) -> Option<Line> {
+    let (subject, description) = call_display::thought_parts(text);
+    let shown = if subject.is_empty() { description.lines().next().unwrap_or_default() } else { subject };
+    (!shown.is_empty()).then(|| Line::styled(Style::Dim, format!("(thinks: {shown})")))
+}
+
+fn call_line(call: &CallRecord) -> Line {
+    let line = Line::styled(Style::Bold, format!("* {}", visible_line(&call.call.name)));
+    let described = call_display::description(call).unwrap_or_default();
+    let mut described = described.lines();
+    match described.next() {
+        Some(first) if described.next().is_some() => line.and(Style::Plain, format!("  {first} …")),
+        Some(first) => line.and(Style::Plain, format!("  {first}")),
+        None => line,
+    }
+}
+
+/// How the call ended. A change that nobody was asked about is shown.
+fn outcome_lines(call: &CallRecord) -> Vec<Line> {
+    let outcome = call_display::outcome(call);
+    let is_refused = call.answer.as_ref().is_some_and(|answer| answer.verdict == Verdict::Refuse);
+    if is_refused && call.outcome == Some(CallOutcome::Canceled) {
+        return vec![Line::styled(Style::Dim, "  rejected")];
+    }
+    if call.outcome != Some(CallOutcome::Succeeded) {
+        let text = format!("failed: {}", outcome.trim_end());
+        return limited(lines_of(Style::Red, "  ", &text), MAX_OUTCOME_LINES);
+    }
+    // The output was shown while it ran.
+    let is_command = call.proposal.as_ref().is_some_and(|it| matches!(it.shown, Preview::Exec { .. }));
+    let told = if is_command && !call.live.is_empty() { &call.summary } else { outcome.as_ref() };
+    let mut lines = limited(lines_of(Style::Dim, "  ", &visible(told.trim_end())), MAX_OUTCOME_LINES);
+    if let Some(diff) = call.diff.as_ref().filter(|_| call.answer.is_none()) {
+        lines.extend(limited(diff_lines("  ", &visible(diff)), MAX_DIFF_LINES));
+    }
+    lines
+}
+
+fn limited(mut lines: Vec<Line>, most: usize) -> Vec<Line> {
+    if lines.len() > most {
+        let more = lines.len() - most;
+        lines.truncate(most);
+        lines.push(Line::styled(Style::Dim, format!("  ({more} more lines)")));
+    }
+    lines
+}
+
+fn ending(state: TaskState) -> &'static str {
+    match state {
+        TaskState::Canceled => "it was cancelled",
+        TaskState::Rejected => "it was rejected",
+        TaskState::Failed => "it failed",
+        _ => "it is complete",
+    }
+}
+
+#[cfg(test)]
+#[path = "transcript_tests.rs"]
+mod tests;

@@ -1,0 +1,167 @@
+//! Values that an agent file need not hold itself: taken from a variable, or printed by a command.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use attache_config::{Environment, SecretText};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{Child, Command};
+
+/// A command that prints a secret may ask a server for it.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
+const MAX_VALUE_BYTES: u64 = 64 << 10;
+
+/// A secret, or where to get it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DynamicValue {
+    Literal(SecretText),
+    /// `$NAME`: a variable of the environment.
+    Variable(String),
+    /// `!line`: what a shell prints for the line.
+    Command(String),
+}
+
+impl DynamicValue {
+    /// `$$` and `!!` at the beginning stand for the sign itself. The error says what the value must be.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        if let Some(rest) = text.strip_prefix("$$") {
+            return Ok(Self::Literal(SecretText::new(format!("${rest}"))));
+        }
+        if let Some(rest) = text.strip_prefix("!!") {
+            return Ok(Self::Literal(SecretText::new(format!("!{rest}"))));
+        }
+        if let Some(name) = text.strip_prefix('$') {
+            let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            let wrong = "must name a variable after $, or begin with $$ for a value that begins with $";
+            return is_name.then(|| Self::Variable(name.to_owned())).ok_or(wrong);
+        }
+        if let Some(line) = text.strip_prefix('!').map(str::trim) {
+            let wrong = "must have a command after !, or begin with !! for a value that begins with !";
+            return (!line.is_empty()).then(|| Self::Command(line.to_owned())).ok_or(wrong);
+        }
+        Ok(Self::Literal(SecretText::new(text)))
+    }
+
+    /// The value as it is now. Errors never hold it.
+    pub async fn resolve(&self, environment: Environment<'_>) -> Result<SecretText, String> {
+        match self {
+            Self::Literal(value) => Ok(value.clone()),
+            Self::Variable(name) => match environment(name) {
+                Some(value) if !value.is_empty() => Ok(SecretText::new(value)),
+                Some(_) => Err(format!("the variable {name} is empty")),
+                None => Err(format!("the variable {name} is not set")),
+            },
+            Self::Command(line) => {
+                output_of(line).await.map_err(|what| format!("the command `{line}` {what}"))
+            }
+        }
+    }
+
+    /// The command that is run for it.
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            Self::Command(line) => Some(line),
+            Self::Literal(_) | Self::Variable(_) => None,
+        }
+    }
+}
+
+/// What a shell prints for `line`, without blanks around it. The child gets the environment of this process, which holds no
+/// secrets.
+async fn output_of(line: &str) -> Result<SecretText, String> {
+    let child = Command::new("bash")
+        .args(["-c", line])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn();
+    let mut child = child.map_err(|error| format!("cannot be started: {error}"))?;
+    let output = tokio::time::timeout(COMMAND_TIMEOUT, printed(&mut child)).await;
+    if !matches!(output, Ok(Ok(_))) {
+        end_group(&child);
+    }
+    let output = output.map_err(|_| format!("took more than {} seconds", COMMAND_TIMEOUT.as_secs()))??;
+    let text = String::from_utf8(output).map_err(|_| "printed something that is not text".to_owned())?;
+    match text.trim() {
+        "" => Err("printed nothing".to_owned()),
+        text => Ok(SecretText::new(text)),
+    }
+}
+
+async fn printed(child: &mut Child) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("cannot be read: {error}");
+    let mut output = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MAX_VALUE_BYTES + 1).read_to_end(&mut output).await.map_err(failed)?;
+    }
+    if output.len() as u64 > MAX_VALUE_BYTES {
+        return Err(format!("printed more than {MAX_VALUE_BYTES} bytes"));
+    }
+    let status = child.wait().await.map_err(failed)?;
+    if status.success() { Ok(output) } else { Err(format!("failed: {status}")) }
+}
+
+/// Whatever the shell has started ends with it.
+fn end_group(child: &Child) {
+    let group = child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+    if let Some(group) = group {
+        // It may have ended on its own.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_value_is_taken_from_where_the_file_says() {
+        let environment = |name: &str| match name {
+            "KEY" => Some("from-variable".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        for (text, expected) in [
+            ("two words", Ok("two words")),
+            ("$KEY", Ok("from-variable")),
+            ("$NONE", Err("the variable NONE is not set")),
+            ("$EMPTY", Err("the variable EMPTY is empty")),
+            ("!printf ' abc\\n\\n'", Ok("abc")),
+            ("!true", Err("the command `true` printed nothing")),
+            ("!printf secret; exit 3", Err("the command `printf secret; exit 3` failed: exit status: 3")),
+            ("!yes | head -c 70000", Err("the command `yes | head -c 70000` printed more than 65536 bytes")),
+        ] {
+            let found = DynamicValue::parse(text).unwrap().resolve(&environment).await;
+            assert_eq!(found.as_ref().map(SecretText::expose).map_err(String::as_str), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_sign_says_where_a_value_comes_from() {
+        let literal = |text: &str| Ok(DynamicValue::Literal(SecretText::new(text)));
+        for (text, expected) in [
+            ("sk-abc", literal("sk-abc")),
+            ("two words", literal("two words")),
+            ("$$FOO", literal("$FOO")),
+            ("!!run", literal("!run")),
+            ("$$", literal("$")),
+            ("a$B", literal("a$B")),
+            ("$MY_KEY", Ok(DynamicValue::Variable("MY_KEY".into()))),
+            ("$_x9", Ok(DynamicValue::Variable("_x9".into()))),
+            ("!print-token --now", Ok(DynamicValue::Command("print-token --now".into()))),
+        ] {
+            assert_eq!(DynamicValue::parse(text), expected, "{text}");
+        }
+        for text in ["$", "$1", "$a-b", "${A}", "$A B", "!", "!  "] {
+            assert!(DynamicValue::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        assert!(!format!("{:?}", DynamicValue::parse("sk-abc")).contains("sk-abc"));
+    }
+}

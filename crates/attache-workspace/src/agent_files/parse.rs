@@ -1,0 +1,238 @@
+//! Reads the definitions out of an agent file.
+
+use std::path::Path;
+
+use attache_document::{Node, NodeKind};
+use serde_json::Value;
+
+use super::auth::{self, is_web_address};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
+use super::fields::{Fields, Problem};
+use super::front_matter::{self, LINES_BEFORE};
+
+/// As in Gemini CLI.
+const DEFAULT_MAX_TURNS: u64 = 30;
+const DEFAULT_TIMEOUT_MINUTES: u64 = 10;
+
+const MAX_AGENTS_IN_FILE: usize = 64;
+
+const NO_FRONT_MATTER: &str = "it must begin with YAML front matter: a line of three dashes, the definition, and another line of \
+     three dashes, for example `---`, `kind: remote`, `name: my-agent`, `agent_card_url: https://…`, `---`";
+
+/// Why a file defines no agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ParseFailure {
+    /// A line and a message.
+    Unreadable(u32, String),
+    /// What the file tries to define, and what is wrong with it.
+    Invalid(&'static str, Vec<Problem>),
+}
+
+/// All definitions of a file, or everything that is wrong with it. Lines count in the file.
+pub(super) fn parse(
+    text: &str,
+    path: &Path,
+    scope: AgentScope,
+) -> Result<Vec<AgentDefinition>, ParseFailure> {
+    let Some(found) = front_matter::split(text) else {
+        return Err(ParseFailure::Unreadable(1, NO_FRONT_MATTER.to_owned()));
+    };
+    let tree = Node::from_yaml(found.yaml).map_err(|error| {
+        let message = format!("its front matter is not YAML: {}", error.message);
+        ParseFailure::Unreadable(error.line + LINES_BEFORE, message)
+    })?;
+    let mut problems = Vec::new();
+    let (what, agents) = match &tree.kind {
+        NodeKind::List(items) => ("Remote Agents List", read_list(items, &mut problems)),
+        _ => ("Agent Definition", read_one(&tree, found.body, &mut problems).into_iter().collect()),
+    };
+    if !problems.is_empty() {
+        problems.iter_mut().for_each(|problem| problem.line += LINES_BEFORE);
+        problems.sort_by_key(|problem| problem.line);
+        return Err(ParseFailure::Invalid(what, problems));
+    }
+    let place = |(line, mut agent): (u32, AgentDefinition)| {
+        agent.line = line + LINES_BEFORE;
+        agent.path = path.to_owned();
+        agent.scope = scope;
+        agent
+    };
+    Ok(agents.into_iter().map(place).collect())
+}
+
+type Located = (u32, AgentDefinition);
+
+fn read_one(node: &Node, body: &str, problems: &mut Vec<Problem>) -> Option<Located> {
+    let NodeKind::Table(entries) = &node.kind else {
+        let text = format!("(Agent) the front matter must be a table or a list, not {}", node.describe());
+        problems.push(Problem { line: node.line.max(1), text });
+        return None;
+    };
+    let agent = if is_meant_remote(entries) {
+        remote(Fields::new("Remote Agent", String::new(), 1, entries, problems))
+    } else {
+        local(Fields::new("Local Agent", String::new(), 1, entries, problems), body)
+    };
+    Some((1, agent?))
+}
+
+fn read_list(items: &[Node], problems: &mut Vec<Problem>) -> Vec<Located> {
+    let mut refuse = |line, text| problems.push(Problem { line, text });
+    if items.is_empty() {
+        refuse(1, "(Remote Agent) the list must define at least one agent".to_owned());
+    }
+    if items.len() > MAX_AGENTS_IN_FILE {
+        refuse(1, format!("(Remote Agent) the list must define at most {MAX_AGENTS_IN_FILE} agents"));
+        return Vec::new();
+    }
+    let mut agents: Vec<Located> = Vec::new();
+    for (place, node) in items.iter().enumerate() {
+        let NodeKind::Table(entries) = &node.kind else {
+            let text = format!("(Remote Agent) {place}: must be a table, not {}", node.describe());
+            problems.push(Problem { line: node.line, text });
+            continue;
+        };
+        let mut fields = Fields::new("Remote Agent", format!("{place}."), node.line, entries, problems);
+        if !is_meant_remote(entries) {
+            fields.require("kind", "must be remote: a list holds remote agents only");
+            continue;
+        }
+        let Some(agent) = remote(fields) else { continue };
+        if agents.iter().any(|(_, known)| known.name == agent.name) {
+            let text = format!("(Remote Agent) {place}.name: {} is defined twice in this file", agent.name);
+            problems.push(Problem { line: node.line, text });
+        }
+        agents.push((node.line, agent));
+    }
+    agents
+}
+
+/// By what its author says, else by the fields that only remote agents have.
+fn is_meant_remote(entries: &[(String, Node)]) -> bool {
+    let entry = |name: &str| entries.iter().find(|(known, _)| known == name).map(|(_, node)| &node.kind);
+    match entry("kind") {
+        Some(NodeKind::Text(kind)) if kind == "remote" => true,
+        Some(NodeKind::Text(kind)) if kind == "local" => false,
+        _ => ["agent_card_url", "agent_card_json", "auth"].iter().any(|name| entry(name).is_some()),
+    }
+}
+
+fn remote(mut fields: Fields<'_>) -> Option<AgentDefinition> {
+    let common = Common::read(&mut fields);
+    let card = card(&mut fields);
+    let auth = fields.table("auth").map(auth::parse);
+    fields.finish();
+    let Common { name, display_name, description } = common?;
+    // An authentication that is wrong was reported.
+    let auth = match auth {
+        Some(auth) => Some(auth?),
+        None => None,
+    };
+    let kind = AgentKind::Remote(Box::new(RemoteAgent { card: card?, auth }));
+    Some(definition(name, display_name, description, kind))
+}
+
+fn card(fields: &mut Fields<'_>) -> Option<CardSource> {
+    let (has_url, has_json) = (fields.has("agent_card_url"), fields.has("agent_card_json"));
+    let (url, json) = (fields.text("agent_card_url"), fields.text("agent_card_json"));
+    if has_url && has_json {
+        fields.require("agent_card_url", "and agent_card_json exclude each other");
+        return None;
+    }
+    if let Some((url, line)) = url {
+        if is_web_address(url) {
+            return Some(CardSource::Url(url.to_owned()));
+        }
+        fields.refuse(line, "agent_card_url", "must be a whole address that begins with https:// or http://");
+        return None;
+    }
+    if let Some((json, line)) = json {
+        match serde_json::from_str::<Value>(json) {
+            Ok(card @ Value::Object(_)) => return Some(CardSource::Inline(card)),
+            Ok(_) => fields.refuse(line, "agent_card_json", "must be a JSON object"),
+            Err(error) => fields.refuse(line, "agent_card_json", format!("must be valid JSON: {error}")),
+        }
+        return None;
+    }
+    if !has_url && !has_json {
+        fields.require("agent_card_url", "is required, or agent_card_json with the card itself");
+    }
+    None
+}
+
+fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
+    let common = Common::read(&mut fields);
+    if !fields.has("description") {
+        fields.require("description", "is required");
+    }
+    let tools = fields.texts("tools");
+    if let Some((tools, line)) = &tools
+        && let Some(wrong) = tools.iter().find(|tool| !is_tool_name(tool))
+    {
+        fields.refuse(*line, "tools", format!("{wrong:?} is no name of a tool"));
+    }
+    // Gemini CLI's documents have one spelling, its loader the other.
+    let spelling = if fields.has("mcpServers") { "mcpServers" } else { "mcp_servers" };
+    let mcp_servers = fields.table(spelling).map(|servers| servers.names()).unwrap_or_default();
+    let agent = LocalAgent {
+        tools: tools.map(|(tools, _)| tools),
+        mcp_servers,
+        model: fields.owned_text("model"),
+        temperature: fields.number("temperature"),
+        max_turns: fields.count("max_turns").unwrap_or(DEFAULT_MAX_TURNS),
+        timeout_minutes: fields.count("timeout_mins").unwrap_or(DEFAULT_TIMEOUT_MINUTES),
+        instructions: body.trim().to_owned(),
+    };
+    fields.finish();
+    let Common { name, display_name, description } = common?;
+    Some(definition(name, display_name, description, AgentKind::Local(agent)))
+}
+
+/// A tool, or all tools that begin so.
+fn is_tool_name(name: &str) -> bool {
+    let stem = name.strip_suffix('*').unwrap_or(name);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:".contains(letter);
+    (name == "*" || !stem.is_empty()) && stem.chars().all(is_plain)
+}
+
+/// What every agent has.
+struct Common {
+    name: String,
+    display_name: Option<String>,
+    description: Option<String>,
+}
+
+impl Common {
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        if let Some((kind, line)) = fields.text("kind")
+            && !["remote", "local"].contains(&kind)
+        {
+            fields.refuse(line, "kind", "must be remote or local");
+        }
+        let name = fields.required_text("name");
+        let display_name = fields.owned_text("display_name");
+        let description = fields.owned_text("description");
+        let (name, line) = name?;
+        if !is_slug(name) {
+            let what = "must be a valid slug: lower-case letters, digits, dashes and underscores";
+            fields.refuse(line, "name", what);
+        }
+        Some(Self { name: name.to_owned(), display_name, description })
+    }
+}
+
+fn is_slug(name: &str) -> bool {
+    let is_plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
+    name.len() <= 64 && !name.is_empty() && name.chars().all(is_plain)
+}
+
+/// The caller adds where it stands.
+fn definition(
+    name: String,
+    display_name: Option<String>,
+    description: Option<String>,
+    kind: AgentKind,
+) -> AgentDefinition {
+    let (scope, path, line) = (AgentScope::User, Default::default(), 0);
+    AgentDefinition { name, display_name, description, kind, scope, path, line }
+}

@@ -1,0 +1,155 @@
+//! `attache` at a terminal: wires a session and its screen.
+
+mod session_files;
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use attache_config::{Settings, StoreChoice};
+use attache_domain::{Scope, TaskId, terminal_safe};
+use attache_headless::{FailureKind, RunFailure};
+use attache_session::SessionService;
+use attache_terminal::{LineScreen, OpenSession, ScreenEnd, SessionStart, run_line_screen};
+use attache_workspace::{AgentFlags, Attendance};
+use tokio::sync::mpsc;
+
+use self::session_files::SessionPlace;
+use crate::headless::{HeadlessArguments, missing_mention, resolve_trust, settings_failure};
+use crate::live_endpoint::LiveEndpoint;
+use crate::{logging, models, runtime, wiring};
+
+/// A session that was ended by a signal.
+const TERMINATED: u8 = 143;
+
+pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
+    let ended = prepare(arguments).and_then(|prepared| {
+        let runtime = runtime::start(prepared.settings.worker_threads).context("cannot start the runtime");
+        let runtime = runtime.map_err(|error| settings_failure(&error))?;
+        let ended = runtime.block_on(Box::pin(hold_session(arguments, prepared)));
+        // A thread that waits for a key must not keep the program alive.
+        runtime.shutdown_background();
+        ended.map_err(|error| settings_failure(&error))
+    });
+    match ended {
+        Ok(ScreenEnd::Left) => ExitCode::SUCCESS,
+        Ok(ScreenEnd::Over) => ExitCode::FAILURE,
+        Ok(ScreenEnd::Interrupted) => ExitCode::from(FailureKind::Cancelled.code()),
+        Ok(ScreenEnd::Terminated) => ExitCode::from(TERMINATED),
+        Err(failure) => {
+            let _ = writeln!(io::stderr(), "error: {}", terminal_safe(&failure.message));
+            ExitCode::from(failure.kind.code())
+        }
+    }
+}
+
+struct PreparedSession {
+    settings: Settings,
+    flags: AgentFlags,
+    place: SessionPlace,
+    has_colour: bool,
+    log: mpsc::Receiver<String>,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+fn prepare(arguments: &HeadlessArguments) -> Result<PreparedSession, RunFailure> {
+    arguments.check_query()?;
+    let wrong = |error: anyhow::Error| settings_failure(&error);
+    let current_dir = std::env::current_dir().context("cannot tell the current folder").map_err(wrong)?;
+    let environment = |name: &str| crate::environment::variable(name);
+    let settings = attache_workspace::load_operator(arguments.into(), &environment, &current_dir);
+    let mut settings = settings.map_err(|error| wrong(error.into()))?;
+    let has_colour = environment("NO_COLOR").is_none_or(|value| value.is_empty())
+        && environment("TERM").is_none_or(|terminal| terminal != "dumb");
+    let (lines, log) = mpsc::channel(logging::MAX_SCREEN_LINES);
+    logging::start_on_screen(&settings.log, lines).map_err(wrong)?;
+    let mut flags = AgentFlags::from(arguments);
+    resolve_trust(&settings, &mut flags, &environment)?;
+    let has_home = !settings.data_folder.starts_with(current_dir.join(".attache"));
+    let place = SessionPlace::resolve(arguments, &settings, has_home).map_err(wrong)?;
+    if let Some(path) = &place.file {
+        settings.store = StoreChoice::Sqlite(path.clone());
+    }
+    Ok(PreparedSession { settings, flags, place, has_colour, log })
+}
+
+async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) -> anyhow::Result<ScreenEnd> {
+    let PreparedSession { settings, flags, place, has_colour, log } = prepared;
+    let wiring::WiredAgent { agent, model, .. } = wiring::agent(&settings, flags, Attendance::Attended)?;
+    let stores = wiring::stores(&settings)?;
+    let service = SessionService::start(stores, agent, wiring::session_options(&settings)).await?;
+    let screen = LineScreen {
+        has_colour,
+        history: place.file.is_some().then(|| settings.data_folder.join("history")),
+        greeting: greeting(&settings.workspace, &models::name_of(&model), &place),
+        first_prompt: arguments.first_prompt(),
+        check_prompt: {
+            let workspace = settings.workspace.clone();
+            Box::new(move |prompt| missing_mention(prompt, &workspace))
+        },
+        log,
+    };
+    let shown = show_session(arguments, &settings, &place, service.clone(), screen).await;
+    service.shutdown().await;
+    drop(service);
+    let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();
+    place.close(was_used);
+    if was_used && place.file.is_some() && shown.is_ok() {
+        let _ = writeln!(io::stdout(), "attache --resume {} goes on with this session", place.id());
+    }
+    shown.map(|(end, _)| end)
+}
+
+/// How the session ended, and whether something was said in it.
+async fn show_session(
+    arguments: &HeadlessArguments,
+    settings: &Settings,
+    place: &SessionPlace,
+    service: Arc<SessionService>,
+    mut screen: LineScreen,
+) -> anyhow::Result<(ScreenEnd, bool)> {
+    let scope = Scope::new("", "operator");
+    let session = OpenSession::open(service.clone(), scope, place.start.clone())
+        .await
+        .map_err(|fault| anyhow!("cannot open the session {}: {fault}", place.id()))?;
+    let endpoint = match arguments.a2a_port {
+        Some(port) => Some(LiveEndpoint::open(settings, port, service, session.id().clone()).await?),
+        None => None,
+    };
+    if let Some(LiveEndpoint { url, .. }) = &endpoint {
+        let socket = url.replacen("http", "ws", 1);
+        screen.greeting.push(format!("live endpoint at {url}, {socket}/ws"));
+    }
+    let ended = run_line_screen(session.clone(), screen).await;
+    if let Some(endpoint) = endpoint {
+        endpoint.close().await;
+    }
+    let was_used = session.view().await.is_ok_and(|view| !view.history.is_empty());
+    Ok((ended.context("cannot use the terminal")?, was_used))
+}
+
+fn greeting(workspace: &Path, model: &str, place: &SessionPlace) -> Vec<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let how = if place.is_new() { "session" } else { "goes on with session" };
+    vec![
+        format!("attache {version} in {}, model {model}", workspace.display()),
+        format!("{how} {}; /help lists the commands, Ctrl-D leaves", place.id()),
+    ]
+}
+
+impl SessionPlace {
+    fn id(&self) -> &TaskId {
+        match &self.start {
+            SessionStart::New(id) | SessionStart::Resumed(id) => id,
+        }
+    }
+
+    fn is_new(&self) -> bool {
+        matches!(self.start, SessionStart::New(_))
+    }
+}

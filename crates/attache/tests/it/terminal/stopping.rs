@@ -1,0 +1,75 @@
+//! Ctrl-C: once for the turn, twice for the session.
+
+use super::world::{CTRL_C, World};
+
+#[tokio::test]
+async fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("slow").await;
+    terminal.until("It takes a while.").await;
+    terminal.press(CTRL_C).await;
+    terminal.until("! Stopped, as requested.").await;
+    terminal.line("hello").await;
+    terminal.until("You said hello.").await;
+    assert!(!terminal.raw().contains("Never said"));
+}
+
+#[tokio::test]
+async fn ctrl_c_stops_a_turn_that_waits_for_an_answer() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("make one").await;
+    terminal.until("then Enter.").await;
+    terminal.press(CTRL_C).await;
+    terminal.until("The turn was stopped.").await;
+    terminal.until("! Stopped, as requested.").await;
+    terminal.line("hello").await;
+    terminal.until("You said hello.").await;
+    assert!(!world.work("one").exists());
+}
+
+#[tokio::test]
+async fn a_prompt_that_waits_is_taken_up_when_the_turn_is_stopped() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("slow").await;
+    terminal.until("It takes a while.").await;
+    terminal.line("next").await;
+    terminal.until("Your message is queued").await;
+    terminal.press(CTRL_C).await;
+    terminal.until("You said next.").await;
+}
+
+#[tokio::test]
+async fn ctrl_c_twice_leaves() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.until("Ctrl-D leaves").await;
+    terminal.press(CTRL_C).await;
+    terminal.until("Ctrl-C again leaves").await;
+    terminal.press(CTRL_C).await;
+    assert_eq!(terminal.end().await.0, Some(130));
+
+    let mut terminal = world.start(&[]);
+    terminal.line("slow").await;
+    terminal.until("It takes a while.").await;
+    terminal.press(CTRL_C).await;
+    terminal.until("stopping").await;
+    terminal.press(CTRL_C).await;
+    assert_eq!(terminal.end().await.0, Some(130));
+}
+
+#[tokio::test]
+async fn a_signal_ends_the_session_and_gives_the_terminal_back() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("hello").await;
+    terminal.until("You said hello.").await;
+    let pid = terminal.child.id().unwrap().to_string();
+    assert!(tokio::process::Command::new("kill").arg(&pid).status().await.unwrap().success());
+    let (code, shown) = terminal.end().await;
+    assert_eq!(code, Some(143), "{shown}");
+    assert!(terminal.raw().contains("\u{1b}[?2004l"), "bracketed paste is switched off");
+    assert!(shown.contains("goes on with this session"), "{shown}");
+}
