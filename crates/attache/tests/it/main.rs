@@ -8,6 +8,7 @@ mod answers;
 mod approving;
 mod booby_trap;
 mod broken_project;
+mod call_command;
 mod cancelling;
 mod card;
 mod card_command;
