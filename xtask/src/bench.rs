@@ -25,6 +25,7 @@ mod script;
 mod search;
 mod send;
 mod server;
+mod sockets;
 mod start;
 mod statistics;
 mod stream;
@@ -43,13 +44,14 @@ use workbench::Workbench;
 /// One part of the run; `--only` picks by name.
 type Part = (&'static str, fn(&Workbench) -> Result<Vec<Figure>, String>);
 
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     ("start", start::measure),
     ("send", send::measure),
     ("stream", stream::live),
     ("growth", stream::growth),
     ("first-event", first_event::measure),
     ("readers", many::readers),
+    ("sockets", sockets::sockets),
     ("idle-streams", many::idle_streams),
     ("stored-tasks", many::stored_tasks),
     ("chunks", chunks::measure),

@@ -8,8 +8,10 @@ mod debian;
 pub(crate) mod environment;
 mod examples;
 pub(crate) mod gemini_server;
+mod live_clients;
 mod manifest;
 mod mcp_servers;
+mod rest_clients;
 
 use std::path::PathBuf;
 
@@ -42,8 +44,10 @@ pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Coun
     }
     if !clients.is_empty() {
         note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
+        note(&mut counts, "clients of the live endpoint", live_clients::provide(&workspace.root, &folder));
         note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
         note(&mut counts, "examples", examples::provide(&workspace.root, &folder));
+        note(&mut counts, "clients of the REST API", rest_clients::provide(&workspace.root, &folder));
     }
     if counts.failed == 0 {
         counts.passed = 1;

@@ -17,6 +17,7 @@ mod model_reader;
 mod push;
 mod report;
 mod requests;
+mod sockets;
 mod streams;
 mod work;
 
@@ -57,6 +58,8 @@ enum Mode {
     Stream(streams::StreamOptions),
     /// Many readers of one task, all subscribed before it goes on.
     SubscribeFanout(fanout::FanoutOptions),
+    /// Many WebSockets on one session, all connected before its prompt, or held without one.
+    Sockets(sockets::SocketOptions),
     /// Open streams and hold them until standard input closes.
     IdleStreams(idle::IdleOptions),
     /// Hold connections without using them and flood others until standard input closes.
@@ -102,6 +105,7 @@ pub(crate) fn run(options: Options) -> anyhow::Result<()> {
             Mode::Approve(mode) => developer::approve(target, mode).await,
             Mode::Push(mode) => push::run(target, mode).await,
             Mode::ReadModel(mode) => model_reader::run(target, mode).await,
+            Mode::Sockets(mode) => return sockets::run(target, mode).await,
             Mode::IdleStreams(mode) => return idle::run(target, mode).await,
             Mode::Hostile(mode) => return hostile::run(target, mode).await,
         };

@@ -331,6 +331,11 @@ impl Progress {
         has_none && self.turn.phase == TurnPhase::Due
     }
 
+    /// The last event of which clients that see prompts have heard. A reserved task has none: its opening is its first prompt.
+    pub fn last_shown(&self) -> Seq {
+        if self.awaits_first_message() { Seq::START } else { self.head }
+    }
+
     /// The turn waits for answers of a person.
     pub fn waits_for_person(&self) -> bool {
         self.turn.phase == TurnPhase::Running

@@ -212,6 +212,20 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What `curl -d` and forms on web pages name as the type, whatever they send.
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The request is from curl and not from a web page: a page can set neither this `User-Agent` nor leave out the headers
+/// that a browser adds.
+fn is_curl(headers: &HeaderMap) -> bool {
+    let agent = headers.get(header::USER_AGENT).map(|agent| agent.as_bytes());
+    let from_page = |name: &http::HeaderName| {
+        name.as_str().starts_with("sec-fetch-")
+            || [header::ORIGIN, header::REFERER, header::COOKIE].contains(name)
+    };
+    agent.is_some_and(|agent| agent.starts_with(b"curl/")) && !headers.keys().any(from_page)
+}
+
 fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     let value = headers.get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or("unreadable"));
     let essence = value.and_then(|value| value.split(';').next()).map(str::trim).unwrap_or_default();
@@ -219,7 +233,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
         || (essence.len() > 17
             && essence.as_bytes()[..12].eq_ignore_ascii_case(b"application/")
             && essence.as_bytes()[essence.len() - 5..].eq_ignore_ascii_case(b"+json"));
-    if is_json {
+    if is_json || (essence.eq_ignore_ascii_case(FORM) && is_curl(headers)) {
         return Ok(());
     }
     let found = if essence.is_empty() { "no content type".to_owned() } else { essence.to_owned() };
@@ -329,6 +343,35 @@ mod tests {
                 headers.insert(header::CONTENT_TYPE, value.parse().unwrap());
             }
             assert_eq!(check_type(&headers).is_ok(), expected, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn curl_may_leave_the_type_to_its_default_and_a_page_may_not() {
+        let check = |agent: &str, more: Option<(&'static str, &str)>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, FORM.parse().unwrap());
+            headers.insert(header::USER_AGENT, agent.parse().unwrap());
+            if let Some((name, value)) = more {
+                headers.insert(name, value.parse().unwrap());
+            }
+            check_type(&headers).is_ok()
+        };
+        assert!(check("curl/8.5.0", None));
+        assert!(check("curl/8.5.0", Some(("accept", "*/*"))));
+        for browser in ["Mozilla/5.0 (X11; Linux x86_64)", "", "not curl/8"] {
+            assert!(!check(browser, None), "{browser}");
+        }
+        // Even if a browser called itself curl.
+        for header in [
+            ("origin", "null"),
+            ("origin", "https://evil.example"),
+            ("referer", "https://evil.example/"),
+            ("cookie", "a=b"),
+            ("sec-fetch-site", "same-origin"),
+            ("sec-fetch-mode", "no-cors"),
+        ] {
+            assert!(!check("curl/8.5.0", Some(header)), "{header:?}");
         }
     }
 

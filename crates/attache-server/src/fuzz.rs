@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body_util::Full;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{Limits, auth, body, grpc, listen, push_sender};
+use crate::{Limits, auth, body, grpc, listen, live_socket, push_sender};
 
 /// The body of a gRPC request, as frames.
 pub fn grpc_frames(body: &[u8]) {
@@ -31,10 +31,16 @@ pub fn http1_heads(bytes: &[u8]) {
     listen::head_filter::fuzz::watched(bytes);
 }
 
+/// Frames of a WebSocket client.
+pub fn socket_frames(bytes: &[u8]) {
+    live_socket::fuzz::frames(bytes);
+}
+
 /// Lines with headers, an empty line, and a body.
 pub fn head(request: &[u8]) {
     let (headers, body) = parts(request);
     auth::fuzz::caller(&headers);
+    live_socket::fuzz::accepted(&headers);
     grpc::fuzz::head(&headers);
     let limits = Limits { body_bytes: 1000, ..Limits::default() };
     let read = wait(body::read(&headers, Full::new(Bytes::copy_from_slice(body)), &limits));
@@ -107,6 +113,13 @@ mod tests {
         b"authorization: Bearer secret",
         b"content-type: application/json",
         b"content-encoding: gzip",
+        b"connection: upgrade\nupgrade: websocket\nsec-websocket-version: 13",
+        b"sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==",
+        b"content-length: 3",
+        b"\x81\x8f\0\0\0\0{\"text\":\"List\"}",
+        b"\x01\x88\0\0\0\0{\"text\":",
+        b"\x80\x84\0\0\0\0\"a\"}",
+        b"\x89\x80\0\0\0\0",
         b"grpc-timeout: 1S",
         b"grpc-encoding: gzip",
         b"\n",
@@ -121,6 +134,7 @@ mod tests {
         grpc_reflection(bytes);
         http2_frames(bytes);
         http1_heads(bytes);
+        socket_frames(bytes);
         head(bytes);
         webhook(bytes);
     }

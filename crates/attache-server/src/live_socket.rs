@@ -5,6 +5,8 @@
 //! cursors.
 
 mod followed_tasks;
+#[cfg(feature = "fuzz")]
+pub(crate) mod fuzz;
 mod handshake;
 mod requests;
 mod text_frame;

@@ -19,7 +19,29 @@ const KEY_LENGTH: usize = 24;
 
 /// The response that switches protocols, and the connection once it has been sent.
 pub(super) fn accept(head: &Parts) -> Result<(Response, OnUpgrade), Fault> {
-    let refused = |what: &str| Fault::InvalidRequest { what: what.into() };
+    let accepted = check(head)?;
+    let Some(upgrade) = head.extensions.get::<OnUpgrade>().cloned() else {
+        return Err(refused("a WebSocket needs a connection of HTTP/1.1"));
+    };
+    let mut response = Response::new(Body::from(bytes::Bytes::new()));
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
+    // The only one that is ever chosen: the others may hold a token.
+    if has_token(head, &header::SEC_WEBSOCKET_PROTOCOL, LIVE_PROTOCOL) {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(LIVE_PROTOCOL));
+    }
+    Ok((response, upgrade))
+}
+
+fn refused(what: &str) -> Fault {
+    Fault::InvalidRequest { what: what.into() }
+}
+
+/// Returns the value that accepts the client's key.
+pub(super) fn check(head: &Parts) -> Result<HeaderValue, Fault> {
     if head.method != Method::GET || !has_token(head, &header::UPGRADE, "websocket") {
         return Err(refused("this path is a WebSocket: connect to it with ws://"));
     }
@@ -42,21 +64,7 @@ pub(super) fn accept(head: &Parts) -> Result<(Response, OnUpgrade), Fault> {
     if has_length || head.headers.contains_key(header::TRANSFER_ENCODING) {
         return Err(refused("the request that opens a WebSocket has no body"));
     }
-    let Some(upgrade) = head.extensions.get::<OnUpgrade>().cloned() else {
-        return Err(refused("a WebSocket needs a connection of HTTP/1.1"));
-    };
-    let accepted = HeaderValue::from_str(&derive_accept_key(key.as_bytes())).map_err(|_| Fault::Internal)?;
-    let mut response = Response::new(Body::from(bytes::Bytes::new()));
-    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    let headers = response.headers_mut();
-    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
-    // The only one that is ever chosen: the others may hold a token.
-    if has_token(head, &header::SEC_WEBSOCKET_PROTOCOL, LIVE_PROTOCOL) {
-        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(LIVE_PROTOCOL));
-    }
-    Ok((response, upgrade))
+    HeaderValue::from_str(&derive_accept_key(key.as_bytes())).map_err(|_| Fault::Internal)
 }
 
 /// The connection after the handshake. `None` if the client did not wait for the response: what it sent was read, and

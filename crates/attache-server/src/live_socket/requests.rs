@@ -76,7 +76,7 @@ impl LiveSocket {
         let seen = self.app.session.get(&self.scope, &get).await?;
         self.current = Some(task.clone());
         let mut result = live_routes::created(&seen.view);
-        let cursor = replay::encode_cursor(self.app.session.epoch(), seen.view.progress.head);
+        let cursor = replay::encode_cursor(self.app.session.epoch(), seen.view.progress.last_shown());
         result["cursor"] = cursor.into();
         Ok(result)
     }

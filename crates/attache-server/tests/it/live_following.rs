@@ -156,7 +156,9 @@ async fn a_narrow_socket_shows_one_prompt_after_another() {
     let server = live().start().await;
     let task = session(&server.client()).await;
     let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
-    assert_eq!(next(&mut socket).await["state"], "submitted");
+    let first = next(&mut socket).await;
+    assert_eq!(first["state"], "submitted");
+    assert!(first["cursor"].as_str().unwrap().ends_with(".0"), "nothing has happened: {first:#}");
     for text in ["echo a", "echo b", "echo c"] {
         send(&mut socket, &prompt(text)).await;
         let events = activity(&mut socket).await;

@@ -66,7 +66,7 @@ pub(crate) fn write_state(view: &TaskView, epoch: Option<&str>, gap: Option<&Rep
     if let Some(gap) = gap {
         event["gap"] = replay::gap_value(gap);
     }
-    write_event(event, &view.task, epoch.map(|epoch| (epoch, view.progress.head)), out);
+    write_event(event, &view.task, epoch.map(|epoch| (epoch, view.progress.last_shown())), out);
 }
 
 fn prompt(id: &MessageId, message: Option<&Message>, change: PromptChange) -> Value {

@@ -20,7 +20,7 @@ const URI: &str =
 
 /// In whose words a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub(crate) enum Words {
     Plain,
     Rfc,
     Gemini,
@@ -30,7 +30,7 @@ impl Words {
     pub(super) const ALL: [Self; 3] = [Self::Plain, Self::Rfc, Self::Gemini];
 
     /// The data that answers about a call.
-    pub(super) fn chosen(self, call: &str, choice: &str) -> Value {
+    pub(crate) fn chosen(self, call: &str, choice: &str) -> Value {
         match self {
             Self::Plain => json!({"call": call, "choice": choice}),
             Self::Rfc => json!({"tool_call_id": call, "selected_option_id": choice}),

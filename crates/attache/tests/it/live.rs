@@ -14,11 +14,11 @@ use crate::agent_world::{calls, launch_with, says, work};
 
 const TOUCH: &str = "touch made";
 
-fn message(content: Value) -> Value {
+pub(crate) fn message(content: Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "message/stream", "params": {"message": {"content": content}}})
 }
 
-fn approval(call: &Value) -> Value {
+pub(crate) fn approval(call: &Value) -> Value {
     message(json!({"data": {
         "kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": call, "selected_option_id": "proceed_once",
     }}))
@@ -29,7 +29,7 @@ fn model() -> ModelServer {
 }
 
 /// A session that asks about a command: its task, the path of its messages, and what was read of it.
-async fn asking_session(client: &TestClient) -> (String, String, SseStream, Vec<SseFrame>) {
+pub(crate) async fn asking_session(client: &TestClient) -> (String, String, SseStream, Vec<SseFrame>) {
     let task = client.post("/tasks", &json!({})).await.json()["sessionId"].as_str().unwrap().to_owned();
     let path = format!("/tasks/{task}/messages/stream");
     let mut prompting = client.post_stream(&path, &message(json!({"text": "Make it"}))).await;
@@ -37,7 +37,7 @@ async fn asking_session(client: &TestClient) -> (String, String, SseStream, Vec<
     (task, path, prompting, before)
 }
 
-fn is_question(event: &Value) -> bool {
+pub(crate) fn is_question(event: &Value) -> bool {
     event["kind"] == "TOOL_CALL_UPDATE" && event.get("confirmation_request").is_some()
 }
 
@@ -94,7 +94,10 @@ async fn a_command_is_approved_over_a_socket_that_came_later() {
     read_until(&mut socket, |frame| frame["error"]["message"].is_string()).await;
 }
 
-async fn read_until(socket: &mut WebSocketStream<TcpStream>, enough: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn read_until(
+    socket: &mut WebSocketStream<TcpStream>,
+    enough: impl Fn(&Value) -> bool,
+) -> Value {
     let reading = async {
         loop {
             let frame = socket.next().await.unwrap().unwrap();
