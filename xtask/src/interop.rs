@@ -118,7 +118,7 @@ pub(crate) fn run(workspace: &Workspace, peer: &Peer, cases: &mut Vec<Case>) -> 
             servers.push(start(workspace, GUARDED, &folder.join("guarded"), Some(TOKEN))?);
             command.env("INTEROP_GUARDED", &servers[1].url).env("INTEROP_TOKEN", TOKEN).arg(&servers[0].url);
         }
-        Against::Program => {
+        Against::Program | Against::Called => {
             command.arg(built.join("attache"));
         }
         Against::ModelServer => {

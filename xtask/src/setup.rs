@@ -11,6 +11,7 @@ pub(crate) mod gemini_server;
 mod live_clients;
 mod manifest;
 mod mcp_servers;
+mod rest_clients;
 
 use std::path::PathBuf;
 
@@ -46,6 +47,7 @@ pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Coun
         note(&mut counts, "clients of the live endpoint", live_clients::provide(&workspace.root, &folder));
         note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
         note(&mut counts, "examples", examples::provide(&workspace.root, &folder));
+        note(&mut counts, "clients of the REST API", rest_clients::provide(&workspace.root, &folder));
     }
     if counts.failed == 0 {
         counts.passed = 1;

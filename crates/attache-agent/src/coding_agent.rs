@@ -20,7 +20,7 @@ use crate::command_turn::command_in;
 use crate::reason::StatusReason;
 use crate::turn_output::TurnOutput;
 use crate::turn_runner::TurnRunner;
-use crate::{AgentModel, Conversations, SettingsRefusal, built_in, changes};
+use crate::{API_KEY, AgentModel, Conversations, SettingsRefusal, built_in, changes};
 
 pub struct CodingAgent {
     pub(crate) conversations: Arc<dyn Conversations>,
@@ -190,6 +190,10 @@ impl CodingAgent {
             Ok((_, Err(error))) => cannot_begin(&task, journal, error.to_string()).await,
             Err(refusal) => {
                 tracing::warn!(task = %task.view().task, error = %refusal, "a conversation cannot be set up");
+                if refusal.field == API_KEY {
+                    let text = format!("agentSettings.apiKey {refusal}. Send it with the next message.");
+                    return end_before_begin(&task, journal, text, TurnOutcome::AuthRequired).await;
+                }
                 let text = format!("I cannot work here: {refusal}. Send any message to try again.");
                 cannot_begin(&task, journal, text).await
             }
@@ -199,8 +203,17 @@ impl CodingAgent {
 
 /// The turn ends before it began, and the person may try again.
 async fn cannot_begin(task: &CurrentTask, journal: &Journal, text: String) -> Result<(), TurnStopped> {
+    end_before_begin(task, journal, text, TurnOutcome::InputRequired).await
+}
+
+async fn end_before_begin(
+    task: &CurrentTask,
+    journal: &Journal,
+    text: String,
+    outcome: TurnOutcome,
+) -> Result<(), TurnStopped> {
     let message = Some(TurnOutput::of(&task.view()).reason(StatusReason::Unavailable, text).into());
-    journal.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None }).await
+    journal.record(Fact::TurnEnded { outcome, message, usage: None }).await
 }
 
 fn fault(settings: &RequestedSettings, refusal: SettingsRefusal) -> Fault {

@@ -114,6 +114,9 @@ pub trait WorkspaceInfo: Send + Sync + 'static {
     fn about(&self) -> Vec<(String, String)>;
 }
 
+/// The setting with the client's own key. Without it the conversation waits for a credential.
+pub const API_KEY: &str = "apiKey";
+
 /// Why a requested setting is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]

@@ -36,8 +36,8 @@ pub use approver::{ApprovalDecision, ApprovalRequest, Approver};
 pub use attache_session::ToolsGuard;
 pub use coding_agent::CodingAgent;
 pub use conversations::{
-    ClientServer, ContextFiles, ConversationLimits, ConversationSetup, Conversations, SettingsRefusal,
-    Toolbox, WorkspaceInfo, declarations,
+    API_KEY, ClientServer, ContextFiles, ConversationLimits, ConversationSetup, Conversations,
+    SettingsRefusal, Toolbox, WorkspaceInfo, declarations,
 };
 pub use instructions::instructions;
 pub use policy_approver::{PolicyApprover, PolicyOptions, RuleStore};

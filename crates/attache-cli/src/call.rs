@@ -8,13 +8,14 @@ mod conversation;
 mod end;
 mod message;
 mod printer;
+mod single;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use attache_client::{Client, RemoteTask};
+use attache_client::Client;
 use attache_domain::visible_line;
 
 use self::arguments::Request;
@@ -44,14 +45,12 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
             writeln!(io::stderr(), "note: {}", visible_line(notice))?;
         }
         let end = match request {
-            Request::ExtendedCard => extended_card(&client).await,
-            Request::Cancel { task } => cancel(&client, &task, arguments.json).await,
-            Request::Show { task } => show(&client, &task, arguments.json).await,
             Request::Follow { task } => talk(&client, &arguments, Some(task), None).await,
             Request::Send { text } => {
                 let message = message::new(&arguments, text)?;
                 talk(&client, &arguments, None, Some(message)).await
             }
+            single => single::run(&client, single, &arguments).await,
         };
         Ok(end?.code())
     })
@@ -74,40 +73,6 @@ async fn talk(
     };
     conversation.leave(&end).await?;
     Ok(end)
-}
-
-async fn extended_card(client: &Client) -> anyhow::Result<CallEnd> {
-    let card = client.extended_card_document().await.map_err(connection::refused)?;
-    print_json(&card)?;
-    Ok(CallEnd::Told)
-}
-
-async fn cancel(client: &Client, task: &str, json: bool) -> anyhow::Result<CallEnd> {
-    let task = client.cancel(task).await.map_err(connection::refused)?;
-    match json {
-        true => print_json(&task.to_json())?,
-        false => {
-            writeln!(io::stdout(), "task {} is {}", visible_line(task.id.as_str()), task.status.state_name())?
-        }
-    }
-    Ok(CallEnd::Told)
-}
-
-async fn show(client: &Client, task: &str, json: bool) -> anyhow::Result<CallEnd> {
-    let task: RemoteTask = client.get(task, None).await.map_err(connection::refused)?;
-    if json {
-        print_json(&task.to_json())?;
-    } else {
-        io::stdout().write_all(crate::tasks::page_of(&task).as_bytes())?;
-    }
-    Ok(CallEnd::of_task(&task.status))
-}
-
-fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
 }
 
 /// A person can be shown a question and answer it.

@@ -165,9 +165,20 @@ impl Client {
             Version::V0_3 => PushShape::WholeTask,
             Version::V1_0 => PushShape::EachUpdate,
         };
-        let request = NewPushConfig { config, shape };
-        let create = PushConfigOperation::Create { task: TaskId::from(task), request };
-        self.call(&Operation::PushConfig(create), Protocol::decode_push_config).await
+        let task = TaskId::from(task);
+        let request = NewPushConfig { config: config.clone(), shape };
+        let create = PushConfigOperation::Create { task: task.clone(), request };
+        let created = self.call(&Operation::PushConfig(create), Protocol::decode_push_config).await;
+        // Agents of 0.3 take one of two forms, and nothing tells which.
+        let endpoint = self.endpoint();
+        match (created, endpoint.protocol.encode_push_resource(&task, &config)) {
+            (Err(error @ ClientError::Refused(_)), Some(encoded)) if !error.is_not_found() => {
+                let request = endpoint.request_for(encoded)?;
+                let (status, body) = self.shared.exchange.call_with(endpoint, request).await?;
+                endpoint.protocol.decode_push_config(status, &body).map_err(|_| error)
+            }
+            (created, _) => created,
+        }
     }
 
     pub async fn push_config(&self, task: &str, config: &str) -> Result<RemotePushConfig, ClientError> {

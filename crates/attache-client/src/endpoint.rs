@@ -2,7 +2,7 @@
 
 use attache_domain::{Binding, Operation};
 use attache_net::{HttpRequest, Url};
-use attache_wire::client::{Protocol, Verb};
+use attache_wire::client::{EncodedRequest, Protocol, Verb};
 
 use crate::{ClientError, grpc};
 
@@ -18,7 +18,10 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn request(&self, operation: &Operation) -> Result<HttpRequest, ClientError> {
-        let encoded = self.protocol.encode(self.tenant.as_deref(), operation)?;
+        self.request_for(self.protocol.encode(self.tenant.as_deref(), operation)?)
+    }
+
+    pub(crate) fn request_for(&self, encoded: EncodedRequest) -> Result<HttpRequest, ClientError> {
         let mut url = self.url.clone();
         let body = encoded.body.unwrap_or_default();
         if self.protocol.binding() == Binding::Grpc {

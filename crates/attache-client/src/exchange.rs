@@ -47,8 +47,17 @@ impl Exchange {
         endpoint: &Endpoint,
         operation: &Operation,
     ) -> Result<(u16, Vec<u8>), ClientError> {
+        self.call_with(endpoint, endpoint.request(operation)?).await
+    }
+
+    /// The same for a request that is encoded already.
+    pub(crate) async fn call_with(
+        &self,
+        endpoint: &Endpoint,
+        request: HttpRequest,
+    ) -> Result<(u16, Vec<u8>), ClientError> {
         let calling = async {
-            let response = self.send(endpoint, endpoint.request(operation)?, None).await?;
+            let response = self.send(endpoint, request, None).await?;
             match endpoint.protocol.binding() {
                 Binding::Grpc => self.read_grpc(response, endpoint.protocol).await,
                 Binding::JsonRpc | Binding::HttpJson => self.read(response).await,

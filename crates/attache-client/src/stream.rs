@@ -30,6 +30,8 @@ pub struct EventStream {
     settled: bool,
     /// The next event may be the task at the place of the cut, which the reader has seen.
     reconnected: bool,
+    /// It was opened for a known task, and nothing came of it yet.
+    is_subscription: bool,
     failures: u32,
     poll_delay: Duration,
     /// Why the last connection ended.
@@ -57,6 +59,7 @@ impl EventStream {
     ) -> Self {
         Self {
             client,
+            is_subscription: task.is_some(),
             task,
             last_id,
             source: EventSource::Open(Box::new(open)),
@@ -85,6 +88,7 @@ impl EventStream {
             task: None,
             last_id: None,
             source,
+            is_subscription: false,
             unanswered: None,
             settled: false,
             reconnected: false,
@@ -129,6 +133,11 @@ impl EventStream {
                 Ok(Some(received)) => Ok(self.accept(received)),
                 Ok(None) => self.cut("it ended early".to_owned()),
                 Err(error) if error.is_transient() || self.settled => self.cut(error.to_string()),
+                // A refusal of the subscription, in the form of an event.
+                Err(error) if self.is_subscription && error.is_refused_subscription() => {
+                    self.source = EventSource::Polled(None);
+                    Ok(None)
+                }
                 Err(error) => Err(error),
             },
             EventSource::First(_) => {
@@ -189,6 +198,7 @@ impl EventStream {
             Ok(open) => {
                 self.source = EventSource::Open(Box::new(open));
                 self.reconnected = self.last_id.is_some();
+                self.is_subscription = self.task.is_some();
             }
             Err(error) if error.is_transient() => self.last_error = error.to_string(),
             // It may have ended meanwhile, or the agent has no subscriptions.
@@ -255,6 +265,7 @@ impl EventStream {
             self.last_id = id;
         }
         self.unanswered = None;
+        self.is_subscription = false;
         if self.task.is_none() {
             self.task = event.task_id().cloned();
         }

@@ -9,6 +9,7 @@
 //! means "stored in the log", never "sent to a client"; only `attache-wire` knows the formats of A2A.
 
 mod access;
+mod api_key;
 mod approval;
 mod artifact;
 mod bounded_cache;
@@ -49,6 +50,7 @@ mod view;
 mod visible;
 
 pub use access::{Access, AccessLevel};
+pub use api_key::{ApiKey, ApiKeys};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
 pub use bounded_cache::BoundedCache;

@@ -32,6 +32,10 @@ pub struct RequestedSettings {
     /// Run everything without asking.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub auto_execute: bool,
+    /// Names the client's own key for the model's provider. The key itself is in memory only, among the
+    /// [`ApiKeys`](crate::ApiKeys).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_name: Option<String>,
     /// The member of the message's metadata with these settings, for error messages; of one message only. A member of the
     /// request's metadata has [`IN_REQUEST`](Self::IN_REQUEST) before it.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -90,6 +94,7 @@ impl RequestedSettings {
             }
         }
         self.auto_execute |= latest.auto_execute;
+        self.api_key_name = latest.api_key_name.or_else(|| self.api_key_name.take());
     }
 }
 
@@ -107,6 +112,17 @@ mod tests {
         requested.merge(RequestedSettings { model: Some("flash".into()), ..RequestedSettings::default() });
         assert_eq!(requested.model.as_deref(), Some("flash"));
         assert_eq!(requested.workspace, Some("/w".into()));
+    }
+
+    #[test]
+    fn the_name_of_a_key_is_stored_and_older_logs_have_none() {
+        let requested = RequestedSettings { api_key_name: Some("k".into()), ..RequestedSettings::default() };
+        let stored = serde_json::to_string(&requested).unwrap();
+        assert_eq!(stored, r#"{"api_key_name":"k"}"#);
+        assert_eq!(serde_json::from_str::<RequestedSettings>(&stored).unwrap(), requested);
+        assert_eq!(serde_json::from_str::<RequestedSettings>("{}").unwrap().api_key_name, None);
+        let later = RequestedSettings::default().over(requested);
+        assert_eq!(later.api_key_name.as_deref(), Some("k"), "silence changes nothing");
     }
 
     #[test]

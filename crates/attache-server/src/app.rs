@@ -15,14 +15,15 @@ use tokio_util::task::TaskTracker;
 use crate::auth::{Caller, RequestGuard};
 use crate::card::{CardDocuments, PublicCard};
 use crate::connection_origin::ConnectionOrigin;
+use crate::handler::TaskForm;
 use crate::http::Response;
 use crate::live_tools::LiveTools;
 use crate::metrics::Metrics;
 use crate::open_calls::OpenCalls;
 use crate::request_body::RequestBody;
 use crate::{
-    ServerOptions, card, framing, front_page, gemini_routes, grpc, health, jsonrpc, live_routes, metrics,
-    rest,
+    ServerOptions, card, framing, front_page, gemini_routes, grpc, jsonrpc, live_routes, metrics, rest,
+    rest_api,
 };
 
 pub(crate) struct App {
@@ -109,18 +110,20 @@ pub(crate) async fn dispatch(
             card::serve(app, head, PublicCard::Main)
         }
         "/.well-known/jwks.json" if reads && app.cards.are_signed() => card::serve_keys(app),
-        "/health" if reads => health::serve(app).await,
         "/metrics" if reads => metrics::serve(app).await,
-        "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
+        "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/metrics" => {
             verb_not_allowed(head, "GET")
         }
         _ => {
             if let Some(route) = live_routes::find(app, head) {
                 return live_routes::handle(app, route, head, body, origin).await;
             }
-            match gemini_routes::find(head) {
-                Some(route) => gemini_routes::handle(app, route, head, body, origin).await,
-                None => rest::handle(app, head, body, origin).await,
+            if let Some(route) = gemini_routes::find(head) {
+                return gemini_routes::handle(app, route, head, body, origin).await;
+            }
+            match rest_api::find(head) {
+                Some(route) => rest_api::handle(app, route, head, body, origin).await,
+                None => rest::handle(app, head, body, origin, TaskForm::A2a).await,
             }
         }
     }

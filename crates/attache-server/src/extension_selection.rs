@@ -94,7 +94,9 @@ impl ExtensionSelection {
         let profile = self.profile().or(default);
         let answer = match profile {
             None | Some(Profile::Plain) => origin.answer_place,
-            Some(Profile::Developer | Profile::Gemini | Profile::Live) => AnswerLocation::Artifact,
+            Some(Profile::Developer | Profile::Gemini | Profile::Live | Profile::RestApi) => {
+                AnswerLocation::Artifact
+            }
         };
         let ending = profile.map(Profile::ending);
         let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {

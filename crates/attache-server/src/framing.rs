@@ -16,9 +16,19 @@ use crate::task_stream::StreamStart;
 /// How the payloads of one response are framed.
 #[derive(Debug, Clone)]
 pub(crate) enum Framing {
-    JsonRpc { version: Version, id: RequestId },
-    Rest { version: Version },
-    Grpc { version: Version, deadline: Deadline },
+    JsonRpc {
+        version: Version,
+        id: RequestId,
+    },
+    Rest {
+        version: Version,
+    },
+    /// The REST API: a payload of a stream begins with the name of its event.
+    NamedEvents,
+    Grpc {
+        version: Version,
+        deadline: Deadline,
+    },
 }
 
 /// The bindings as metrics name them.
@@ -56,7 +66,7 @@ impl Framing {
     pub(crate) fn binding(&self) -> BindingName {
         match self {
             Self::JsonRpc { .. } => BindingName::JsonRpc,
-            Self::Rest { .. } => BindingName::Rest,
+            Self::Rest { .. } | Self::NamedEvents => BindingName::Rest,
             Self::Grpc { .. } => BindingName::Grpc,
         }
     }
@@ -71,7 +81,7 @@ impl Framing {
         let start = out.len();
         match self {
             Self::JsonRpc { id, .. } => jsonrpc::write_result_open(id, out),
-            Self::Rest { .. } => {}
+            Self::Rest { .. } | Self::NamedEvents => {}
             Self::Grpc { .. } => grpc::frame::open(out),
         }
         start
@@ -80,7 +90,7 @@ impl Framing {
     pub(crate) fn close(&self, start: usize, out: &mut Vec<u8>) {
         match self {
             Self::JsonRpc { .. } => jsonrpc::write_result_close(out),
-            Self::Rest { .. } => {}
+            Self::Rest { .. } | Self::NamedEvents => {}
             Self::Grpc { .. } => grpc::frame::close(out, start),
         }
     }
@@ -89,7 +99,7 @@ impl Framing {
     pub(crate) fn write_empty(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(match self {
             Self::JsonRpc { .. } => b"null",
-            Self::Rest { .. } => b"{}",
+            Self::Rest { .. } | Self::NamedEvents => b"{}",
             Self::Grpc { .. } => b"",
         });
     }
@@ -99,6 +109,7 @@ impl Framing {
         match self {
             Self::JsonRpc { .. } => json(200, "application/json", body),
             Self::Rest { version } => json(200, rest::content_type(*version), body),
+            Self::NamedEvents => json(200, "application/json", body),
             Self::Grpc { .. } => grpc::response::message(body),
         }
     }
@@ -114,6 +125,7 @@ impl Framing {
         match self {
             Self::JsonRpc { version, id } => rpc_fault(*version, id, fault),
             Self::Rest { version } => rest_fault(*version, fault),
+            Self::NamedEvents => rest_fault(Version::V1_0, fault),
             Self::Grpc { version, .. } => grpc::response::failure(&proto::status(*version, fault)),
         }
     }
@@ -130,6 +142,10 @@ impl Framing {
                 out.extend_from_slice(named);
                 out.extend_from_slice(&rest::error(*version, fault).body);
             }
+            Self::NamedEvents => {
+                out.extend_from_slice(named);
+                out.extend_from_slice(&rest::error(Version::V1_0, fault).body);
+            }
         }
         out.extend_from_slice(b"\n\n");
     }
@@ -139,7 +155,7 @@ impl Framing {
     pub(crate) fn stream_fault(&self, fault: &Fault, accepts_events: bool) -> Response {
         let as_event = match self {
             Self::JsonRpc { version, .. } => *version == Version::V0_3 || accepts_events,
-            Self::Rest { .. } | Self::Grpc { .. } => false,
+            Self::Rest { .. } | Self::NamedEvents | Self::Grpc { .. } => false,
         };
         if !as_event || jsonrpc::http_status(fault) != 200 {
             return self.fault(fault);

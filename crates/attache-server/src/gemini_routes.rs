@@ -1,4 +1,4 @@
-//! The routes of Gemini CLI's server beside A2A.
+//! The routes of Gemini CLI's server beside A2A. `POST /tasks` is in [`rest_api`](crate::rest_api).
 
 use std::sync::Arc;
 
@@ -6,13 +6,11 @@ use attache_domain::{
     CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, OperationKind, Scope, SendMessage,
     TaskId, TaskState, TaskView,
 };
-use attache_session::{
-    AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, Reservation, SendReply,
-};
+use attache_session::{AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, SendReply};
 use attache_wire::devtool::setting_names::name_setting;
-use attache_wire::devtool::{Profile, gemini_routes, live_routes};
+use attache_wire::devtool::{Profile, gemini_routes};
 use attache_wire::jsonrpc::RequestId;
-use attache_wire::{Dialect, Encoder, Encoding, Version, json, version};
+use attache_wire::{Dialect, Encoder, Encoding, Version, json};
 use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
@@ -29,7 +27,6 @@ use crate::task_stream::{StreamOpening, StreamStart};
 
 /// One of these routes.
 pub(crate) enum GeminiRoute {
-    Create,
     AllMetadata,
     Metadata(TaskId),
     Commands,
@@ -40,11 +37,6 @@ pub(crate) enum GeminiRoute {
 pub(crate) fn find(head: &Parts) -> Option<GeminiRoute> {
     let path = head.uri.path();
     match path {
-        // A client that names a version of A2A means A2A's list.
-        "/tasks" => {
-            let is_theirs = head.method == Method::POST && !head.headers.contains_key(version::HEADER_NAME);
-            is_theirs.then_some(GeminiRoute::Create)
-        }
         "/tasks/metadata" => Some(GeminiRoute::AllMetadata),
         "/listCommands" => Some(GeminiRoute::Commands),
         "/executeCommand" => Some(GeminiRoute::Execute),
@@ -62,8 +54,7 @@ pub(crate) async fn handle(
     body: &mut RequestBody,
     origin: RequestOrigin,
 ) -> Response {
-    let wanted =
-        if matches!(route, GeminiRoute::Create | GeminiRoute::Execute) { Method::POST } else { Method::GET };
+    let wanted = if matches!(route, GeminiRoute::Execute) { Method::POST } else { Method::GET };
     if head.method != wanted {
         let mut response = error_response(405, &format!("This path takes {wanted}."));
         let allowed = if wanted == Method::POST { "POST" } else { "GET" };
@@ -72,13 +63,9 @@ pub(crate) async fn handle(
     }
     let scope = origin.caller.scope("");
     let served = match route {
-        GeminiRoute::Create | GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
+        GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
             Err(Fault::Busy { what: "all connections are taken" })
         }
-        GeminiRoute::Create => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => create(app, &scope, &bytes, origin).await,
-            Err(fault) => Err(fault),
-        },
         GeminiRoute::AllMetadata => all_metadata(app, &scope).await,
         GeminiRoute::Metadata(task) => metadata(app, &scope, task).await,
         GeminiRoute::Commands => commands(app, &scope).await,
@@ -88,40 +75,6 @@ pub(crate) async fn handle(
         },
     };
     served.unwrap_or_else(|fault| fault_response(&fault))
-}
-
-/// Reserves an id for a task whose first message is yet to come.
-async fn create(app: &App, scope: &Scope, bytes: &[u8], origin: RequestOrigin) -> Result<Response, Fault> {
-    let body =
-        if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
-    // A server with the live endpoint answers its clients with an object.
-    let names_id_only = !app.options.live || live_routes::is_gemini_create(&body);
-    if let Some(session) = app.options.live_session.clone() {
-        return created(app, scope, session, names_id_only, 200).await;
-    }
-    let (context, mut requested) = gemini_routes::read_create(body)?;
-    if let Some(requested) = requested.as_mut().filter(|_| origin.is_local) {
-        requested.mark_local_client();
-    }
-    let (ending, rights) = (Profile::Gemini.ending(), origin.caller.rights());
-    let task = app.session.reserve(scope, Reservation { context, requested, ending, rights }).await?;
-    created(app, scope, task, names_id_only, 201).await
-}
-
-async fn created(
-    app: &App,
-    scope: &Scope,
-    task: TaskId,
-    names_id_only: bool,
-    status: u16,
-) -> Result<Response, Fault> {
-    let created = if names_id_only {
-        task.as_str().into()
-    } else {
-        let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
-        live_routes::created(&reserved.view)
-    };
-    Ok(answer(status, "application/json", gemini_routes::to_bytes(&created)))
 }
 
 async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
@@ -225,7 +178,7 @@ fn error_response(status: u16, what: &str) -> Response {
     answer(status, "application/json", gemini_routes::to_bytes(&object!({ "error": what })))
 }
 
-fn fault_response(fault: &Fault) -> Response {
+pub(crate) fn fault_response(fault: &Fault) -> Response {
     let fault = &*name_setting(fault);
     match fault {
         Fault::TaskNotFound { .. } => error_response(404, "Task not found"),

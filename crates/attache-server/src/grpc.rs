@@ -17,7 +17,7 @@ use http::{Method, StatusCode, header};
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{BindingName, Framing};
-use crate::handler::{self, OperationRequest, SentForm};
+use crate::handler::{self, OperationRequest, SentForm, TaskForm};
 use crate::http::{Body, Response};
 use crate::request_body::RequestBody;
 use crate::task_stream::StreamStart;
@@ -147,7 +147,8 @@ async fn call(
         };
     }
     let (framing, encoding) = (Framing::Grpc { version, deadline }, Encoding::Proto(version));
-    let request = OperationRequest { head, origin, framing, encoding, kind, sent_form: SentForm::OfVersion };
+    let (sent_form, task_form) = (SentForm::OfVersion, TaskForm::A2a);
+    let request = OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form };
     let length = message.len();
     let handling = handler::handle(app, request, || proto::decode(version, kind, message));
     large_bodies::run(length, pin!(handling)).await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{Fault, OperationKind};
 use attache_session::RenderedTask;
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::{Profile, rest_api};
 use attache_wire::encode::TaskShape;
 use attache_wire::{DecodedOperation, Encoder, Encoding, replay};
 use http::header;
@@ -28,6 +28,7 @@ pub(crate) struct OperationRequest<'a> {
     pub(crate) encoding: Encoding,
     pub(crate) kind: OperationKind,
     pub(crate) sent_form: SentForm,
+    pub(crate) task_form: TaskForm,
 }
 
 /// How the answer to a send shows that it is a task or a message.
@@ -37,6 +38,14 @@ pub(crate) enum SentForm {
     OfVersion,
     /// The object of 0.3 as the member `task` or `message`, which is the envelope of 1.0.
     Wrapped,
+}
+
+/// The members of tasks in a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskForm {
+    A2a,
+    /// A2A 1.0 and the REST API.
+    Union,
 }
 
 pub(crate) async fn handle(
@@ -115,9 +124,22 @@ fn encode(
         OperationOutcome::Replied(message) => {
             request.write_sent("message", &mut out, |out| encoder.write_message_item(&message, out));
         }
-        OperationOutcome::Task { task, shape } => write_rendered(&encoder, &task, shape, &mut out),
-        OperationOutcome::Canceled { view, shape } => encoder.write_task(&view, shape, &mut out),
-        OperationOutcome::Listed { page, shape } => encoder.write_list(&page, shape, &mut out),
+        OperationOutcome::Task { task, shape } => {
+            write_rendered(&encoder, &task, shape, &mut out);
+            if request.task_form == TaskForm::Union {
+                rest_api::add_members(&task.view, shape, &mut out);
+            }
+        }
+        OperationOutcome::Canceled { view, shape } => {
+            encoder.write_task(&view, shape, &mut out);
+            if request.task_form == TaskForm::Union {
+                rest_api::add_members(&view, shape, &mut out);
+            }
+        }
+        OperationOutcome::Listed { page, shape } => match request.task_form {
+            TaskForm::A2a => encoder.write_list(&page, shape, &mut out),
+            TaskForm::Union => rest_api::write_list(&page, shape, &mut out),
+        },
         OperationOutcome::Commands(specs) => {
             encoder.write_commands(&specs, &mut out).map_err(not_encodable)?;
         }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
-use crate::handler::{self, OperationRequest, SentForm};
+use crate::handler::{self, OperationRequest, SentForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies, rest};
@@ -77,7 +77,8 @@ async fn answer(
     let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(dialect));
     let is_mixed = spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
     let sent_form = if is_mixed { SentForm::Wrapped } else { SentForm::OfVersion };
-    let request = OperationRequest { head, origin, framing, encoding, kind, sent_form };
+    let request =
+        OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form: TaskForm::A2a };
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
@@ -101,7 +102,7 @@ fn decode_options(app: &App, head: &Parts, is_mixed: bool) -> DecodeOptions {
         part_kinds: if infers_kinds { PartKinds::Inferred } else { PartKinds::Required },
         message_task: match app.options.default_profile {
             Profile::Gemini => MessageTask::AlsoInParams,
-            Profile::Plain | Profile::Developer | Profile::Live => MessageTask::InMessage,
+            Profile::Plain | Profile::Developer | Profile::Live | Profile::RestApi => MessageTask::InMessage,
         },
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets: JSON-RPC, HTTP+JSON, gRPC, the live endpoint, the agent card, health and metrics.
+//! Sockets: JSON-RPC, HTTP+JSON, gRPC, the live endpoint, the REST API, the agent card, health and metrics.
 //!
 //! Maps bytes to operations and updates to bytes. `attache-session` decides what happens to a task, `attache-wire` knows
 //! the formats; this crate holds only connections.
@@ -40,6 +40,7 @@ mod push_state;
 mod request_body;
 mod response_budget;
 mod rest;
+mod rest_api;
 mod service;
 mod sse;
 mod task_stream;

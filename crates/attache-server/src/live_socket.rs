@@ -244,7 +244,12 @@ impl LiveSocket {
                 frame = self.socket.next() => {
                     is_heard = true;
                     match frame {
-                        None | Some(Ok(Frame::Close(_))) => return Ok(()),
+                        None => return Ok(()),
+                        Some(Ok(Frame::Close(_))) => {
+                            // The reply to it is ready to be written.
+                            let _ = timeout(CLOSE_TIMEOUT, self.socket.flush()).await;
+                            return Ok(());
+                        }
                         Some(Ok(frame)) => self.receive(frame).await,
                         Some(Err(error)) => return Err(end_after(&error)),
                     }

@@ -1,9 +1,10 @@
 //! The options of a server.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::default_limits as limits;
-use attache_domain::{AgentCard, AnswerLocation, Rights, TaskId};
+use attache_domain::{AgentCard, AnswerLocation, ApiKeys, Rights, TaskId};
 use attache_net::Secret;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
@@ -45,6 +46,8 @@ pub struct ServerOptions {
     pub default_profile: Profile,
     /// Offers the live endpoint beside A2A.
     pub live: bool,
+    /// Where the keys are kept that clients give for their conversations; the agent looks for them there.
+    pub api_keys: Arc<ApiKeys>,
     /// The only task that the live endpoint shows; without it, all tasks of the caller.
     pub live_session: Option<TaskId>,
     /// Warnings and errors of the program's own log, shown on the live endpoint to callers with all rights.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
-use crate::handler::{self, OperationRequest, SentForm};
+use crate::handler::{self, OperationRequest, SentForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies};
@@ -22,6 +22,7 @@ pub(crate) async fn handle(
     head: &Parts,
     body: &mut RequestBody,
     origin: RequestOrigin,
+    form: TaskForm,
 ) -> Response {
     let path = head.uri.path();
     let route = match rest::route(head.method.as_str(), path) {
@@ -29,12 +30,24 @@ pub(crate) async fn handle(
         Err(fault) => return rest_fault(rest::version_of_path(path), &fault),
     };
     let spoken = route.dialect.version();
-    let framing = Framing::Rest { version: spoken };
     let checked = version::parse_requested(header(&head.headers, version::HEADER_NAME), head.uri.query())
         .and_then(|requested| version::check_rest(path, spoken, requested, app.options.strict_version));
-    if let Err(fault) = checked {
-        return framing.fault(&fault);
+    match checked {
+        Ok(()) => serve(app, route, head, body, origin, form).await,
+        Err(fault) => rest_fault(spoken, &fault),
     }
+}
+
+/// Serves a request whose route is known.
+pub(crate) async fn serve(
+    app: &Arc<App>,
+    route: rest::Route,
+    head: &Parts,
+    body: &mut RequestBody,
+    origin: RequestOrigin,
+    form: TaskForm,
+) -> Response {
+    let framing = Framing::Rest { version: route.dialect.version() };
     let bytes = if head.method == Method::POST {
         match body::read(&head.headers, body, &app.options.limits).await {
             Ok(bytes) => bytes,
@@ -51,6 +64,7 @@ pub(crate) async fn handle(
         encoding,
         kind: route.kind,
         sent_form: SentForm::OfVersion,
+        task_form: form,
     };
     large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await
 }

@@ -15,7 +15,7 @@ use crate::connection_origin::Admission;
 use crate::http::{Body, Request, Response};
 use crate::peer::Peer;
 use crate::request_body::{RequestBody, UnreadBody};
-use crate::{auth, cors, framing, front_page, grpc};
+use crate::{auth, cors, framing, front_page, grpc, rest_api};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -86,6 +86,9 @@ fn refuse(head: &Parts, fault: &Fault) -> Response {
     } else {
         framing::rest_fault(rest::version_of_path(path), fault)
     };
+    if rest_api::is_alone_on(head) {
+        response = rest_api::as_json(response);
+    }
     if matches!(fault, Fault::Unauthenticated | Fault::TokenNeeded) {
         let scheme = HeaderValue::from_static("Bearer realm=\"attache\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

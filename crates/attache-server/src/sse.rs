@@ -144,7 +144,8 @@ struct SseFramer {
 
 impl SseFramer {
     fn of(framing: &Framing) -> Self {
-        let (mut open, mut close) = (b"\ndata: ".to_vec(), Vec::new());
+        let field: &[u8] = if matches!(framing, Framing::NamedEvents) { b"\nevent: " } else { b"\ndata: " };
+        let (mut open, mut close) = (field.to_vec(), Vec::new());
         framing.open(&mut open);
         framing.close(0, &mut close);
         close.extend_from_slice(b"\n\n");

@@ -243,12 +243,12 @@ impl TaskStream {
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
         let seq = match self.shape.profile {
             Profile::Live => view.progress.last_shown(),
-            Profile::Plain | Profile::Developer | Profile::Gemini => view.progress.head,
+            Profile::Plain | Profile::Developer | Profile::Gemini | Profile::RestApi => view.progress.head,
         };
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
         frames.close(opened, out);
-        if self.shape.profile == Profile::Live {
+        if self.shape.profile.streams_whole_prompts() {
             self.write_open_questions(view, frames, out)?;
         }
         if let Some(follower) = &mut self.follower {
@@ -366,10 +366,10 @@ impl TaskStream {
         Ok(())
     }
 
-    /// On the live endpoint a stream shows a whole prompt, whoever answers the questions meanwhile, or the task until nothing
-    /// can happen to it any more.
+    /// On the live endpoint and in the REST API a stream shows a whole prompt, whoever answers the questions meanwhile; on the
+    /// live endpoint also the task until nothing can happen to it any more.
     fn is_ended_by(&self, entry: &TailEntry) -> bool {
-        if self.shape.profile != Profile::Live {
+        if !self.shape.profile.streams_whole_prompts() {
             return entry.closes();
         }
         match &entry.event.fact {
@@ -443,7 +443,7 @@ impl TaskStream {
 fn is_shown(profile: Profile, entry: &TailEntry) -> bool {
     match profile {
         Profile::Plain => entry.is_visible(),
-        Profile::Developer | Profile::Gemini | Profile::Live => {
+        Profile::Developer | Profile::Gemini | Profile::Live | Profile::RestApi => {
             entry.devtool_event().is_some_and(|happening| profile.shows(&happening))
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallOutcome, CallRecord, Preview, Role, TaskState, TaskView, TurnPhase, Verdict, visible,
-    visible_line,
+    APPROVAL, CallId, CallOutcome, CallRecord, Message, OPEN_CALLS, Preview, Role, TaskState, TaskView,
+    TurnPhase, Verdict, visible, visible_line,
 };
 use attache_wire::devtool::call_display;
 
@@ -114,11 +114,12 @@ impl Transcript {
     /// What a resumed session shows first: the end of the conversation, and what is open.
     pub(crate) fn resume(&mut self, view: &TaskView) -> Vec<Line> {
         let mut lines = Vec::new();
-        let skipped = view.history.len().saturating_sub(MAX_OLD_MESSAGES);
+        let said: Vec<_> = view.history.iter().filter(|message| !is_about_approval(message)).collect();
+        let skipped = said.len().saturating_sub(MAX_OLD_MESSAGES);
         if skipped > 0 {
             lines.push(Line::styled(Style::Dim, format!("({skipped} earlier messages)")));
         }
-        for message in view.history.iter().skip(skipped) {
+        for message in said.into_iter().skip(skipped) {
             let (style, indent) = match message.role {
                 Role::User => (Style::Dim, "> "),
                 Role::Agent => (Style::Plain, ""),
@@ -175,6 +176,12 @@ impl Transcript {
     fn rest_of_output(&mut self, call: &CallId) -> Vec<Line> {
         lines_of(Style::Dim, "  | ", &self.output.remove(call).unwrap_or_default())
     }
+}
+
+/// Questions about calls and their answers are part of the history, for clients that show only messages.
+fn is_about_approval(message: &Message) -> bool {
+    let metadata = message.metadata.as_ref();
+    metadata.is_some_and(|metadata| metadata.contains_key(OPEN_CALLS) || metadata.contains_key(APPROVAL))
 }
 
 fn thought_lines(text: &str) -> Option<Line> {

@@ -29,7 +29,7 @@ mod remote;
 mod replay;
 mod request;
 
-use attache_domain::{Binding, Operation};
+use attache_domain::{Binding, Operation, PushConfig, TaskId};
 use serde_json::Value;
 
 use crate::{Dialect, Version, jsonrpc, proto};
@@ -86,6 +86,13 @@ impl Protocol {
         operation: &Operation,
     ) -> Result<EncodedRequest, UnsupportedOperation> {
         request::encode(self, tenant, operation)
+    }
+
+    /// The other form in which agents of 0.3 take a push configuration over HTTP+JSON: the resource itself, without the
+    /// request around it. `None` for other protocols.
+    pub fn encode_push_resource(self, task: &TaskId, config: &PushConfig) -> Option<EncodedRequest> {
+        let has_two_forms = (self.version, self.binding) == (Version::V0_3, Binding::HttpJson);
+        has_two_forms.then(|| request::push_resource(task, config))
     }
 
     /// Decodes the response to get and cancel. For gRPC, `status` is 200, and `body` a message without its frame.

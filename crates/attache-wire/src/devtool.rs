@@ -1,6 +1,6 @@
 //! The development-tool extension: thoughts, tool calls and approvals on the wire.
 //!
-//! An RFC defines one dialect, Gemini CLI's server speaks another, and the live endpoint a third. All are encoded from
+//! An RFC defines one dialect, Gemini CLI's server speaks another, the live endpoint a third and the REST API a fourth. All are encoded from
 //! the same [`DevtoolEvent`]s, each in its own module, and a stream uses one of them throughout. [`incoming`] decodes
 //! what clients of A2A send in any of them; the live endpoint has requests of its own in [`live_routes`].
 
@@ -21,6 +21,7 @@ pub(crate) mod incoming;
 pub(crate) mod live;
 pub mod live_routes;
 pub mod live_tools;
+pub mod rest_api;
 pub mod setting_names;
 mod thought;
 mod uri;
@@ -38,6 +39,8 @@ pub enum Profile {
     Gemini,
     /// The flat events of the live endpoint.
     Live,
+    /// The named events of the REST API.
+    RestApi,
 }
 
 /// One event of a task with its context.
@@ -55,7 +58,7 @@ pub struct DevtoolFrame<'a> {
 }
 
 impl Profile {
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
 
     /// Index in a table with one entry per dialect and profile; below `Dialect::COUNT * Profile::COUNT`.
     pub fn index(self, dialect: Dialect) -> usize {
@@ -64,6 +67,7 @@ impl Profile {
             Self::Developer => 1,
             Self::Gemini => 2,
             Self::Live => 3,
+            Self::RestApi => 4,
         };
         place * Dialect::COUNT + dialect.index()
     }
@@ -72,7 +76,7 @@ impl Profile {
     pub fn ending(self) -> TaskEnding {
         match self {
             Self::Plain => TaskEnding::Completes,
-            Self::Developer => TaskEnding::Reopens,
+            Self::Developer | Self::RestApi => TaskEnding::Reopens,
             Self::Gemini | Self::Live => TaskEnding::StaysOpen,
         }
     }
@@ -93,6 +97,7 @@ impl Profile {
             Self::Developer => developer::shows(happening),
             Self::Gemini => gemini::shows(happening),
             Self::Live => live::shows(happening),
+            Self::RestApi => rest_api::shows(happening),
         }
     }
 
@@ -103,13 +108,19 @@ impl Profile {
             Self::Developer => developer::write(dialect, occasion, out),
             Self::Gemini => gemini::write(dialect, occasion, out),
             Self::Live => live::write(occasion, None, out),
+            Self::RestApi => rest_api::write(occasion, out),
         }
+    }
+
+    /// Whether a stream shows a whole prompt, whoever answers the questions meanwhile.
+    pub fn streams_whole_prompts(self) -> bool {
+        matches!(self, Self::Live | Self::RestApi)
     }
 
     /// The calls that wait for an answer, for the status of a task.
     pub(crate) fn pending_call_parts(self, view: &TaskView) -> Vec<Part> {
         match self {
-            Self::Plain | Self::Live => Vec::new(),
+            Self::Plain | Self::Live | Self::RestApi => Vec::new(),
             Self::Developer => developer::pending_call_parts(view),
             Self::Gemini => gemini::pending_call_parts(view),
         }

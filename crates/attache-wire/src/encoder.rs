@@ -10,7 +10,7 @@ use attache_domain::{
 };
 
 use crate::devtool::commands::{self, ExecutionStatus};
-use crate::devtool::{DevtoolFrame, Profile, live};
+use crate::devtool::{DevtoolFrame, Profile, live, rest_api};
 use crate::encode::{self, TaskPage, TaskShape};
 use crate::replay::{self, ReplayMark};
 use crate::{Dialect, Version, proto};
@@ -63,7 +63,7 @@ impl Encoder {
     }
 
     /// A task as the answer to send, or as the first item of a stream. `gap` is what the client has missed for good. The live
-    /// endpoint has no tasks, so its clients get the state.
+    /// endpoint and the streams of the REST API have no tasks, so their clients get the state.
     pub fn write_task_item(
         &self,
         view: &TaskView,
@@ -71,8 +71,10 @@ impl Encoder {
         gap: Option<&ReplayGap>,
         out: &mut Vec<u8>,
     ) {
-        if shape.profile == Profile::Live {
-            return live::write_state(view, self.epoch.as_deref(), gap, out);
+        match shape.profile {
+            Profile::Live => return live::write_state(view, self.epoch.as_deref(), gap, out),
+            Profile::RestApi => return rest_api::write_state(view, out),
+            Profile::Plain | Profile::Developer | Profile::Gemini => {}
         }
         let start = out.len();
         match self.encoding {

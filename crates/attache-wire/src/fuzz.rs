@@ -11,6 +11,7 @@ mod devtool;
 #[cfg(test)]
 mod generated;
 mod proto;
+mod rest_api;
 
 const DEPTH: usize = 64;
 
@@ -54,6 +55,11 @@ pub fn rest(request: &[u8]) {
     if let Err(fault) = done {
         check_said(&rest::error(rest::version_of_path(path), &fault).body, request);
     }
+}
+
+/// A request of the REST API: method and path in the first line, the body after it.
+pub fn rest_api(request: &[u8]) {
+    rest_api::request(request);
 }
 
 /// The parameters of every operation in every dialect.
@@ -240,6 +246,7 @@ mod tests {
             escapes(&bytes);
             base64(&bytes);
             operations(&bytes);
+            rest_api(&bytes);
         }
 
         #[test]

@@ -179,5 +179,6 @@ fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
 }
 
 fn differs_only_in_model(granted: &RequestedSettings, requested: &RequestedSettings) -> bool {
-    RequestedSettings { model: requested.model.clone(), ..granted.clone() } == *requested
+    let (model, api_key_name) = (requested.model.clone(), requested.api_key_name.clone());
+    RequestedSettings { model, api_key_name, ..granted.clone() } == *requested
 }

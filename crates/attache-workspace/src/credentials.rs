@@ -44,6 +44,22 @@ impl ModelCredentials {
         }
     }
 
+    /// The same addresses, reached with the key of a client, whatever the provider of its model is.
+    pub(crate) fn with_client_key(&self, key: &str) -> Self {
+        let with_key = |access: &Access| Access {
+            key: Some(SecretText::new(key.to_owned())),
+            base_url: access.base_url.clone(),
+        };
+        Self {
+            gemini: with_key(&self.gemini),
+            gemini_model: self.gemini_model.clone(),
+            openai: with_key(&self.openai),
+            anthropic: with_key(&self.anthropic),
+            vertex: None,
+            vertex_base_url: None,
+        }
+    }
+
     pub(crate) fn has_gemini(&self) -> bool {
         self.vertex.is_some() || self.gemini.key.is_some()
     }

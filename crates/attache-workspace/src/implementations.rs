@@ -18,6 +18,9 @@ pub trait Implementations: Send + Sync + 'static {
     /// The model of `choice`, the same one every time. The error says why it cannot be used.
     fn model(&self, choice: &ModelChoice) -> Result<AgentModel, String>;
 
+    /// The model of `choice` for one conversation, whose client gave the key.
+    fn own_model(&self, choice: &ModelChoice) -> Result<AgentModel, String>;
+
     /// New standard tools for one conversation: those that the settings offer.
     fn tools(&self, settings: &WorkspaceSettings) -> ToolRegistry;
 

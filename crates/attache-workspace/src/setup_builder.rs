@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use attache_agent::{
-    AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
+    API_KEY, AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
     SettingsRefusal,
 };
 use attache_config::{ApprovalMode, ConfigError, Settings};
-use attache_domain::{Content, ContextId, RequestedSettings, Scope};
+use attache_domain::{ApiKeys, Content, ContextId, RequestedSettings, Scope};
 use attache_tool::policy::{PolicyMode, PolicyRule};
 use attache_tool::{Confiner, IgnoreSources, ToolRegistry, Workspace};
 use sha2::{Digest, Sha256};
@@ -57,6 +57,8 @@ pub struct SetupOptions {
     pub implementations: Arc<dyn Implementations>,
     pub confiner: Arc<dyn Confiner>,
     pub attendance: Attendance,
+    /// The keys that clients gave for their conversations.
+    pub api_keys: Arc<ApiKeys>,
 }
 
 /// Whether a person is there who can be asked.
@@ -91,6 +93,9 @@ impl SetupBuilder {
     }
 
     pub(crate) fn model(&self, requested: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
+        if let Some(key) = &requested.api_key_name {
+            return self.own_model(key, requested.model.as_deref());
+        }
         let Some(name) = &requested.model else { return Ok(self.options.model.clone()) };
         let refused = |what: String| SettingsRefusal { field: "model", what };
         if *name == self.options.model_choice.name() {
@@ -106,6 +111,32 @@ impl SetupBuilder {
         self.options.implementations.model(&choice).map_err(|error| {
             tracing::warn!(error, "a model that a client requested cannot be used");
             refused(format!("{name} cannot be used here"))
+        })
+    }
+
+    /// The model that is reached with the key that the client gave.
+    fn own_model(&self, key: &str, name: Option<&str>) -> Result<AgentModel, SettingsRefusal> {
+        let refused = |what: String| SettingsRefusal { field: API_KEY, what };
+        let Some(key) = self.options.api_keys.find(key) else {
+            let what = "is needed again: the key was kept in memory only, and the server has forgotten it";
+            return Err(refused(what.into()));
+        };
+        let own = &self.options.model_choice;
+        let keys = self.options.settings.keys.with_client_key(key.expose());
+        let choice = match name {
+            Some(name) => ModelChoice::requested(name, &keys),
+            None => match own {
+                ModelChoice::Offline | ModelChoice::Script(_) => ModelChoice::without_name(&keys),
+                own => ModelChoice::requested(&own.name(), &keys),
+            },
+        };
+        let choice = choice.map_err(|error| SettingsRefusal { field: "model", what: error.to_string() })?;
+        if matches!(choice, ModelChoice::Offline | ModelChoice::Script(_)) {
+            return Err(refused(format!("is of no use: the model {} takes no key", choice.name())));
+        }
+        self.options.implementations.own_model(&choice).map_err(|error| {
+            tracing::warn!(error, "a model with a client's key cannot be used");
+            SettingsRefusal { field: "model", what: format!("{} cannot be used here", choice.name()) }
         })
     }
 

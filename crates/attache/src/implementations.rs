@@ -101,6 +101,10 @@ impl Implementations for StandardImplementations {
         self.models.model(choice).map_err(|error| format!("{error:#}"))
     }
 
+    fn own_model(&self, choice: &ModelChoice) -> Result<AgentModel, String> {
+        self.models.own_model(choice).map_err(|error| format!("{error:#}"))
+    }
+
     fn tools(&self, settings: &WorkspaceSettings) -> ToolRegistry {
         standard_tools(settings, &self.tools, self.attendance, &self.confiner)
     }

@@ -60,6 +60,11 @@ impl Models {
         Ok(mind)
     }
 
+    /// A model with a client's key. It is not kept, because others must not get it by its name.
+    pub(crate) fn own_model(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
+        self.create(choice)
+    }
+
     fn create(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
         let model: Arc<dyn LanguageModel> = match choice {
             ModelChoice::Offline => return Ok(AgentModel::BuiltIn(Arc::new(OfflineModel))),

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let wiring::WiredAgent { agent, model, trust, notice, confiner } =
+    let wiring::WiredAgent { agent, model, trust, notice, confiner, api_keys } =
         wiring::agent(&settings, flags, Attendance::Attended)?;
     if let Some(notice) = notice {
         tracing::warn!("{notice}");
@@ -61,6 +61,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
     let mut options = wiring::server_options(&settings, &base_url)?;
+    options.api_keys = api_keys;
     options.console = settings.live.then(|| logging::open_console(&settings));
     options.limits.connections = connections_within(open_files, options.limits.connections);
     let stores = wiring::stores(&settings)?;

@@ -11,7 +11,7 @@ use attache_config::{
     CardFormSetting, DefaultDialect, Settings, StoreChoice, Synchronous, answers_card_of, card_of,
     extended_card_of,
 };
-use attache_domain::{AgentCard, AgentExtension};
+use attache_domain::{AgentCard, AgentExtension, ApiKeys};
 use attache_net::{Secret, SystemResolver};
 use attache_server::{BodyBudget, ClientToken, HttpPushSender, Limits, PushSenderOptions, ServerOptions};
 use attache_session::{Agent, HistoryLimits, PushEvents, PushOptions, PushSettings, SessionOptions};
@@ -84,6 +84,7 @@ pub(crate) fn agent(
     let confiner = sandbox::confiner(settings, variables.get("HOME").map(PathBuf::from))?;
     let implementations =
         StandardImplementations::new(settings, models, &model_choice, confiner.clone(), attendance)?;
+    let api_keys = Arc::new(ApiKeys::default());
     let builder = SetupBuilder::new(SetupOptions {
         operator: settings.clone(),
         flags,
@@ -94,9 +95,10 @@ pub(crate) fn agent(
         implementations: Arc::new(implementations),
         confiner: confiner.clone(),
         attendance,
+        api_keys: api_keys.clone(),
     })?;
     let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
-    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, notice, confiner })
+    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, notice, confiner, api_keys })
 }
 
 /// What counts in the server's own workspace.
@@ -121,6 +123,8 @@ pub(crate) struct WiredAgent {
     /// What is ignored of the folder's files, in a sentence.
     pub(crate) notice: Option<String>,
     pub(crate) confiner: Arc<dyn Confiner>,
+    /// Where the agent looks for the keys that clients give.
+    pub(crate) api_keys: Arc<ApiKeys>,
 }
 
 pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
@@ -210,6 +214,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
             DefaultDialect::Developer => Profile::Developer,
         },
         live: settings.live,
+        api_keys: Arc::default(),
         live_session: None,
         console: None,
         limits: Limits {

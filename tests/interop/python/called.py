@@ -72,8 +72,8 @@ def task_id(events: list[dict[str, Any]]) -> str:
     raise AssertionError(f"no event names a task: {events}")
 
 
-def add(checks: Checks, caller: Caller, pair: str) -> None:
-    """What every agent with the steering words does."""
+def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> None:
+    """What every agent with the steering words does, except what its server lacks for a reason."""
 
     async def streams() -> None:
         equal((await caller.call("conformance chunks"))[0], "one two three\n", "the answer")
@@ -122,6 +122,23 @@ def add(checks: Checks, caller: Caller, pair: str) -> None:
         out, _ = await caller.call("--task", task_id(events), "--follow")
         true("done" in out, out)
 
+    async def pushes() -> None:
+        task = task_id(await caller.events("conformance ask", code=6))
+        created = json.loads((await caller.call("--task", task, "--push", "http://127.0.0.1:9/hook", "--json"))[0])
+        listed = json.loads((await caller.call("--task", task, "--list-pushes", "--json"))[0])
+        equal([it["url"] for it in listed], ["http://127.0.0.1:9/hook"], "the places")
+        await caller.call("--task", task, "--delete-push", created[0]["id"])
+        equal(json.loads((await caller.call("--task", task, "--list-pushes", "--json"))[0]), [], "the places after that")
+
+    async def lists() -> None:
+        if pair.startswith("0.3"):
+            _, err = await caller.call("--list", code=1)
+            true("0.3 has no request" in err, err)
+            return
+        task = task_id(await caller.events("conformance chunks"))
+        listed = json.loads((await caller.call("--list", "--json"))[0])
+        true(task in [it["id"] for it in listed], f"{task} in {listed}")
+
     async def missing() -> None:
         _, err = await caller.call("--task", "00000000-0000-4000-8000-000000000000", code=1)
         true("error:" in err, err)
@@ -131,17 +148,10 @@ def add(checks: Checks, caller: Caller, pair: str) -> None:
         ("the exit code tells how a task ended", ends), ("questions are shown and answered", asks),
         ("parts of every kind arrive", parts), ("a file is sent", file),
         ("tasks are shown and canceled", tasks), ("a task is followed", follows), ("a missing task is an error", missing),
+        ("push configurations are created, listed and deleted", pushes), ("tasks are listed where the version can", lists),
     ]:
-        checks.add(f"attache call: {what}", check, pair)
-
-
-async def run(program: str, name: str, agent: Agent, pairs: list[tuple[str, tuple[str, ...]]]) -> int:
-    """Runs the checks over each pair; where gRPC has an origin of its own, it is allowed."""
-    async with agent:
-        checks = Checks(name)
-        for pair, flags in pairs:
-            add(checks, Caller(program, agent.url, flags), pair)
-        return await checks.run()
+        if check is not pushes or not lacks_pushes:
+            checks.add(f"attache call: {what}", check, pair)
 
 
 async def grpc_origin(program: str, url: str) -> str:
@@ -158,7 +168,10 @@ async def grpc_origin(program: str, url: str) -> str:
 PAIRS = {"JSON-RPC": "jsonrpc", "HTTP+JSON": "http", "gRPC": "grpc"}
 
 
-async def run_pairs(program: str, name: str, agent: Agent, versions: list[str]) -> int:
+Lacks = dict[str, str]
+
+
+async def run_pairs(program: str, name: str, agent: Agent, versions: list[str], lacks_pushes: Lacks) -> int:
     """All bindings of these versions; gRPC listens on a port of its own."""
     async with agent:
         checks = Checks(name)
@@ -166,11 +179,50 @@ async def run_pairs(program: str, name: str, agent: Agent, versions: list[str]) 
         for version in versions:
             for title, binding in PAIRS.items():
                 flags = ("--version", version, "--binding", binding, "--allow-origin", origin)
-                add(checks, Caller(program, agent.url, flags), f"{version} {title}")
+                pair = f"{version} {title}"
+                add(checks, Caller(program, agent.url, flags), pair, lacks_pushes.get(pair, ""))
         return await checks.run()
 
 
-def main(name: str, agent: Agent, versions: list[str]) -> None:
+def main(name: str, agent: Agent, versions: list[str], lacks_pushes: Lacks) -> None:
+    """`lacks_pushes` says on which pairs the SDK's server does not have all of push configurations."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} ATTACHE")
-    sys.exit(asyncio.run(run_pairs(sys.argv[1], name, agent, versions)))
+    sys.exit(asyncio.run(run_pairs(sys.argv[1], name, agent, versions, lacks_pushes)))
+
+
+def add_echo(checks: Checks, caller: Caller, pair: str) -> None:
+    """What an agent does that says again what it hears."""
+
+    async def answers() -> None:
+        out, _ = await caller.call("hello there")
+        equal(out, "You said: hello there\n", "the answer")
+
+    async def shows() -> None:
+        events = await caller.events("hello")
+        shown, _ = await caller.call("--task", task_id(events), "--json")
+        texts = [part.get("text") for artifact in json.loads(shown)["artifacts"] for part in artifact["parts"]]
+        equal(texts, ["You said: hello"], "the artifacts")
+
+    async def converses() -> None:
+        out, _ = await caller.call("again", "--context", "a-conversation")
+        true("You said: again" in out, out)
+
+    for what, check in [
+        ("a message is answered", answers), ("a task is shown afterwards", shows),
+        ("a conversation is named by the caller", converses),
+    ]:
+        checks.add(f"attache call: {what}", check, pair)
+
+
+def main_echo(name: str, script: str, pair: str) -> None:
+    async def run(program: str) -> int:
+        agent = str(Path(__file__).with_name(script))
+        async with Agent(sys.executable, "-W", "ignore", agent) as served:
+            checks = Checks(name)
+            add_echo(checks, Caller(program, served.url), pair)
+            return await checks.run()
+
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {sys.argv[0]} ATTACHE")
+    sys.exit(asyncio.run(run(sys.argv[1])))

@@ -34,6 +34,8 @@ pub(crate) enum Against {
     Attache,
     /// The program itself, which the script starts as it needs it.
     Program,
+    /// The program itself, which calls the agent that the script serves with the package.
+    Called,
     /// The scripted model server that our own providers are tested with. The real clients must understand it, or those tests
     /// prove nothing.
     ModelServer,
@@ -129,6 +131,64 @@ pub(crate) const PEERS: &[Peer] = &[
         packages: JAVASCRIPT_1_0,
         script: "interop/js/signed_cards.mjs",
         against: Against::Program,
+    },
+    Peer {
+        name: "Python a2a-sdk 0.3.26, its server",
+        language: Language::Python,
+        folder: "py-0.3-server",
+        packages: &[("a2a-sdk[http-server]", "0.3.26"), ("grpcio", "1.85.1"), ("uvicorn", "0.54.0")],
+        script: "interop/python/called_0_3.py",
+        against: Against::Called,
+    },
+    Peer {
+        name: "Python a2a-sdk 1.3.0, its server",
+        language: Language::Python,
+        folder: "py-1.0-server",
+        packages: &[("a2a-sdk[http-server,grpc]", "1.3.0"), ("uvicorn", "0.54.0")],
+        script: "interop/python/called_1_0.py",
+        against: Against::Called,
+    },
+    Peer {
+        name: "JavaScript @a2a-js/sdk 0.3.14, its server",
+        language: Language::JavaScript,
+        folder: "js-0.3-server",
+        packages: &[
+            ("@a2a-js/sdk", "0.3.14"),
+            ("@grpc/grpc-js", "1.14.7"),
+            ("@bufbuild/protobuf", "2.17.0"),
+            ("express", "5.3.0"),
+        ],
+        script: "interop/js/called_0_3.mjs",
+        against: Against::Called,
+    },
+    Peer {
+        name: "JavaScript @a2a-js/sdk 1.3.0, its server",
+        language: Language::JavaScript,
+        folder: "js-1.0-server",
+        packages: &[
+            ("@a2a-js/sdk", "1.3.0"),
+            ("@grpc/grpc-js", "1.14.7"),
+            ("@bufbuild/protobuf", "2.17.0"),
+            ("express", "5.3.0"),
+        ],
+        script: "interop/js/called_1_0.mjs",
+        against: Against::Called,
+    },
+    Peer {
+        name: "PyPI google-adk 2.13.0, its server",
+        language: Language::Python,
+        folder: "py-google-adk-2",
+        packages: &[("google-adk[a2a]", "2.13.0")],
+        script: "interop/python/called_google_adk.py",
+        against: Against::Called,
+    },
+    Peer {
+        name: "PyPI fasta2a 2.1.1, its server",
+        language: Language::Python,
+        folder: "py-fasta2a-server",
+        packages: &[("fasta2a", "2.1.1"), ("uvicorn", "0.54.0")],
+        script: "interop/python/called_fasta2a.py",
+        against: Against::Called,
     },
     Peer {
         name: "JavaScript @google/genai 2.32.0",

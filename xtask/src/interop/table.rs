@@ -32,6 +32,13 @@ gRPC clients that need the token a channel that sends it.
 
 ";
 
+const AGENTS: &str = "
+## Agents
+
+`attache call` against agents that run on other people's servers, with their defaults.
+
+";
+
 /// Writes the table.
 pub(super) fn write(root: &Path, cases: &[Case]) -> Result<(), String> {
     fs::write(root.join(FILE), text(cases)).map_err(|error| format!("writing {FILE}: {error}"))
@@ -47,10 +54,16 @@ pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
 }
 
 fn text(cases: &[Case]) -> String {
-    let found = Results::of(cases);
     let mut out = HEAD.to_owned();
-    found.write_numbers(&mut out);
-    found.write_checks(&mut out);
+    for (against, heading) in [(Against::Attache, ""), (Against::Called, AGENTS)] {
+        let found = Results::of(cases, against);
+        if found.programs.is_empty() {
+            continue;
+        }
+        out.push_str(heading);
+        found.write_numbers(&mut out);
+        found.write_checks(&mut out);
+    }
     framework_table::write(&mut out);
     out
 }
@@ -64,10 +77,11 @@ struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    fn of(cases: &'a [Case]) -> Self {
+    /// The results of the programs that were run like this.
+    fn of(cases: &'a [Case], against: Against) -> Self {
         let mut found = Self::default();
         let told = cases.iter().filter_map(|case| Some((case.name()?, case.verdict)));
-        for (name, verdict) in told.filter(|(name, _)| speaks_a2a(name.program)) {
+        for (name, verdict) in told.filter(|(name, _)| is_run(name.program, against)) {
             found.programs.insert(name.program);
             if !found.checks.contains(&name.what) {
                 found.checks.push(name.what);
@@ -153,9 +167,8 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Whether a program is the client of an A2A SDK; others speak to models.
-fn speaks_a2a(program: &str) -> bool {
-    PEERS.iter().any(|peer| peer.folder == program && peer.against == Against::Attache)
+fn is_run(program: &str, against: Against) -> bool {
+    PEERS.iter().any(|peer| peer.folder == program && peer.against == against)
 }
 
 /// The name of the SDK that a program uses.
@@ -187,6 +200,7 @@ mod tests {
             "not ok py-1.0 | 0.3 gRPC | send answers: it hangs",
             "skip py-1.0 | 1.0 gRPC | a list: there is none",
             "ok js-0.3 | 0.3 HTTP+JSON | send answers",
+            "ok js-0.3-server | 0.3 gRPC | a stream is printed",
             "ok something of a model",
             "ok anthropic | - | sends what we send",
         ]));
@@ -202,6 +216,12 @@ mod tests {
             "| the card is whole |  | ✓ |",
             "| send answers | 0.3 H | 1.0 JG |",
             "| a list |  |  |",
+            "| SDK | 1.0 JSON-RPC | 1.0 HTTP+JSON | 1.0 gRPC | 0.3 JSON-RPC | 0.3 HTTP+JSON | 0.3 gRPC | besides |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+            "| JavaScript @a2a-js/sdk 0.3.14, its server | – | – | – | – | – | 1 passed | – |",
+            "| check | JavaScript @a2a-js/sdk 0.3.14, its server |",
+            "| --- | --- |",
+            "| a stream is printed | 0.3 G |",
         ];
         assert_eq!(lines, expected);
     }

@@ -34,14 +34,16 @@ mod tests {
     #[test]
     fn versions_are_exact() {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-        for folder in ["mcp", "gemini", "live"] {
+        for folder in ["mcp", "gemini", "live", "rest"] {
             let npm = npm(&tests.join(folder).join("package.json")).unwrap();
             let digit = |text: &str| text.starts_with(|character: char| character.is_ascii_digit());
             let exact = |name: &String| digit(name.rsplit('@').next().unwrap());
             assert!(!npm.is_empty() && npm.iter().all(exact), "{npm:?}");
         }
-        let pip = pip(&tests.join("mcp/requirements.txt")).unwrap();
-        assert!(!pip.is_empty() && pip.iter().all(|line| line.contains("==")), "{pip:?}");
+        for folder in ["mcp", "rest"] {
+            let pip = pip(&tests.join(folder).join("requirements.txt")).unwrap();
+            assert!(!pip.is_empty() && pip.iter().all(|line| line.contains("==")), "{pip:?}");
+        }
     }
 
     #[test]

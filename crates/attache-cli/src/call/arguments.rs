@@ -35,8 +35,20 @@ pub struct CallArguments {
     /// Cancel the task of --task
     #[arg(long, requires = "task", conflicts_with_all = ["follow", "detach", "text"])]
     pub(super) cancel: bool,
-    /// Print the card for callers that the agent knows
+    /// Have the agent send what happens to the task of --task to this URL
+    #[arg(long, value_name = "URL", requires = "task", conflicts_with_all = ["follow", "detach", "cancel", "text"])]
+    pub(super) push: Option<String>,
+    /// List where the agent sends what happens to the task of --task
+    #[arg(long, requires = "task", conflicts_with_all = ["push", "text"])]
+    pub(super) list_pushes: bool,
+    /// Stop one of these, by its id
+    #[arg(long, value_name = "ID", requires = "task", conflicts_with_all = ["push", "list_pushes", "text"])]
+    pub(super) delete_push: Option<String>,
+    /// List the tasks that the agent has for you, the latest first; with --context, of that conversation
     #[arg(long, conflicts_with_all = ["task", "text"])]
+    pub(super) list: bool,
+    /// Print the card for callers that the agent knows
+    #[arg(long, conflicts_with_all = ["task", "text", "list"])]
     pub(super) extended_card: bool,
     /// Print each event as a line of JSON, in the form of A2A 1.0
     #[arg(long)]
@@ -145,6 +157,10 @@ pub(super) enum Request {
     Show { task: String },
     Cancel { task: String },
     ExtendedCard,
+    List,
+    Push { task: String, url: String },
+    ListPushes { task: String },
+    DeletePush { task: String, id: String },
 }
 
 /// Bytes of a message that is piped in.
@@ -155,7 +171,21 @@ impl CallArguments {
         if self.extended_card {
             return Ok(Request::ExtendedCard);
         }
+        if self.list {
+            return Ok(Request::List);
+        }
         let task = self.task.clone();
+        if let Some(task) = task.clone() {
+            if let Some(url) = self.push.clone() {
+                return Ok(Request::Push { task, url });
+            }
+            if let Some(id) = self.delete_push.clone() {
+                return Ok(Request::DeletePush { task, id });
+            }
+            if self.list_pushes {
+                return Ok(Request::ListPushes { task });
+            }
+        }
         if let Some(task) = task.clone().filter(|_| self.cancel) {
             return Ok(Request::Cancel { task });
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use attache_client::{
-    Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, RemoteTask, StreamEvent,
+    Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, RemoteTask, StreamEvent, TaskState,
 };
 use attache_domain::visible_line;
 
@@ -69,6 +69,7 @@ impl<'a> Conversation<'a> {
                 return Ok(CallEnd::Completed);
             };
             if !settled.is_interrupted() {
+                self.fetch_result(&settled).await?;
                 self.printer.end(Some(&settled))?;
                 return Ok(CallEnd::of_task(&settled));
             }
@@ -163,6 +164,20 @@ impl<'a> Conversation<'a> {
             }
             tokio::time::sleep(WAIT).await;
         }
+    }
+
+    /// Some agents put their result into the task, and not into the stream.
+    async fn fetch_result(&mut self, status: &RemoteStatus) -> anyhow::Result<()> {
+        let Some(names) = &self.task else { return Ok(()) };
+        if self.printer.has_answer() || status.message.is_some() || status.state != Some(TaskState::Completed)
+        {
+            return Ok(());
+        }
+        // It may be forgotten already; then there is nothing more to tell.
+        if let Ok(task) = self.client.get(&names.task, None).await {
+            self.printer.event(&StreamEvent::Task(Box::new(task)))?;
+        }
+        Ok(())
     }
 
     fn note_names(&mut self, task: &RemoteTask) {

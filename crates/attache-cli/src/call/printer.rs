@@ -25,6 +25,7 @@ pub(super) struct Printer<O, E> {
     open_line: bool,
     /// Everything that was printed on standard output as an answer.
     said: String,
+    answered: bool,
     /// The last note, which is not repeated.
     noted: String,
     /// The last message of the agent that a task holds, for a task that says nothing else.
@@ -44,6 +45,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             current: None,
             open_line: false,
             said: String::new(),
+            answered: false,
             noted: String::new(),
             last_message: None,
         }
@@ -53,7 +55,17 @@ impl<O: Write, E: Write> Printer<O, E> {
         self.json
     }
 
+    /// Something was printed on standard output, or as JSON, that may be the answer.
+    pub(super) fn has_answer(&self) -> bool {
+        self.answered
+    }
+
     pub(super) fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
+        self.answered |= match event {
+            StreamEvent::Task(task) => !task.artifacts.is_empty(),
+            StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => true,
+            StreamEvent::StatusUpdate(update) => update.status.message.is_some(),
+        };
         if self.json {
             serde_json::to_writer(&mut self.out, &event.to_json())?;
             writeln!(self.out)?;

@@ -187,3 +187,13 @@ async fn an_agent_without_streams_is_asked_until_its_task_settles() {
     assert_eq!(states, [TaskState::Working, TaskState::Completed], "what is not new is not told");
     assert_eq!(server.received()[1].json()["method"], "SendMessage");
 }
+
+#[tokio::test]
+async fn a_subscription_that_is_refused_by_an_event_gives_the_task() {
+    let refused =
+        PlannedResponse::stream().bytes("data: {\"error\":{\"code\":-32004,\"message\":\"it is over\"}}\n\n");
+    let fetched = answer(200, json!({"result": task("TASK_STATE_COMPLETED")}));
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), refused, fetched]);
+    let events = connect(&server).await.subscribe("t-1", None).await.unwrap();
+    assert_eq!(read(events).await.1, Some(TaskState::Completed));
+}

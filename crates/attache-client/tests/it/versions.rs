@@ -1,6 +1,8 @@
 //! Agents of 0.3, and those that do not speak what their card says.
 
-use attache_client::{Client, ClientError, ClientOptions, OutgoingMessage, StreamEvent, TaskState, Version};
+use attache_client::{
+    Client, ClientError, ClientOptions, OutgoingMessage, PushConfig, StreamEvent, TaskState, Version,
+};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
@@ -87,4 +89,24 @@ async fn routes_that_are_not_there_are_looked_for_in_the_other_version() {
     assert!(matches!(sent, StreamEvent::Task(_)), "{sent:?}");
     let targets: Vec<_> = server.received()[1..].iter().map(|it| it.target.clone()).collect();
     assert_eq!(targets, ["/base/message:send", "/base/v1/message:send"]);
+}
+
+#[tokio::test]
+async fn a_push_configuration_is_offered_in_both_forms_of_0_3() {
+    let card = json!({
+        "protocolVersion": "0.3.0", "url": "/", "preferredTransport": "HTTP+JSON", "capabilities": {},
+    });
+    let refused = json!({"code": -32602, "message": "pushNotificationConfig is missing"});
+    let name = "tasks/t-1/pushNotificationConfigs/p-1";
+    let stored =
+        json!({"name": name, "pushNotificationConfig": {"id": "p-1", "url": "https://hook.example"}});
+    let server = ModelServer::with_responses([answer(200, card), answer(400, refused), answer(200, stored)]);
+    let client = connect(&server).await;
+    let url = "https://hook.example".to_owned();
+    let config = PushConfig { id: "p-1".into(), url, token: None, authentication: None };
+    let created = client.create_push_config("t-1", config.clone()).await.unwrap();
+    assert_eq!((created.task.as_str(), created.config), ("t-1", config));
+    let received = server.received();
+    assert_eq!(received[1].json()["config"]["name"], name);
+    assert_eq!(received[2].json()["name"], name);
 }

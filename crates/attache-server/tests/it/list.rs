@@ -20,7 +20,7 @@ async fn start(store: StoreOf) -> TestServer {
 async fn list(client: &TestClient, params: Value) -> Value {
     let over_rpc = client.rpc("ListTasks", params.clone()).await;
     assert!(over_rpc.get("error").is_none(), "{params}: {over_rpc:#}");
-    let over_rest = client.get(&rest_path(&params)).await;
+    let over_rest = client.with("A2A-Version", "1.0").get(&rest_path(&params)).await;
     assert_eq!(over_rest.status, 200, "{params}: {}", over_rest.text());
     assert_eq!(over_rest.json(), over_rpc["result"], "{params}: both bindings say the same");
     over_rpc["result"].clone()
@@ -30,7 +30,7 @@ async fn list(client: &TestClient, params: Value) -> Value {
 async fn refused(client: &TestClient, params: Value, field: &str) {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": params});
     let over_rpc = client.post("/", &request).await;
-    let over_rest = client.get(&rest_path(&params)).await;
+    let over_rest = client.with("A2A-Version", "1.0").get(&rest_path(&params)).await;
     for (pair, answer) in [(Pair::Rpc10, over_rpc), (Pair::Rest10, over_rest)] {
         let refusal = Refusal::read(pair, &answer);
         INVALID_PARAMS.check(pair, &refusal);
@@ -464,7 +464,7 @@ async fn l6_rest_queries_are_read_as_written() {
     assert_eq!(ids(&found), [id_of(&task)]);
     let found = client.get("/tasks?contextId=&status=&pageToken=&pageSize=&includeArtifacts=").await;
     assert_eq!((found.status, found.json()["totalSize"].clone()), (200, json!(1)), "{}", found.text());
-    let found = client.get("/tasks?surprise=1").await;
+    let found = client.with("A2A-Version", "1.0").get("/tasks?surprise=1").await;
     assert_eq!(found.status, 200, "what nobody knows is passed over");
     assert_eq!(found.header("content-type"), Some("application/a2a+json"));
 }

@@ -17,6 +17,7 @@ mod live_socket;
 mod pairs;
 mod refused_streams;
 mod replay;
+mod rest_api;
 mod rights;
 mod safety;
 mod send;

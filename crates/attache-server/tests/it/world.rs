@@ -185,6 +185,7 @@ fn server_options(url: &str) -> ServerOptions {
         strict_version: false,
         default_profile: Profile::Plain,
         live: false,
+        api_keys: Arc::default(),
         live_session: None,
         console: None,
         limits: Limits::default(),

@@ -42,10 +42,13 @@ pub(super) fn push_configs(
     decode_with(protocol, ReplyMessage::PushConfigs, status, body, push::read_page)
 }
 
-/// The body may be empty, `null` or `{}`.
+/// The result may be missing, `null` or `{}`.
 pub(super) fn nothing(protocol: Protocol, status: u16, body: &[u8]) -> Result<(), DecodeError> {
-    let is_empty = body.is_empty() && (200..300).contains(&status);
-    if is_empty || protocol.binding() == Binding::Grpc {
+    let is_success = (200..300).contains(&status);
+    let is_refusal = || {
+        serde_json::from_slice(body).is_ok_and(|body: Value| body.get("error").is_some_and(Value::is_object))
+    };
+    if is_success && (protocol.binding() == Binding::Grpc || !is_refusal()) {
         return Ok(());
     }
     open(protocol, ReplyMessage::Event, status, body).map(|_| ())

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use attache_domain::{
     Binding, DEFAULT_PAGE_SIZE, ListTasks, Metadata, Operation, OperationKind, PushConfig,
-    PushConfigOperation, SendConfiguration, SendMessage,
+    PushConfigOperation, SendConfiguration, SendMessage, TaskId,
 };
 
 use super::{Protocol, UnsupportedOperation, grpc};
+use crate::decode::push::COLLECTION;
 use crate::encode::text::{write_integer, write_object, write_text, write_texts, write_time};
 use crate::encode::{message, push};
 use crate::enum_names::state_name;
@@ -249,19 +250,31 @@ fn push_params<'a>(dialect: Dialect, task: &str, config: &PushConfig) -> Vec<(&'
         }
         Dialect::V0_3Rpc => vec![("pushNotificationConfig", Param::Json(object))],
         Dialect::V0_3Rest => {
-            let id = config.id.as_str();
-            let name = format!("tasks/{task}{}{id}", crate::decode::push::COLLECTION);
-            let mut resource = b"{\"name\":".to_vec();
-            write_text(&name, &mut resource);
-            resource.extend_from_slice(b",\"pushNotificationConfig\":");
-            resource.extend_from_slice(&object);
-            resource.push(b'}');
             vec![
                 ("parent", Param::Text(format!("tasks/{task}").into())),
-                ("configId", Param::Text(id.to_owned().into())),
-                ("config", Param::Json(resource)),
+                ("configId", Param::Text(config.id.to_string().into())),
+                ("config", Param::Json(write_resource(task, config))),
             ]
         }
+    }
+}
+
+/// A configuration as 0.3's protobuf names and holds it.
+fn write_resource(task: &str, config: &PushConfig) -> Vec<u8> {
+    let mut resource = b"{\"name\":".to_vec();
+    write_text(&format!("tasks/{task}{COLLECTION}{}", config.id), &mut resource);
+    resource.extend_from_slice(b",\"pushNotificationConfig\":{");
+    push::write_members(Version::V0_3, config, &mut resource);
+    resource.extend_from_slice(b"}}");
+    resource
+}
+
+pub(super) fn push_resource(task: &TaskId, config: &PushConfig) -> EncodedRequest {
+    EncodedRequest {
+        verb: Verb::Post,
+        path: format!("v1/tasks/{}/pushNotificationConfigs", percent::encode(task.as_str())),
+        query: String::new(),
+        body: Some(write_resource(task.as_str(), config)),
     }
 }
 
@@ -287,6 +300,9 @@ fn configuration_params(
         let mut modes = Vec::new();
         write_texts(b"", &configuration.accepted_output_modes, &mut modes);
         params.push(("acceptedOutputModes", Param::Json(modes)));
+    } else if dialect == Dialect::V0_3Rpc {
+        // Some agents of 0.3 want it said, though it may be left out.
+        params.push(("acceptedOutputModes", Param::Json(b"[]".to_vec())));
     }
     if let Some(length) = configuration.history_length {
         params.push(("historyLength", Param::Integer(length)));

@@ -41,12 +41,6 @@ pub fn console_log(level: &str, text: &str, task: Option<&str>) -> Value {
     event
 }
 
-/// Whether the body of `POST /tasks` is that of a client of Gemini CLI's server, which expects the id alone.
-pub fn is_gemini_create(body: &Value) -> bool {
-    let settings = &body["agentSettings"];
-    !settings["kind"].is_null() || !settings["workspacePath"].is_null()
-}
-
 /// Reads the parameters of [`METHOD`]: `message.content.text` is a prompt, `message.content.data` the answer to a
 /// confirmation. `message.parts` and a bare `text` mean the same. The message has an empty id unless the client gave one.
 ///

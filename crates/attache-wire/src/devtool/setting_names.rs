@@ -6,9 +6,17 @@ use attache_domain::{Fault, RequestedSettings};
 
 use super::incoming::{GEMINI, OWN};
 
+/// Settings of `POST /tasks`: the member that named the workspace. The other members stand beside it.
+pub(crate) const IN_WORKSPACE_ROOT: &str = "agentSettings.workspaceRoot";
+pub(crate) const IN_WORKSPACE_PATH: &str = "agentSettings.workspacePath";
+
 /// `fault`; in place of a refused setting, the invalid member of the request.
 pub fn name_setting(fault: &Fault) -> Cow<'_, Fault> {
     let Fault::SettingRefused { said_in, setting, what } = fault else { return Cow::Borrowed(fault) };
+    if let Some(workspace) = said_in.strip_prefix(IN_CREATE) {
+        let member = if *setting == "workspace" { workspace } else { setting };
+        return Cow::Owned(Fault::invalid(format!("{IN_CREATE}{member}"), what));
+    }
     let (above, key) = match said_in.strip_prefix(RequestedSettings::IN_REQUEST) {
         Some(key) => ("metadata", key),
         None => ("message.metadata", said_in.as_str()),
@@ -22,6 +30,8 @@ pub fn name_setting(fault: &Fault) -> Cow<'_, Fault> {
     };
     Cow::Owned(Fault::invalid(format!("{above}.{key}.{member}"), what))
 }
+
+const IN_CREATE: &str = "agentSettings.";
 
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
@@ -50,6 +60,9 @@ mod tests {
         check("coderAgent", "workspace", "message.metadata.coderAgent.workspacePath");
         check("coderAgent", "approvalMode", "message.metadata.coderAgent.approvalMode");
         check("metadata.coderAgent", "model", "metadata.coderAgent.model");
+        check(IN_WORKSPACE_ROOT, "workspace", "agentSettings.workspaceRoot");
+        check(IN_WORKSPACE_PATH, "workspace", "agentSettings.workspacePath");
+        check(IN_WORKSPACE_PATH, "approvalMode", "agentSettings.approvalMode");
         check("https://x/v1", "workspace", "message.metadata.https://x/v1.workspace_path");
         check("https://x/v1", "approvalMode", "message.metadata.https://x/v1.approval_mode");
     }

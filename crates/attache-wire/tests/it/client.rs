@@ -158,13 +158,32 @@ fn a_client_reads_push_configurations_as_they_are_stored() {
         assert_eq!(protocol.decode_push_config(200, &one).as_ref(), Ok(&expected), "{protocol:?}");
         let decoded = protocol.decode_push_configs(200, &all).unwrap();
         assert_eq!(decoded.configs, [expected.clone(), expected], "{protocol:?}");
-        for nothing in [enveloped(binding, |out| out.extend_from_slice(b"null")), Vec::new()] {
-            if nothing.is_empty() && binding == Binding::JsonRpc {
-                continue;
-            }
+        let missing = br#"{"jsonrpc":"2.0","id":1}"#.to_vec();
+        for nothing in [enveloped(binding, |out| out.extend_from_slice(b"null")), Vec::new(), missing] {
             assert_eq!(protocol.decode_nothing(200, &nothing), Ok(()), "{protocol:?}");
         }
     });
+}
+
+#[test]
+fn a_refusal_is_read_also_where_nothing_is_due() {
+    each(|protocol, _, binding| {
+        let refusal = br#"{"error":{"code":-32001,"message":"no such task"}}"#;
+        let status = if binding == Binding::JsonRpc { 200 } else { 404 };
+        assert!(protocol.decode_nothing(status, refusal).is_err(), "{protocol:?}");
+    });
+}
+
+#[test]
+fn some_agents_of_0_3_take_a_push_configuration_only_as_a_resource() {
+    let protocol = Protocol::new(Version::V0_3, Binding::HttpJson);
+    let encoded = protocol.encode_push_resource(&TaskId::from("t 1"), &push()).unwrap();
+    let route = rest::route("POST", &format!("/{}", encoded.path)).unwrap();
+    let body = serde_json::from_slice(&encoded.body.unwrap()).unwrap();
+    let decoded = rest::decode(&route, "", Some(body)).unwrap().operation;
+    assert_eq!(decoded, push_operations(Version::V0_3)[0]);
+    let other = Protocol::new(Version::V1_0, Binding::HttpJson);
+    assert_eq!(other.encode_push_resource(&TaskId::from("t"), &push()), None);
 }
 
 #[test]

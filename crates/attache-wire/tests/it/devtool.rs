@@ -7,5 +7,6 @@ mod events;
 mod hidden;
 mod live;
 mod options;
+mod rest_api;
 mod stories;
 pub(crate) mod world;

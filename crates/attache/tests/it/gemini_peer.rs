@@ -19,11 +19,15 @@ mod scenario;
 mod script;
 mod tools;
 
+use attache_testkit::model_server::gemini;
 use compare::differences;
 use comparison::Comparison;
 use model::Model;
 use peer::Peer;
 use play::{Stage, Whose};
+use serde_json::Value;
+
+use crate::call_command::call;
 
 /// Set to anything, the recording is made anew.
 const RECORD: &str = "ATTACHE_RECORD_GEMINI";
@@ -57,6 +61,25 @@ async fn the_peer_says_what_was_recorded() {
         }
     }
     assert!(different.is_empty(), "the recording is called the peer:\n{}", different.join("\n"));
+}
+
+#[tokio::test]
+async fn attache_calls_the_peer() {
+    let Some(installed) = peer::installed() else { return };
+    let model = Model::start();
+    let peer = Peer::start(&installed, &model.server).await;
+    let says = |text: &str| gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)]);
+    model.plan(&[says("The moon is full."), says("Still full.")]);
+    let url = format!("http://{}", peer.address);
+    let ended = call(&[&url, "How is the moon?", "--json"]).await;
+    // It leaves its tasks open for the next message.
+    assert_eq!(ended.code, Some(6), "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("The moon is full."), "{}", ended.out);
+    let first: Value = serde_json::from_str(ended.out.lines().next().unwrap()).unwrap();
+    let task = first["task"]["id"].as_str().or(first["statusUpdate"]["taskId"].as_str()).unwrap();
+    let ended = call(&[&url, "And now?", "--task", task]).await;
+    assert_eq!(ended.code, Some(6), "{}{}", ended.out, ended.err);
+    assert!(format!("{}{}", ended.out, ended.err).contains("Still full."), "{}{}", ended.out, ended.err);
 }
 
 /// Each difference is one we have a reason for, each reason is still needed, and the documentation says all of it.

@@ -140,6 +140,7 @@ fn options(local_user: u32) -> ServerOptions {
         strict_version: false,
         default_profile: attache_wire::devtool::Profile::Plain,
         live: false,
+        api_keys: Arc::default(),
         live_session: None,
         console: None,
         limits: Limits::default(),

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::agent_world::{calls, says, start};
 
 async fn reserved(client: &TestClient) -> String {
-    let answer = client.post("/tasks", &json!({"contextId": "c1"})).await;
+    let answer =
+        client.post("/tasks", &json!({"contextId": "c1", "agentSettings": {"kind": "agent-settings"}})).await;
     assert_eq!(answer.status, 201, "{}", answer.text());
     answer.json().as_str().expect("an id").to_owned()
 }

@@ -83,9 +83,15 @@ async fn ids_in_other_calls_are_too() {
         }
     }
     let path = format!("/tasks/{}", "x".repeat(MAX_ID_BYTES + 1));
-    INVALID_PARAMS.check(Pair::Rest10, &Refusal::read(Pair::Rest10, &client.get(&path).await));
+    INVALID_PARAMS.check(
+        Pair::Rest10,
+        &Refusal::read(Pair::Rest10, &client.with("A2A-Version", "1.0").get(&path).await),
+    );
     let path = "/tasks/a%0Ab";
-    INVALID_PARAMS.check(Pair::Rest10, &Refusal::read(Pair::Rest10, &client.get(path).await));
+    INVALID_PARAMS.check(
+        Pair::Rest10,
+        &Refusal::read(Pair::Rest10, &client.with("A2A-Version", "1.0").get(path).await),
+    );
     let theirs = client.post("/tasks", &json!({"contextId": "a\u{1b}b"})).await;
     assert_eq!(theirs.status, 400, "{}", theirs.text());
 }

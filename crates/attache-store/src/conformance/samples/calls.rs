@@ -99,6 +99,7 @@ fn commanding() -> Message {
         local_servers: Vec::new(),
         allowed_tools: vec!["read_file".into()],
         auto_execute: true,
+        api_key_name: None,
         said_in: "attache".into(),
     };
     let command = CommandCall { path: vec!["memory".into(), "add".into()], arguments: "blue".into() };

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::{GEMINI, OWN};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::devtool::is_devtool_uri;
+use crate::devtool::setting_names::{IN_WORKSPACE_PATH, IN_WORKSPACE_ROOT};
 
 /// The settings in the metadata of a message; later members of this list override earlier ones.
 pub(super) fn read(
@@ -31,14 +32,21 @@ pub(super) fn read(
     requested
 }
 
-/// The settings of Gemini CLI's clients on their own.
+/// The settings of `POST /tasks` of Gemini CLI's clients. The member of the REST API counts too.
 pub(super) fn read_gemini(
     decoder: &mut Decoder,
     settings: Value,
     place: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
-    let members = decoder.members(settings, place)?;
-    read_members(decoder, members, GEMINI)
+    let mut members = decoder.members(settings, place)?;
+    let root = members.nonempty_text(decoder, "workspaceRoot");
+    let mut requested = read_members(decoder, members, GEMINI)?;
+    requested.said_in = IN_WORKSPACE_PATH.to_owned();
+    if let (None, Some(root)) = (&requested.workspace, root) {
+        requested.workspace = Some(root.into());
+        requested.said_in = IN_WORKSPACE_ROOT.to_owned();
+    }
+    Some(requested)
 }
 
 /// Accepts camelCase and snake_case. Only attache's own object refuses unknown members: the others may hold members
@@ -56,6 +64,7 @@ fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> O
         local_servers: Vec::new(),
         allowed_tools: members.texts(decoder, "allowedTools"),
         auto_execute: members.boolean(decoder, "autoExecute").unwrap_or(false),
+        api_key_name: None,
         said_in: key.to_owned(),
     };
     if key == OWN

@@ -7,7 +7,7 @@ use attache_domain::{
     TaskId, TurnOutcome, Verdict, devtool_event_of,
 };
 use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile, live_routes};
+use attache_wire::devtool::{DevtoolFrame, Profile, live_routes, rest_api};
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, edit, exec};
@@ -284,10 +284,10 @@ fn the_address_of_a_socket_may_hold_a_task_and_a_cursor() {
 
 #[test]
 fn only_settings_of_gemini_clients_ask_for_the_bare_id() {
-    let settings = |settings: Value| live_routes::is_gemini_create(&json!({ "agentSettings": settings }));
+    let settings = |settings: Value| rest_api::is_gemini_create(&json!({ "agentSettings": settings }));
     assert!(settings(json!({ "kind": "agent-settings" })));
     assert!(settings(json!({ "workspacePath": "/w" })));
     assert!(!settings(json!({ "model": "m" })));
-    assert!(!live_routes::is_gemini_create(&Value::Null));
-    assert!(!live_routes::is_gemini_create(&json!({ "contextId": "c" })));
+    assert!(!rest_api::is_gemini_create(&Value::Null));
+    assert!(!rest_api::is_gemini_create(&json!({ "contextId": "c" })));
 }

@@ -42,7 +42,7 @@ async fn e5_a_required_extension_must_be_asked_for_on_every_operation() {
             EXTENSION_REQUIRED.refuses(pair, &other, &ask, what).await;
         }
     }
-    let listed = Refusal::read(Pair::Rest10, &client.get("/tasks").await);
+    let listed = Refusal::read(Pair::Rest10, &client.with("A2A-Version", "1.0").get("/tasks").await);
     EXTENSION_REQUIRED.check(Pair::Rest10, &listed);
     assert_eq!(client.get("/health").await.json()["totalTasks"], 0);
 }

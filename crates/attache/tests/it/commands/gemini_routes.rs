@@ -120,11 +120,13 @@ async fn what_is_wrong_with_a_task_that_is_asked_for_is_said() {
     let world = World::silent().await;
     let client = world.server.client();
     for (body, part) in [
-        (json!([]), "must be an object"),
-        (json!({"contextId": 5}), "contextId"),
-        (json!({"agentSettings": "x"}), "agentSettings must be an object"),
-        (json!({"agentSettings": {"workspacePath": "/no/such/folder"}}), "workspace"),
-        (json!({"agentSettings": {"model": "nonsense:x"}}), "model"),
+        (json!({"contextId": 5, "agentSettings": {"kind": "agent-settings"}}), "contextId"),
+        (json!({"agentSettings": {"workspacePath": "/no/such/folder"}}), "agentSettings.workspacePath"),
+        (
+            json!({"agentSettings": {"kind": "agent-settings", "workspaceRoot": "/no/such/folder"}}),
+            "agentSettings.workspaceRoot",
+        ),
+        (json!({"agentSettings": {"kind": "agent-settings", "model": "nonsense:x"}}), "agentSettings.model"),
     ] {
         let answer = client.post("/tasks", &body).await;
         assert_eq!(answer.status, 400, "{body}: {}", answer.text());

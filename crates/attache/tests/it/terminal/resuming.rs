@@ -41,6 +41,13 @@ async fn a_killed_session_asks_again_what_it_asked() {
     terminal.line("y").await;
     terminal.until("The result for one is here.").await;
     assert!(world.work("one").exists());
+    terminal.press(CTRL_D).await;
+    terminal.end().await;
+    // The conversation is shown without the questions about calls.
+    let mut terminal = world.start(&["--resume"]);
+    terminal.until("goes on with session").await;
+    let shown = terminal.until("The result for one is here.").await;
+    assert!(shown.contains("> make one") && !shown.contains("Approved"), "{shown}");
 }
 
 #[tokio::test]

@@ -1,0 +1,100 @@
+//! Requests with one response: a task, lists, push configurations, the extended card.
+
+use std::io::{self, Write};
+
+use attache_client::{Client, ListTasks, PushConfig, RemotePushConfig};
+use attache_domain::visible_line;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::arguments::{CallArguments, Request};
+use super::connection::refused;
+use super::end::CallEnd;
+
+pub(super) async fn run(
+    client: &Client,
+    request: Request,
+    arguments: &CallArguments,
+) -> anyhow::Result<CallEnd> {
+    let json = arguments.json;
+    match request {
+        Request::Show { task } => return show(client, &task, json).await,
+        Request::ExtendedCard => print_json(&client.extended_card_document().await.map_err(refused)?)?,
+        Request::Cancel { task } => cancel(client, &task, json).await?,
+        Request::List => list(client, arguments).await?,
+        Request::Push { task, url } => {
+            let id = Uuid::new_v4().to_string().into();
+            let config = PushConfig { id, url, token: None, authentication: None };
+            let created = client.create_push_config(&task, config).await.map_err(refused)?;
+            print_pushes(&[created], json)?;
+        }
+        Request::ListPushes { task } => {
+            let page = client.push_configs(&task, "").await.map_err(refused)?;
+            print_pushes(&page.configs, json)?;
+        }
+        Request::DeletePush { task, id } => {
+            client.delete_push_config(&task, &id).await.map_err(refused)?;
+        }
+        Request::Send { .. } | Request::Follow { .. } => {}
+    }
+    Ok(CallEnd::Told)
+}
+
+async fn show(client: &Client, task: &str, json: bool) -> anyhow::Result<CallEnd> {
+    let task = client.get(task, None).await.map_err(refused)?;
+    match json {
+        true => print_json(&task.to_json())?,
+        false => io::stdout().write_all(crate::tasks::page_of(&task).as_bytes())?,
+    }
+    Ok(CallEnd::of_task(&task.status))
+}
+
+async fn cancel(client: &Client, task: &str, json: bool) -> anyhow::Result<()> {
+    let task = client.cancel(task).await.map_err(refused)?;
+    if json {
+        return print_json(&task.to_json());
+    }
+    writeln!(io::stdout(), "task {} is {}", visible_line(task.id.as_str()), task.status.state_name())?;
+    Ok(())
+}
+
+/// One page, which is as many tasks as a person looks at.
+async fn list(client: &Client, arguments: &CallArguments) -> anyhow::Result<()> {
+    let context = arguments.context.as_deref().map(Into::into);
+    let list = ListTasks { context, history_length: Some(0), ..ListTasks::default() };
+    let page = client.list(list).await.map_err(refused)?;
+    if arguments.json {
+        return print_json(&Value::Array(page.tasks.iter().map(|task| task.to_json()).collect()));
+    }
+    let mut out = io::stdout().lock();
+    for task in &page.tasks {
+        let (id, context) = (visible_line(task.id.as_str()), visible_line(task.context.as_str()));
+        writeln!(out, "{id}  {:<14}  {context}", task.status.state_name())?;
+    }
+    if !page.next_page_token.is_empty() {
+        writeln!(io::stderr(), "[there are more, {} in all]", page.total_size)?;
+    }
+    Ok(())
+}
+
+/// Tokens and credentials are not shown.
+fn print_pushes(configs: &[RemotePushConfig], json: bool) -> anyhow::Result<()> {
+    if json {
+        let shown = configs
+            .iter()
+            .map(|it| json!({ "task": it.task.as_str(), "id": it.config.id.as_str(), "url": it.config.url }));
+        return print_json(&Value::Array(shown.collect()));
+    }
+    let mut out = io::stdout().lock();
+    for RemotePushConfig { config, .. } in configs {
+        writeln!(out, "{}  {}", visible_line(config.id.as_str()), visible_line(&config.url))?;
+    }
+    Ok(())
+}
+
+fn print_json(value: &Value) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,307 @@
+//! The REST API: tasks, prompts with named events, confirmations and commands.
+//!
+//! Reading, listing and canceling go the way of A2A's HTTP+JSON binding and answer with the union of both.
+
+mod commands;
+
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
+
+use attache_domain::{
+    ApiKey, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, RequestedSettings,
+    Scope, SendMessage, TaskId,
+};
+use attache_session::{Reservation, SendReply};
+use attache_wire::devtool::rest_api::{
+    self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Found, Route, TaskState,
+};
+use attache_wire::devtool::{Profile, gemini_routes as gemini, live_routes};
+use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest as a2a, version};
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, header};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::app::{App, RequestOrigin, verb_not_allowed};
+use crate::connection_origin::Admission;
+use crate::extension_selection::ExtensionSelection;
+use crate::framing::{BindingName, Framing, json as answer, rest_fault};
+use crate::handler::TaskForm;
+use crate::http::Response;
+use crate::operations::{open_call, shape};
+use crate::request_body::RequestBody;
+use crate::task_stream::{StreamOpening, StreamStart};
+use crate::{body, gemini_routes, health, large_bodies, last_event_id, rest};
+
+const JSON: &str = "application/json";
+
+/// The route of the request, unless its client speaks A2A and A2A has the path too.
+pub(crate) fn find(head: &Parts) -> Option<Found> {
+    let found = rest_api::find(head.method.as_str(), head.uri.path())?;
+    match &found {
+        Found::Route { is_shared: true, .. } if speaks_a2a(head) => None,
+        _ => Some(found),
+    }
+}
+
+/// Whether the path is one of this API and not of A2A.
+pub(crate) fn is_alone_on(head: &Parts) -> bool {
+    let found = rest_api::find(head.method.as_str(), head.uri.path());
+    matches!(found, Some(Found::Route { is_shared: false, .. } | Found::OtherMethod { .. }))
+}
+
+/// Whether the client names a version or an extension of A2A, or asks for A2A's media type.
+fn speaks_a2a(head: &Parts) -> bool {
+    let names = [version::HEADER_NAME, "a2a-extensions", "x-a2a-extensions"];
+    let accepts =
+        |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains("application/a2a+json"));
+    names.iter().any(|name| head.headers.contains_key(*name))
+        || head.headers.get_all(header::ACCEPT).iter().any(accepts)
+        || head.uri.query().is_some_and(|query| version::parse_requested(None, Some(query)) != Ok(None))
+}
+
+pub(crate) async fn handle(
+    app: &Arc<App>,
+    found: Found,
+    head: &Parts,
+    body: &mut RequestBody,
+    origin: RequestOrigin,
+) -> Response {
+    let (route, parameter) = match found {
+        Found::Route { route, parameter, .. } => (route, parameter.unwrap_or_default()),
+        Found::OtherMethod { allowed } => return as_json(verb_not_allowed(head, allowed)),
+    };
+    let response = match route {
+        Route::Health => return health::serve(app).await,
+        Route::OpenApi => return open_api(app),
+        Route::ListTasks | Route::GetTask | Route::ListCommands => {
+            rest::handle(app, head, body, origin, TaskForm::Union).await
+        }
+        Route::CancelTask => {
+            let (kind, task) = (OperationKind::Cancel, Some(parameter));
+            let route = a2a::Route { dialect: Dialect::V1_0, kind, tenant: None, task, config: None };
+            rest::serve(app, route, head, body, origin, TaskForm::Union).await
+        }
+        Route::CreateTask | Route::ExecuteTask | Route::Confirm | Route::ExecuteCommand => {
+            match body::read(&head.headers, body, &app.options.limits).await {
+                Ok(bytes) => {
+                    let length = bytes.len();
+                    let request = Request { app, head, origin, parameter };
+                    large_bodies::run(length, pin!(request.serve(route, bytes))).await
+                }
+                Err(fault) => rest_fault(Version::V1_0, &fault),
+            }
+        }
+    };
+    as_json(response)
+}
+
+/// Clients of this API know one media type for JSON.
+pub(crate) fn as_json(mut response: Response) -> Response {
+    let media_type = response.headers().get(header::CONTENT_TYPE);
+    if media_type.is_some_and(|media_type| media_type == a2a::content_type(Version::V1_0)) {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+    }
+    response
+}
+
+fn open_api(app: &App) -> Response {
+    static DOCUMENT: OnceLock<Vec<u8>> = OnceLock::new();
+    let document = DOCUMENT
+        .get_or_init(|| rest_api::to_bytes(&rest_api::openapi::document("/", &app.options.card.version)));
+    answer(200, JSON, document.clone())
+}
+
+/// A request with a body of this API.
+struct Request<'a> {
+    app: &'a Arc<App>,
+    head: &'a Parts,
+    origin: RequestOrigin,
+    /// The parameter of the path.
+    parameter: String,
+}
+
+impl Request<'_> {
+    async fn serve(&self, route: Route, bytes: Bytes) -> Response {
+        let parsed = match bytes.is_empty() {
+            true => Ok(Value::Null),
+            false => json::parse(&bytes, self.app.options.limits.json_depth),
+        };
+        drop(bytes);
+        let body = match parsed {
+            Ok(body) if route == Route::CreateTask => return self.create(body).await,
+            Ok(body) => body,
+            Err(fault) => return rest_fault(Version::V1_0, &fault),
+        };
+        let kind = match route {
+            Route::ExecuteTask => OperationKind::Stream,
+            Route::Confirm => OperationKind::Send,
+            _ => OperationKind::Execute,
+        };
+        let served = match (self.origin.caller.may_ask(kind), route) {
+            (Err(fault), _) => Err(fault),
+            (Ok(()), Route::ExecuteTask) => self.execute(body).await,
+            (Ok(()), Route::Confirm) => self.confirm(body).await,
+            (Ok(()), _) => self.run_command(body).await,
+        };
+        self.app.metrics.count_call(BindingName::Rest, Version::V1_0, kind, served.as_ref().err());
+        served.unwrap_or_else(|fault| self.refuse(&fault))
+    }
+
+    fn refuse(&self, fault: &Fault) -> Response {
+        tracing::debug!(request = self.origin.number, %fault, "a call was refused");
+        rest_fault(Version::V1_0, fault)
+    }
+
+    fn scope(&self) -> Scope {
+        self.origin.caller.scope("")
+    }
+
+    /// A client of Gemini CLI's server gets the id alone, and its form of errors. One without settings is taken for such a
+    /// client where the operator says so.
+    async fn create(&self, body: Value) -> Response {
+        let options = &self.app.options;
+        let is_gemini = rest_api::is_gemini_create(&body)
+            || (body["agentSettings"].is_null() && options.default_profile == Profile::Gemini);
+        match self.reserve(body, is_gemini).await {
+            Ok((status, created)) => answer(status, JSON, created),
+            Err(fault) if is_gemini => gemini_routes::fault_response(&fault),
+            Err(fault) => self.refuse(&fault),
+        }
+    }
+
+    /// Reserves an id for a task whose first message is yet to come. A server for one session names that.
+    async fn reserve(&self, body: Value, is_gemini: bool) -> Result<(u16, Vec<u8>), Fault> {
+        let (app, scope) = (self.app, self.scope());
+        if let Some(session) = app.options.live_session.clone() {
+            return Ok((200, self.created(&scope, session, is_gemini).await?));
+        }
+        if self.origin.connection.admission == Admission::Reserve {
+            return Err(Fault::Busy { what: "all connections are taken" });
+        }
+        // Who may not send prompts must not fill the memory for keys.
+        self.origin.caller.may_ask(OperationKind::Execute)?;
+        let (context, mut requested) = match is_gemini {
+            true => gemini::read_create(body)?,
+            false => {
+                let (context, mut requested, key) = CreateTask::read(body)?.into_parts();
+                self.keep_key(requested.as_deref_mut(), key);
+                (context, requested)
+            }
+        };
+        if let Some(requested) = requested.as_mut().filter(|_| self.origin.is_local) {
+            requested.mark_local_client();
+        }
+        // A session of the live endpoint stays open between prompts.
+        let profile = if is_gemini || app.options.live { Profile::Gemini } else { Profile::RestApi };
+        let rights = self.origin.caller.rights();
+        let reservation = Reservation { context, requested, ending: profile.ending(), rights };
+        let task = app.session.reserve(&scope, reservation).await?;
+        Ok((201, self.created(&scope, task, is_gemini).await?))
+    }
+
+    async fn created(&self, scope: &Scope, task: TaskId, is_gemini: bool) -> Result<Vec<u8>, Fault> {
+        let app = self.app;
+        if is_gemini {
+            return Ok(rest_api::to_bytes(&task.as_str()));
+        }
+        let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
+        Ok(match app.options.live {
+            true => gemini::to_bytes(&live_routes::created(&reserved.view)),
+            false => rest_api::to_bytes(&Created::of(&reserved.view)),
+        })
+    }
+
+    /// Keeps the key in memory, under a new name in the settings.
+    fn keep_key(&self, requested: Option<&mut RequestedSettings>, key: Option<ApiKey>) {
+        if let (Some(requested), Some(key)) = (requested, key) {
+            let name = Uuid::new_v4().to_string();
+            self.app.options.api_keys.keep(name.clone(), key);
+            requested.api_key_name = Some(name);
+        }
+    }
+
+    /// A prompt, and what happens until it is settled.
+    async fn execute(&self, body: Value) -> Result<Response, Fault> {
+        let app = self.app;
+        let (mut send, key) = ExecuteTask::read(body)?.into_send(TaskId::from(self.parameter.as_str()));
+        self.keep_key(send.message.requested.as_deref_mut(), key);
+        complete(app, &self.head.headers, &mut send, self.origin);
+        let scope = self.scope();
+        // A client that was cut off sends the same message again.
+        let after = last_event_id::cursor(&self.head.headers)?;
+        let message = send.message.id.clone();
+        let operation = Operation::Stream(send);
+        let open_call = open_call(app, &scope, self.origin, &operation).await?;
+        let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
+        let (subscription, bare) = app.session.stream(&scope, send, after.as_ref()).await?;
+        tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
+        let progress = &subscription.view.progress;
+        let received = progress.received.iter().rev().find(|received| received.id == message);
+        let turn = received.map_or(progress.turn.number, |received| received.turn);
+        let first = if bare { StreamOpening::Message } else { StreamOpening::Prompt { turn } };
+        let shape = shape(None, Profile::RestApi);
+        let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
+        let encoder = Encoder { encoding: Encoding::Json(Dialect::V1_0), epoch: None };
+        Ok(Framing::NamedEvents.stream(app, encoder, start))
+    }
+
+    /// The answer to the question about a call.
+    async fn confirm(&self, body: Value) -> Result<Response, Fault> {
+        let app = self.app;
+        let confirmation = Confirmation::read(body)?;
+        let scope = self.scope();
+        let task = TaskId::from(self.parameter.as_str());
+        self.check_has_begun(&scope, &task, &confirmation).await?;
+        let mut send = confirmation.to_send(task);
+        complete(app, &self.head.headers, &mut send, self.origin);
+        send.configuration.return_immediately = true;
+        let operation = Operation::Send(send);
+        let _open_call = open_call(app, &scope, self.origin, &operation).await?;
+        let Operation::Send(send) = operation else { return Err(Fault::Internal) };
+        let SendReply::Task(view) = app.session.send(&scope, send).await? else {
+            return Err(Fault::Internal);
+        };
+        let delivered = Delivered {
+            task_id: view.task.as_str(),
+            tool_call_id: &confirmation.tool_call_id,
+            option_id: &confirmation.option_id,
+            state: TaskState::of_view(&view),
+        };
+        Ok(answer(200, JSON, rest_api::to_bytes(&delivered)))
+    }
+
+    /// An answer must not become the first message of a task that waits for one. The session refuses all other answers that
+    /// nothing was asked for.
+    async fn check_has_begun(
+        &self,
+        scope: &Scope,
+        task: &TaskId,
+        confirmation: &Confirmation,
+    ) -> Result<(), Fault> {
+        let get = GetTask { task: task.clone(), history_length: None, at: None };
+        let seen = self.app.session.get(scope, &get).await?;
+        if !seen.view.shown_history(None).is_empty() {
+            return Ok(());
+        }
+        Err(Fault::NothingToAnswer { call: confirmation.tool_call_id.clone(), open: Vec::new() })
+    }
+}
+
+/// Adds what A2A requires and this API does not: an id, and what the client expects.
+fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: RequestOrigin) {
+    let has_own_id = !send.message.id.as_str().is_empty();
+    if !has_own_id {
+        send.message.id = MessageId::from(Uuid::new_v4().to_string());
+    }
+    if let Some(requested) = send.message.requested.as_mut().filter(|_| origin.is_local) {
+        requested.mark_local_client();
+    }
+    let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
+    extensions.set_recognized_profile(Some(Profile::RestApi));
+    extensions.apply_to(app, send, origin, Interface::Rest);
+    if has_own_id {
+        send.options.duplicate_rule = DuplicateRule::Id;
+    }
+}

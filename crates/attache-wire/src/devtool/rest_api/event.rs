@@ -1,0 +1,136 @@
+//! The events of a prompt: text, thoughts, tool calls and states, each under a name of its own.
+//!
+//! They say less than the other dialects do: there are no artifacts and no notices. A confirmation is a tool call with
+//! options.
+
+use std::borrow::Cow;
+
+use attache_domain::{CallChange, DevtoolEvent, Message, StateReason, TaskView, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::call::ToolCallUpdate;
+use super::responses::{TaskState, format_time};
+use crate::devtool::{DevtoolFrame, thought};
+
+/// One event of `POST /tasks/{taskId}/execute`; its name is its `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum RestEvent<'a> {
+    /// The task entered a state. The prompt is settled with `completed` and with `error`.
+    StateChange {
+        state: TaskState,
+        timestamp: String,
+        /// Why the task failed, or what it needs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    ToolCallUpdate(Box<ToolCallUpdate<'a>>),
+    /// The next piece of the answer.
+    TextContent {
+        text: Cow<'a, str>,
+        /// The text since the last tool call is void, because the answer starts again.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        withdrawn: bool,
+    },
+    Thought {
+        thought: String,
+    },
+    ThoughtSummary {
+        summary: &'a str,
+    },
+}
+
+pub(in crate::devtool) fn shows(happening: &DevtoolEvent<'_>) -> bool {
+    match happening {
+        // The state is still `running`; the calls hold the question.
+        DevtoolEvent::State { why, .. } => {
+            !matches!(why, StateReason::Noticed | StateReason::ApprovalAsked | StateReason::Resumed)
+        }
+        DevtoolEvent::Thought(text) => thoughts(text).next().is_some(),
+        DevtoolEvent::Artifact { .. } | DevtoolEvent::Prompt { .. } => false,
+        _ => true,
+    }
+}
+
+/// Writes what follows `event: ` in a stream of server-sent events. A thought may be two events.
+pub(in crate::devtool) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
+    match occasion.happening {
+        DevtoolEvent::State { state, message, why, .. } => {
+            write_state_change(
+                TaskState::of(state, why == StateReason::TurnEnded),
+                message,
+                occasion.at,
+                out,
+            );
+        }
+        DevtoolEvent::Text(text) => write_event(&RestEvent::text(text), out),
+        DevtoolEvent::TextWithdrawn => {
+            write_event(&RestEvent::TextContent { text: "".into(), withdrawn: true }, out);
+        }
+        DevtoolEvent::Thought(text) => {
+            for (index, event) in thoughts(text).enumerate() {
+                if index > 0 {
+                    out.extend_from_slice(b"\n\nevent: ");
+                }
+                write_event(&event, out);
+            }
+        }
+        DevtoolEvent::Call { call, moved } => {
+            let answer = moved == CallChange::Answered;
+            write_event(&RestEvent::ToolCallUpdate(Box::new(ToolCallUpdate::of(call, answer))), out);
+        }
+        DevtoolEvent::CallOutput { call, text } => {
+            let update = ToolCallUpdate { output: Some(text.into()), ..ToolCallUpdate::of(call, false) };
+            write_event(&RestEvent::ToolCallUpdate(Box::new(update)), out);
+        }
+        DevtoolEvent::Replied(message) => write_event(&RestEvent::text(&message.text()), out),
+        DevtoolEvent::Artifact { .. } | DevtoolEvent::Prompt { .. } => {}
+    }
+}
+
+/// The state of the task now, for a client that has nothing to wait for.
+pub(crate) fn write_state(view: &TaskView, out: &mut Vec<u8>) {
+    write_state_change(TaskState::of_view(view), view.status.message.as_deref(), view.status.at, out);
+}
+
+fn write_state_change(state: TaskState, message: Option<&Message>, at: Timestamp, out: &mut Vec<u8>) {
+    let error = (state == TaskState::Error).then(|| {
+        message.map(Message::text).filter(|text| !text.is_empty()).unwrap_or_else(|| NO_REASON.into())
+    });
+    write_event(&RestEvent::StateChange { state, timestamp: format_time(at), error }, out);
+}
+
+/// A canceled task has no message.
+const NO_REASON: &str = "The task was canceled.";
+
+fn write_event(event: &RestEvent<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(event.name().as_bytes());
+    out.extend_from_slice(b"\ndata: ");
+    serde_json::to_writer(out, event).expect("memory takes every write");
+}
+
+/// The subject is the summary.
+fn thoughts(text: &str) -> impl Iterator<Item = RestEvent<'_>> {
+    let (subject, description) = thought::split(text);
+    let summary = (!subject.is_empty()).then_some(RestEvent::ThoughtSummary { summary: subject });
+    let thought = (!description.is_empty()).then_some(RestEvent::Thought { thought: description });
+    thought.into_iter().chain(summary)
+}
+
+impl<'a> RestEvent<'a> {
+    fn text(text: &'a str) -> Self {
+        Self::TextContent { text: text.into(), withdrawn: false }
+    }
+
+    /// The name of its kind, as in its `type`.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::StateChange { .. } => "state_change",
+            Self::ToolCallUpdate(_) => "tool_call_update",
+            Self::TextContent { .. } => "text_content",
+            Self::Thought { .. } => "thought",
+            Self::ThoughtSummary { .. } => "thought_summary",
+        }
+    }
+}

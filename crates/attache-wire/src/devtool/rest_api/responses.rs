@@ -1,0 +1,185 @@
+//! The responses of the REST API besides tasks.
+
+use attache_domain::{CommandCall, PartContent, TaskView, Timestamp, TurnPhase};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The state of a task in the REST API. The `status` of a task has the state of A2A besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskState {
+    /// It waits for its first message, works, or waits for a confirmation.
+    Running,
+    /// The latest prompt is settled.
+    Completed,
+    /// It failed, was canceled or rejected, or needs a credential.
+    Error,
+}
+
+impl TaskState {
+    /// `is_over`: the turn has ended. A task that stays open for the next prompt is then completed, too.
+    pub(super) fn of(state: attache_domain::TaskState, is_over: bool) -> Self {
+        use attache_domain::TaskState as A2a;
+        match state {
+            A2a::Completed => Self::Completed,
+            A2a::InputRequired if is_over => Self::Completed,
+            A2a::AuthRequired if is_over => Self::Error,
+            A2a::Submitted | A2a::Working | A2a::InputRequired | A2a::AuthRequired => Self::Running,
+            A2a::Failed | A2a::Rejected | A2a::Canceled => Self::Error,
+        }
+    }
+
+    pub fn of_view(view: &TaskView) -> Self {
+        Self::of(view.status.state, view.progress.turn.phase == TurnPhase::Over)
+    }
+}
+
+/// The response to `POST /tasks`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Created<'a> {
+    task_id: &'a str,
+    /// The same as `taskId`.
+    id: &'a str,
+    /// The same as `taskId`, on a server with the live endpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+    context_id: &'a str,
+    /// `running`; on a server with the live endpoint `submitted`.
+    state: &'static str,
+}
+
+impl<'a> Created<'a> {
+    pub fn of(view: &'a TaskView) -> Self {
+        let task = view.task.as_str();
+        Self {
+            task_id: task,
+            id: task,
+            session_id: None,
+            context_id: view.context.as_str(),
+            state: "running",
+        }
+    }
+}
+
+/// The response to a confirmation that was taken.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivered<'a> {
+    pub task_id: &'a str,
+    pub tool_call_id: &'a str,
+    pub option_id: &'a str,
+    pub state: TaskState,
+}
+
+/// The result of a command.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandResult {
+    success: bool,
+    /// The result for people, or why there is none.
+    output: String,
+    /// The task of the command; absent when the command was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+    /// The data of the command, where it has any: `extensions` for `list-extensions`.
+    #[serde(flatten)]
+    data: Map<String, Value>,
+}
+
+/// Time as in A2A.
+pub(super) fn format_time(at: Timestamp) -> String {
+    format!("{at:.3}")
+}
+
+/// The result of the command whose task is `view`.
+pub fn command_result(command: &CommandCall, view: &TaskView) -> CommandResult {
+    let success = TaskState::of_view(view) == TaskState::Completed;
+    let text = view.answer_text();
+    let output = match text.is_empty() || !success {
+        true => view.status.message.as_ref().map(|message| message.text()).unwrap_or_default(),
+        false => text,
+    };
+    let result = view.artifacts.iter().find(|artifact| artifact.is_result());
+    let data = match result.and_then(|artifact| artifact.parts.first()).map(|part| &part.content) {
+        Some(PartContent::Data(Value::Object(data))) => data.clone(),
+        _ => Map::new(),
+    };
+    CommandResult { success, output, task_id: Some(view.task.to_string()), data: named(command, data) }
+}
+
+/// The response to a command that the model works on: its task goes on.
+pub fn command_started(view: &TaskView) -> CommandResult {
+    let output = "The command works in its task.".to_owned();
+    CommandResult { success: true, output, task_id: Some(view.task.to_string()), data: Map::new() }
+}
+
+/// The response to a command that there is not, or that takes other arguments.
+pub fn command_refused(why: String) -> CommandResult {
+    CommandResult { success: false, output: why, task_id: None, data: Map::new() }
+}
+
+/// Only data that cannot be confused with the members of the response.
+fn named(command: &CommandCall, mut data: Map<String, Value>) -> Map<String, Value> {
+    if command.path.join(" ") == "list-extensions" {
+        data.retain(|name, _| name == "extensions");
+        return data;
+    }
+    match data.is_empty() {
+        true => data,
+        false => Map::from_iter([("data".to_owned(), json!(data))]),
+    }
+}
+
+/// The response to `GET /commands`. Sub-commands have the same members.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CommandList {
+    commands: Vec<Command>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Command {
+    name: String,
+    description: String,
+    arguments: Vec<CommandArgument>,
+    sub_commands: Vec<Command>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CommandArgument {
+    name: String,
+    description: String,
+    is_required: bool,
+}
+
+/// The response to `GET /health`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    /// `healthy` or `unhealthy`.
+    status: String,
+    /// Seconds since the start.
+    uptime: f64,
+    active_tasks: u64,
+    /// Absent while the store cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_tasks: Option<u64>,
+}
+
+/// An error, as in A2A 1.0.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorBody {
+    error: ErrorStatus,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorStatus {
+    /// The HTTP status.
+    code: u16,
+    /// Such as `INVALID_ARGUMENT`.
+    status: String,
+    message: String,
+    /// Reason, wrong members and delay of a retry, for programs.
+    details: Vec<Map<String, Value>>,
+}

@@ -1,0 +1,153 @@
+//! `attache call` against our own server and against scripted agents: the real binary calls.
+
+use std::process::Stdio;
+
+use attache_testkit::WAIT_TIMEOUT;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use serde_json::{Value, json};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::support::launch;
+
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// `attache call` with these arguments and nothing on standard input.
+pub(crate) async fn call(arguments: &[&str]) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+    command.arg("call").args(arguments).env_clear().kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = timeout(WAIT_TIMEOUT, command.output()).await.expect("it ends in time").unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+#[track_caller]
+fn check(ended: &Ended, code: i32, out: &str, err: &[&str]) {
+    assert_eq!((ended.code, ended.out.as_str()), (Some(code), out), "{}", ended.err);
+    for words in err {
+        assert!(ended.err.contains(words), "{words:?} in {}", ended.err);
+    }
+}
+
+fn json_body(value: &Value) -> PlannedResponse {
+    PlannedResponse::text(200, "application/json", &value.to_string())
+}
+
+/// A card with one interface.
+fn card(url: &str, streaming: bool) -> PlannedResponse {
+    let interface = json!({"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+    json_body(&json!({
+        "name": "agent", "supportedInterfaces": [interface], "capabilities": {"streaming": streaming},
+    }))
+}
+
+fn result(result: &Value) -> PlannedResponse {
+    json_body(&json!({"jsonrpc": "2.0", "id": 1, "result": result}))
+}
+
+fn task(state: &str, more: &Value) -> Value {
+    let mut task = json!({"id": "t-1", "contextId": "c-1", "status": {"state": state}});
+    task.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({ "task": task })
+}
+
+#[tokio::test]
+async fn our_own_server_is_called_in_both_versions_and_all_bindings() {
+    let launch = launch().in_memory().settings("[card]\ngrpc = \"authority\"\n");
+    let server = launch.start().await;
+    for version in ["1.0", "0.3"] {
+        for binding in ["jsonrpc", "http", "grpc"] {
+            let flags = ["--version", version, "--binding", binding];
+            let ended = call(&[&[server.url(), "help"], &flags[..]].concat()).await;
+            assert_eq!(ended.code, Some(0), "{version} {binding}: {}", ended.err);
+            assert!(!ended.out.trim().is_empty(), "{version} {binding}: {}", ended.err);
+            let told = call(&[&[server.url(), "help", "--json"], &flags[..]].concat()).await;
+            let events: Vec<Value> =
+                told.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let id = events[0]["task"]["id"].as_str().unwrap().to_owned();
+            let shown = call(&[&[server.url(), "--task", &id, "--json"], &flags[..]].concat()).await;
+            let shown: Value = serde_json::from_str(&shown.out).unwrap();
+            assert_eq!(shown["status"]["state"], "TASK_STATE_COMPLETED", "{version} {binding}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_sends_does_not_steer_the_terminal() {
+    let hostile = json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [
+        {"text": "\u{1b}[2Jgone\u{7}"}, {"data": {"\u{1b}]0;x\u{7}": 1}},
+    ]}});
+    let agent = ModelServer::with_responses([card("/", false), result(&hostile)]);
+    let ended = call(&[&agent.url(), "hi"]).await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let said = format!("{}{}", ended.out, ended.err);
+    assert!(!said.contains('\u{1b}') && !said.contains('\u{7}') && said.contains(r"\u{1b}[2Jgone"), "{said}");
+    let refusal = json_body(&json!({"error": {"code": -32603, "message": "\u{1b}[31mno"}}));
+    let agent = ModelServer::with_responses([card("/", false), refusal]);
+    check(&call(&[&agent.url(), "hi"]).await, 1, "", &[r"error: \u{1b}[31mno"]);
+}
+
+#[tokio::test]
+async fn the_exit_code_tells_how_the_task_ended() {
+    for (state, code) in [
+        ("TASK_STATE_COMPLETED", 0),
+        ("TASK_STATE_FAILED", 3),
+        ("TASK_STATE_REJECTED", 4),
+        ("TASK_STATE_CANCELED", 5),
+        ("TASK_STATE_INPUT_REQUIRED", 6),
+        ("TASK_STATE_AUTH_REQUIRED", 7),
+    ] {
+        let artifacts = json!({"artifacts": [{"artifactId": "a", "parts": [{"text": "so far"}]}]});
+        let agent = ModelServer::with_responses([card("/", false), result(&task(state, &artifacts))]);
+        check(&call(&[&agent.url(), "hi"]).await, code, "so far\n", &[]);
+    }
+}
+
+#[tokio::test]
+async fn questions_are_answered_from_the_command_line() {
+    let asked = json!({"status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {
+        "messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}],
+    }}});
+    let done = json!({"artifacts": [{"artifactId": "a", "parts": [{"text": "done"}]}]});
+    let agent = ModelServer::with_responses([
+        card("/", false),
+        result(&task("", &asked)),
+        result(&task("TASK_STATE_COMPLETED", &done)),
+    ]);
+    let ended = call(&[&agent.url(), "hi", "--answer", "the first"]).await;
+    check(&ended, 0, "done\n", &["[input-required]", "Which one?"]);
+    let received = agent.received();
+    let message = &received[2].json()["params"]["message"];
+    assert_eq!((&message["taskId"], &message["contextId"]), (&json!("t-1"), &json!("c-1")));
+    assert_eq!(message["parts"], json!([{"text": "the first"}]));
+}
+
+#[tokio::test]
+async fn a_result_that_only_the_task_holds_is_fetched() {
+    let kept = json!({"artifacts": [{"artifactId": "a", "parts": [{"text": "kept"}]}]});
+    let fetched = task("TASK_STATE_COMPLETED", &kept)["task"].clone();
+    let bare = task("TASK_STATE_COMPLETED", &json!({}));
+    let agent = ModelServer::with_responses([card("/", false), result(&bare), result(&fetched)]);
+    check(&call(&[&agent.url(), "hi"]).await, 0, "kept\n", &[]);
+}
+
+#[tokio::test]
+async fn another_origin_in_the_card_is_told_with_the_flag_that_allows_it() {
+    let agent = ModelServer::with_responses([card("https://evil.example/rpc", true)]);
+    let ended = call(&[&agent.url(), "hi"]).await;
+    check(
+        &ended,
+        1,
+        "",
+        &["names https://evil.example, but comes from", "hint: ", "--allow-origin https://evil.example"],
+    );
+    check(&call(&["http://127.0.0.1:9", "hi"]).await, 1, "", &["is the agent running?"]);
+    check(&call(&["no.where", "hi"]).await, 1, "", &["not a URL"]);
+    check(&call(&["http://127.0.0.1:9"]).await, 1, "", &["there is no message"]);
+    check(&call(&["http://127.0.0.1:9", "hi", "--binding", "soap"]).await, 2, "", &["jsonrpc, http, grpc"]);
+}
