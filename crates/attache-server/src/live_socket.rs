@@ -20,11 +20,13 @@ use attache_domain::{
     Fault, GetTask, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView, TurnPhase,
 };
 use attache_session::{ActivityFeed, TaskActivity};
+use attache_wire::Version;
 use attache_wire::devtool::{Profile, live_routes};
-use attache_wire::jsonrpc::RequestId;
+use attache_wire::jsonrpc::{self, RequestId};
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderMap;
 use http::request::Parts;
+use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
@@ -56,6 +58,9 @@ const MAX_KEPT_BYTES: usize = 8 << 10;
 
 /// The client gets this long to read the reason of a close, and to answer it.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// For a client that was so slow that tasks began and ended without being shown to it.
+const MISSED: &str = "this connection was too slow to show all sessions: list the tasks, and subscribe with a cursor to read on";
 
 const PING: [u8; 2] = [0x89, 0];
 
@@ -139,9 +144,18 @@ async fn follow_active(
             let page = app.session.list(scope, &list).await?;
             listed += page.tasks.len().max(1);
             for view in page.tasks.iter().filter(|view| view.progress.turn.phase != TurnPhase::Over) {
-                match view.progress.awaits_first_message() {
-                    true => write_state(app, view, out),
-                    false => followed.add(&view.task, None).await?,
+                if view.progress.awaits_first_message() {
+                    write_state(app, view, out);
+                    continue;
+                }
+                match followed.add(&view.task, None).await {
+                    Ok(()) | Err(Fault::TaskNotFound { .. }) => {}
+                    // The client sees the others, and is told once.
+                    Err(fault @ Fault::LimitReached { .. }) => {
+                        write_fault(&RequestId::Null, &fault, out);
+                        return Ok(());
+                    }
+                    Err(fault) => return Err(fault),
                 }
             }
             if page.next_page_token.is_empty() {
@@ -156,6 +170,12 @@ async fn follow_active(
 fn write_state(app: &App, view: &TaskView, out: &mut Vec<u8>) {
     let opened = TextFrame.open_unnumbered(out);
     encoder(app).write_task_item(view, shape(None, Profile::Live), None, out);
+    TextFrame.close(opened, out);
+}
+
+fn write_fault(id: &RequestId, fault: &Fault, out: &mut Vec<u8>) {
+    let opened = TextFrame.open_unnumbered(out);
+    jsonrpc::write_error(Version::V0_3, id, fault, out);
     TextFrame.close(opened, out);
 }
 
@@ -224,7 +244,12 @@ impl LiveSocket {
                 frame = self.socket.next() => {
                     is_heard = true;
                     match frame {
-                        None | Some(Ok(Frame::Close(_))) => return Ok(()),
+                        None => return Ok(()),
+                        Some(Ok(Frame::Close(_))) => {
+                            // The reply to it is ready to be written.
+                            let _ = timeout(CLOSE_TIMEOUT, self.socket.flush()).await;
+                            return Ok(());
+                        }
                         Some(Ok(frame)) => self.receive(frame).await,
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
@@ -259,7 +284,10 @@ impl LiveSocket {
             TaskActivity::Reserved(task) => self.show_reserved(task).await,
             TaskActivity::Missed => match self.only.clone() {
                 Some(only) => self.followed.add(&only, None).await,
-                None => follow_active(&self.app, &self.scope, &mut self.followed, &mut self.out).await,
+                None => {
+                    self.add_event(&live_routes::console_log("warn", MISSED, None));
+                    follow_active(&self.app, &self.scope, &mut self.followed, &mut self.out).await
+                }
             },
             TaskActivity::Over => return Err(SocketEnd::Close(CloseCode::Away, "the server stops")),
         };
@@ -317,9 +345,12 @@ impl LiveSocket {
         if !self.only.as_ref().is_none_or(is_about) {
             return;
         }
-        let event = live_routes::console_log(line.level.name(), &line.text, task).to_string();
+        self.add_event(&live_routes::console_log(line.level.name(), &line.text, task));
+    }
+
+    fn add_event(&mut self, event: &Value) {
         let opened = TextFrame.open_unnumbered(&mut self.out);
-        self.out.extend_from_slice(event.as_bytes());
+        self.out.extend_from_slice(event.to_string().as_bytes());
         TextFrame.close(opened, &mut self.out);
     }
 

@@ -6,12 +6,12 @@ use attache_domain::{
 };
 use attache_wire::devtool::live_routes;
 use attache_wire::jsonrpc::{self, RequestId};
-use attache_wire::{Version, replay};
+use attache_wire::replay;
 use serde_json::Value;
 use tokio_tungstenite::tungstenite::Message as Frame;
 
-use super::LiveSocket;
 use super::text_frame::TextFrame;
+use super::{LiveSocket, write_fault};
 use crate::app::App;
 use crate::live_routes::{LiveRequest, complete, read_request};
 use crate::task_stream::Framer;
@@ -82,9 +82,7 @@ impl LiveSocket {
     }
 
     pub(super) fn add_fault(&mut self, id: &RequestId, fault: &Fault) {
-        let opened = TextFrame.open_unnumbered(&mut self.out);
-        jsonrpc::write_error(Version::V0_3, id, fault, &mut self.out);
-        TextFrame.close(opened, &mut self.out);
+        write_fault(id, fault, &mut self.out);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hostile and slow clients of the live endpoint's WebSocket: the others notice nothing.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use attache_testkit::TestClient;
@@ -214,22 +215,83 @@ async fn a_client_that_reads_nothing_delays_nobody_and_can_come_back() {
     assert_eq!(activity(&mut again).await, seen, "it reads on where it was");
 }
 
-#[tokio::test]
-async fn more_tasks_than_a_page_are_shown_to_a_new_socket() {
-    let server = live().script("rules: [{steps: [{say: [x], repeat: 1000, every: 1s}]}]").start().await;
-    let client = server.client();
-    let mut expected = Vec::new();
-    for number in 0..130 {
+/// Starts tasks that do not end.
+async fn busy(client: &TestClient, count: usize) -> Vec<String> {
+    let mut tasks = Vec::new();
+    for number in 0..count {
         let message = json!({"message": {"messageId": format!("m{number}"), "role": "ROLE_USER",
             "parts": [{"text": "go"}]}, "configuration": {"returnImmediately": true}});
         let sent = client.rpc("SendMessage", message).await;
-        expected.push(sent["result"]["task"]["id"].as_str().unwrap().to_owned());
+        tasks.push(sent["result"]["task"]["id"].as_str().unwrap().to_owned());
     }
+    tasks.sort();
+    tasks
+}
+
+const ENDLESS: &str = "rules: [{steps: [{wait: 60s}]}]";
+
+#[tokio::test]
+async fn more_tasks_than_a_page_are_shown_to_a_new_socket() {
+    let server = live().script(ENDLESS).start().await;
+    let expected = busy(&server.client(), 130).await;
     let mut socket = connect(&server, "/ws").await;
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     while seen.len() < expected.len() {
         seen.insert(next(&mut socket).await["taskId"].as_str().unwrap().to_owned());
     }
-    expected.sort();
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn a_socket_shows_so_many_tasks_and_says_that_there_are_more() {
+    let server = live().script(ENDLESS).start().await;
+    let tasks = busy(&server.client(), 1025).await;
+    let mut socket = connect(&server, "/ws").await;
+    let (mut seen, mut told) = (BTreeSet::new(), false);
+    while seen.len() < 1024 || !told {
+        let frame = next(&mut socket).await;
+        match frame["taskId"].as_str() {
+            Some(task) => drop(seen.insert(task.to_owned())),
+            None => {
+                let message = frame["error"]["message"].as_str().unwrap_or_else(|| panic!("{frame:#}"));
+                assert!(message.contains("1024 tasks are shown already"), "{message}");
+                told = true;
+            }
+        }
+    }
+    // The one that is left is shown alone.
+    let left = tasks.iter().find(|task| !seen.contains(*task)).unwrap();
+    let mut alone = connect(&server, &format!("/ws?taskId={left}")).await;
+    assert_eq!(next(&mut alone).await["taskId"], **left);
+}
+
+#[tokio::test]
+async fn a_client_that_was_too_slow_for_the_announcements_is_told_so() {
+    let script = "rules: [{text: go, steps: [{say: ['PIECE'], repeat: 400}]}, {steps: [{say: x}]}]";
+    let server = live().script(&script.replace("PIECE", &"x".repeat(20_000))).start().await;
+    let narrow = TcpSocket::new_v4().unwrap();
+    narrow.set_recv_buffer_size(4096).unwrap();
+    let narrow = narrow.connect(server.address().parse().unwrap()).await.unwrap();
+    let (mut slow, _) = client_async(format!("ws://{}/ws", server.address()), narrow).await.unwrap();
+    let client = server.client();
+    let large = session(&client).await;
+    client.post_stream(&format!("/tasks/{large}/messages/stream"), &prompt("go")).await.rest().await;
+    // More than are kept for it while it reads nothing.
+    let small = session(&client).await;
+    for _ in 0..300 {
+        client.post_stream(&format!("/tasks/{small}/messages/stream"), &prompt("a")).await.rest().await;
+    }
+    let told = async {
+        loop {
+            let event = next(&mut slow).await;
+            if event["kind"] == "CONSOLE_LOG" && event["content"]["level"] == "warn" {
+                return event;
+            }
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_secs(30), told).await.expect("it is told");
+    assert!(told["content"]["text"].as_str().unwrap().contains("too slow"), "{told:#}");
+    send(&mut slow, &prompt("again")).await;
+    let answered = async { while next(&mut slow).await["content"]["text"] != "again" {} };
+    tokio::time::timeout(Duration::from_secs(30), answered).await.expect("it goes on");
 }

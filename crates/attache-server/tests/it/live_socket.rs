@@ -281,6 +281,23 @@ async fn warnings_of_the_program_are_shown_to_clients_with_all_rights() {
 }
 
 #[tokio::test]
+async fn a_client_that_closes_its_socket_is_answered() {
+    let server = live().start().await;
+    let mut socket = connect(&server, "/ws").await;
+    socket.close(None).await.unwrap();
+    let closed = async {
+        loop {
+            match socket.next().await {
+                Some(Ok(Message::Close(_))) => return,
+                Some(Ok(_)) => {}
+                end => panic!("no close frame but {end:?}"),
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), closed).await.expect("an answer in time");
+}
+
+#[tokio::test]
 async fn a_server_that_stops_closes_its_sockets() {
     let server = live().start().await;
     let mut socket = connect(&server, "/ws").await;
