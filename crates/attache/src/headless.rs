@@ -8,10 +8,12 @@ mod trust;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context;
 use attache_cli::report::ErrorWithHint;
 use attache_config::{ConfigError, Settings};
+use attache_domain::ApiKeys;
 use attache_headless::{
     ConnectedClients, FailureKind, HeadlessRunner, HeadlessSession, OutputEvent, OutputFormat, PromptInput,
     RunFailure, RunOutput, RunSummary, output, read_input,
@@ -23,7 +25,7 @@ use scratch::ScratchFolder;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
-use crate::live_endpoint::LiveEndpoint;
+use crate::live_endpoint::{LiveEndpoint, ServedSession};
 use crate::{logging, models, runtime, wiring};
 pub(crate) use arguments::HeadlessArguments;
 pub(crate) use trust::resolve_trust;
@@ -61,7 +63,7 @@ fn attempt(
             runtime.block_on(Box::pin(async {
                 let started = match arguments.a2a_port {
                     Some(port) => start_with_endpoint(&settings, flags, port, session_id).await,
-                    None => start(&settings, flags, Attendance::Unattended).await.map(|it| (it, None)),
+                    None => start(&settings, flags, Attendance::Unattended).await.map(|(it, _)| (it, None)),
                 };
                 let (session, endpoint) = match started {
                     Ok(started) => started,
@@ -122,12 +124,14 @@ async fn start(
     settings: &Settings,
     flags: AgentFlags,
     attendance: Attendance,
-) -> anyhow::Result<HeadlessSession> {
-    let wiring::WiredAgent { agent, model, trust, .. } = wiring::agent(settings, flags, attendance)?;
+) -> anyhow::Result<(HeadlessSession, Arc<ApiKeys>)> {
+    let wiring::WiredAgent { agent, model, trust, api_keys, .. } =
+        wiring::agent(settings, flags, attendance)?;
     let stores = wiring::stores(settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
     let model = models::name_of(&model);
-    Ok(HeadlessSession { session, model, trusted: trust.trust.is_trusted(), clients: None })
+    let trusted = trust.trust.is_trusted();
+    Ok((HeadlessSession { session, model, trusted, clients: None }, api_keys))
 }
 
 /// The clients of the endpoint see the task under the id of the session, and can answer questions.
@@ -137,10 +141,15 @@ async fn start_with_endpoint(
     port: u16,
     session_id: &str,
 ) -> anyhow::Result<(HeadlessSession, Option<LiveEndpoint>)> {
-    let mut session = start(settings, flags, Attendance::Attended).await?;
+    let (mut session, api_keys) = start(settings, flags, Attendance::Attended).await?;
     let task = attache_headless::reserve_task(&session.session, session_id);
     let task = task.await.map_err(|fault| anyhow::anyhow!("cannot begin the session: {fault}"))?;
-    let endpoint = LiveEndpoint::open(settings, port, session.session.clone(), task.clone()).await?;
+    let endpoint = LiveEndpoint::open(
+        settings,
+        port,
+        ServedSession { session: session.session.clone(), task: task.clone(), api_keys },
+    )
+    .await?;
     // The answer goes to stdout.
     let _ = writeln!(io::stderr(), "live endpoint at {}", endpoint.url);
     session.clients = Some(ConnectedClients { task, url: endpoint.url.clone() });

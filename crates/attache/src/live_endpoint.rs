@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use attache_config::Settings;
-use attache_domain::TaskId;
+use attache_domain::{ApiKeys, TaskId};
 use attache_server::{Server, ServerHandle};
 use attache_session::SessionService;
 use tokio::task::JoinSet;
@@ -20,19 +20,23 @@ pub(crate) struct LiveEndpoint {
     server: JoinSet<()>,
 }
 
+/// The one session that clients see.
+pub(crate) struct ServedSession {
+    pub(crate) session: Arc<SessionService>,
+    pub(crate) task: TaskId,
+    pub(crate) api_keys: Arc<ApiKeys>,
+}
+
 impl LiveEndpoint {
     /// Serves the session to clients on this machine. The port 0 picks a free one.
-    pub(crate) async fn open(
-        settings: &Settings,
-        port: u16,
-        session: Arc<SessionService>,
-        task: TaskId,
-    ) -> anyhow::Result<Self> {
+    pub(crate) async fn open(settings: &Settings, port: u16, served: ServedSession) -> anyhow::Result<Self> {
+        let ServedSession { session, task, api_keys } = served;
         let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), "--a2a-port").await?;
         let address = listener.local_addr().context("cannot tell the address")?;
         let url = format!("http://{address}");
         let mut options = wiring::server_options(settings, &url)?;
         (options.live, options.live_session) = (true, Some(task));
+        options.api_keys = api_keys;
         options.console = Some(logging::open_console(settings));
         let server = Server::new(listener, session, options);
         let handle = server.handle();

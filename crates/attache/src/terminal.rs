@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use attache_config::{Settings, StoreChoice};
-use attache_domain::{Scope, TaskId, terminal_safe};
+use attache_domain::{ApiKeys, Scope, TaskId, terminal_safe};
 use attache_headless::{FailureKind, RunFailure};
 use attache_session::SessionService;
 use attache_terminal::{LineScreen, OpenSession, ScreenEnd, SessionStart, run_line_screen};
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use self::session_files::SessionPlace;
 use crate::headless::{HeadlessArguments, missing_mention, resolve_trust, settings_failure};
-use crate::live_endpoint::LiveEndpoint;
+use crate::live_endpoint::{LiveEndpoint, ServedSession};
 use crate::{logging, models, runtime, wiring};
 
 /// A session that was ended by a signal.
@@ -80,7 +80,8 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedSession, RunFailure>
 
 async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) -> anyhow::Result<ScreenEnd> {
     let PreparedSession { settings, flags, place, has_colour, log } = prepared;
-    let wiring::WiredAgent { agent, model, .. } = wiring::agent(&settings, flags, Attendance::Attended)?;
+    let wiring::WiredAgent { agent, model, api_keys, .. } =
+        wiring::agent(&settings, flags, Attendance::Attended)?;
     let stores = wiring::stores(&settings)?;
     let service = SessionService::start(stores, agent, wiring::session_options(&settings)).await?;
     let screen = LineScreen {
@@ -94,7 +95,7 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
         },
         log,
     };
-    let shown = show_session(arguments, &settings, &place, service.clone(), screen).await;
+    let shown = show_session(arguments, &settings, &place, (service.clone(), api_keys), screen).await;
     service.shutdown().await;
     drop(service);
     let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();
@@ -110,7 +111,7 @@ async fn show_session(
     arguments: &HeadlessArguments,
     settings: &Settings,
     place: &SessionPlace,
-    service: Arc<SessionService>,
+    (service, api_keys): (Arc<SessionService>, Arc<ApiKeys>),
     mut screen: LineScreen,
 ) -> anyhow::Result<(ScreenEnd, bool)> {
     let scope = Scope::new("", "operator");
@@ -118,7 +119,10 @@ async fn show_session(
         .await
         .map_err(|fault| anyhow!("cannot open the session {}: {fault}", place.id()))?;
     let endpoint = match arguments.a2a_port {
-        Some(port) => Some(LiveEndpoint::open(settings, port, service, session.id().clone()).await?),
+        Some(port) => {
+            let served = ServedSession { session: service, task: session.id().clone(), api_keys };
+            Some(LiveEndpoint::open(settings, port, served).await?)
+        }
         None => None,
     };
     if let Some(LiveEndpoint { url, .. }) = &endpoint {

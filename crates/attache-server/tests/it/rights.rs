@@ -92,6 +92,12 @@ fn calls(task: &str, done: &str) -> Vec<(Needs, &'static str, String, Value)> {
         (View, "GET", "/listCommands".into(), Value::Null),
         (Prompt, post, "/executeCommand".into(), json!({"command": "help"})),
         (Send, post, path("/tasks/", "/messages/stream"), live),
+        (Send, post, path("/tasks/", "/execute"), json!({"message": "echo a"})),
+        (Prompt, post, "/tasks/nonesuch/cancel".into(), json!({})),
+        (View, "GET", "/tasks".into(), Value::Null),
+        (View, "GET", "/commands".into(), Value::Null),
+        (Prompt, post, "/commands/help/execute".into(), json!({})),
+        (View, "GET", "/openapi.json".into(), Value::Null),
         (View, "GET", "/metrics".into(), Value::Null),
     ]
 }
