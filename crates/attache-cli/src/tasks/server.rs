@@ -11,7 +11,7 @@ use attache_client::{
     StreamEvent,
 };
 use attache_domain::{MAX_PAGE_SIZE, visible_line};
-use attache_net::{NetError, Secret};
+use attache_net::{BaseUrl, NetError, Secret};
 use tokio::time::timeout;
 
 use super::arguments::TasksArguments;
@@ -41,6 +41,8 @@ impl ServerConnection {
         let token = token(arguments.token_file.as_deref(), variable)?;
         let has_token = token.is_some();
         let address = arguments.server.clone();
+        // What a person says to a server of their own does not cross a network readable, with or without a token.
+        BaseUrl::parse(&address).map_err(|error| explained(error.into(), &address, has_token))?;
         // Shows thoughts, tool calls and their output. Agents that do not know the extension ignore it.
         let extensions = vec![DEVELOPMENT_TOOL.to_owned()];
         // The person says where the server is, and its card may name another way to it.

@@ -55,7 +55,15 @@ fn a_waiting_copy_takes_one_command_and_has_nothing_of_the_server() {
     world.look("true");
     let waiting = children();
     let [pid] = waiting.as_slice() else { panic!("{waiting:?}") };
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
+    // It is empty until the copy has replaced the program of its parent.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let environment = loop {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
+        if !environment.is_empty() || Instant::now() > deadline {
+            break environment;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
     assert_eq!(String::from_utf8_lossy(&environment), "MIMALLOC_ARENA_RESERVE=0\0");
     let first = world.launch("true", &Access::new(AccessLevel::Look));
     let second = world.launch("true", &Access::new(AccessLevel::Look));
