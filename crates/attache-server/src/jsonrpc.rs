@@ -75,7 +75,8 @@ async fn answer(
     };
     let dialect = jsonrpc::dialect(spoken);
     let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(dialect));
-    let is_mixed = spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
+    let infers_kinds = head.uri.path() == A2A_PATH;
+    let is_mixed = !infers_kinds && spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
     let sent_form = if is_mixed { SentForm::Wrapped } else { SentForm::OfVersion };
     let request =
         OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form: TaskForm::A2a };
@@ -84,7 +85,7 @@ async fn answer(
     if let Err(fault) = checked {
         return request.refusal(&fault);
     }
-    let options = decode_options(app, head, is_mixed);
+    let options = decode_options(app, infers_kinds || is_mixed);
     handler::handle(app, request, || decode_with(dialect, kind, params, options)).await
 }
 
@@ -96,8 +97,7 @@ fn mixes_versions(origin: RequestOrigin, kind: OperationKind, params: Option<&Va
         && params.is_some_and(omits_part_kinds)
 }
 
-fn decode_options(app: &App, head: &Parts, is_mixed: bool) -> DecodeOptions {
-    let infers_kinds = is_mixed || head.uri.path() == A2A_PATH;
+fn decode_options(app: &App, infers_kinds: bool) -> DecodeOptions {
     DecodeOptions {
         part_kinds: if infers_kinds { PartKinds::Inferred } else { PartKinds::Required },
         message_task: match app.options.default_profile {

@@ -152,6 +152,10 @@ async fn a_client_that_mixes_both_versions_is_answered_in_the_envelope_it_reads(
     // Elsewhere 0.3 is what its schema says.
     let refused = client.post("/", &send("m2")).await.json();
     assert_eq!(refused["error"]["code"], -32602, "{refused:#}");
+    // On its own path for clients that leave out the kind, the answer is that of 0.3.
+    let server = launch().in_memory().script(SCRIPT).argument("--answers").argument("message").start().await;
+    let sent = server.client().post("/a2a", &send("m4")).await.json();
+    check_message(&sent["result"], ANSWER);
     let mut stream = send("m3");
     stream["method"] = json!("message/stream");
     let refused = client.post("/answers", &stream).await.text();
