@@ -28,8 +28,8 @@ fn settings_alone(value: &Value) {
     }});
     let alone = gemini_routes::read_create(json!({ "agentSettings": value })).map(|(_, requested)| requested);
     let said = sent(Dialect::V0_3Rpc, params).map(|message| message.requested);
-    let without_place = |requested: Option<RequestedSettings>| {
-        requested.map(|requested| RequestedSettings { said_in: String::new(), ..requested })
+    let without_place = |requested: Option<Box<RequestedSettings>>| {
+        requested.map(|requested| RequestedSettings { said_in: String::new(), ..*requested })
     };
     assert_eq!(alone.ok().map(without_place), said.map(without_place));
 }
