@@ -25,6 +25,10 @@ pub(super) fn statuses(steps: usize) -> String {
     format!("statuses {steps}")
 }
 
+/// A message that is answered in [`ANSWER_PIECES`] pieces, one right after the other.
+pub(super) const ANSWER: &str = "answer";
+pub(super) const ANSWER_PIECES: usize = 1000;
+
 /// A message that is answered at once.
 pub(super) const AT_ONCE: &str = "at once";
 /// A message on which the model works for a long time without a word.
@@ -56,6 +60,9 @@ fn text() -> String {
       - ask: Shall I go on?
 "#
     );
+    let pieces = vec![format!("{PIECE:?}"); ANSWER_PIECES].join(", ");
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "  - text: ^{ANSWER}$\n    steps:\n      - {{ say: [{pieces}], every: 0ms }}");
     for steps in [STATUS_STEPS / 100, STATUS_STEPS] {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  - text: ^{}$\n    steps:", statuses(steps));

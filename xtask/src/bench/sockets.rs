@@ -9,7 +9,6 @@ use super::statistics::median_of;
 use super::workbench::{ScriptPace, Store, Workbench};
 
 const SOCKETS: usize = 1000;
-const PIECES: usize = 1000;
 /// The state before, the prompt, the start of work, the end.
 const FRAME_EVENTS: usize = 4;
 const STALLED: &str = "8";
@@ -47,10 +46,18 @@ fn memory(workbench: &Workbench) -> Result<Figure, String> {
 /// Every socket reads all events, beside so many that read nothing.
 fn delivery(workbench: &Workbench, stalled: &str) -> Result<Figure, String> {
     let server = workbench.start_attache_with(SETTINGS, Store::Memory, ScriptPace::Streams)?;
-    let (count, events) = (SOCKETS.to_string(), (PIECES + FRAME_EVENTS).to_string());
-    let text = script::pieces(PIECES, 0);
-    let arguments =
-        ["sockets", "--sockets", &count, "--stalled", stalled, "--text", &text, "--expect-events", &events];
+    let (count, events) = (SOCKETS.to_string(), (script::ANSWER_PIECES + FRAME_EVENTS).to_string());
+    let arguments = [
+        "sockets",
+        "--sockets",
+        &count,
+        "--stalled",
+        stalled,
+        "--text",
+        script::ANSWER,
+        "--expect-events",
+        &events,
+    ];
     let mut rounds: Vec<Measured> = Vec::new();
     for _ in 0..workbench.rounds.min(3) {
         rounds.push(workbench.attempt(&server, &arguments)?);
