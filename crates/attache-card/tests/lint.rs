@@ -297,8 +297,8 @@ fn a_card_in_the_form_of_protobuf_is_checked_as_such() {
     check(protobuf, &[], &[form, signed]);
     check(
         protobuf,
-        &[("/security/-", json!({"schemes": {"nobody": {}}}))],
-        &[form, signed, "error security-requirement security[4].schemes.nobody"],
+        &[("/security/-", json!({"schemes": {"unlisted": {}}}))],
+        &[form, signed, "error security-requirement security[4].schemes.unlisted"],
     );
     check(
         protobuf,

@@ -42,7 +42,7 @@ impl FrameParser {
         let length = u32::from_be_bytes(length) as usize;
         if flag != 0 {
             return Err(ClientError::Malformed {
-                what: "a compressed message, which nobody asked for".into(),
+                what: "a compressed message, although no compression was requested".into(),
             });
         }
         if length > self.max_message_bytes {

@@ -46,7 +46,7 @@ impl Default for ApiKeys {
 }
 
 impl ApiKeys {
-    /// `name` must be one that nobody can guess.
+    /// `name` must not be guessable.
     pub fn keep(&self, name: String, key: ApiKey) {
         self.kept.lock().ignore_poison().insert(name, key, 1);
     }

@@ -31,7 +31,7 @@ pub struct ConsoleLine {
 }
 
 impl ConsoleLog {
-    /// Whether anybody reads. Otherwise a line need not be made.
+    /// Whether there is a reader. Without one, no line has to be formatted.
     pub fn is_read(&self) -> bool {
         self.0.receiver_count() > 0
     }
@@ -95,7 +95,7 @@ mod tests {
     async fn a_slow_reader_loses_the_oldest_lines_and_is_told() {
         let log = ConsoleLog::default();
         let line = |text: String| ConsoleLine { level: ConsoleLevel::Error, text, task: None };
-        log.write(line("before anybody reads".into()));
+        log.write(line("before the first reader".into()));
         assert!(!log.is_read());
         let mut reader = log.reader();
         assert!(log.is_read());

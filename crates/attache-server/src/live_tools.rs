@@ -1,4 +1,4 @@
-//! MCP servers that clients bring into sessions over their sockets. Everybody who sees a session sees who brought what.
+//! MCP servers that clients bring into sessions over their sockets. Every client of a session sees which client brought which server.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -76,7 +76,7 @@ impl LiveTools {
     }
 
     fn announce(&self, task: &TaskKey) {
-        // Without a reader nobody has to know.
+        // There may be no reader.
         let _ = self.changes.send(Arc::new(task.clone()));
     }
 

@@ -366,7 +366,7 @@ impl TaskStream {
         Ok(())
     }
 
-    /// On the live endpoint and in the REST API a stream shows a whole prompt, whoever answers the questions meanwhile; on the
+    /// On the live endpoint and in the REST API a stream shows a whole prompt, whichever client answers the questions meanwhile; on the
     /// live endpoint also the task until nothing can happen to it any more.
     fn is_ended_by(&self, entry: &TailEntry) -> bool {
         if !self.shape.profile.streams_whole_prompts() {

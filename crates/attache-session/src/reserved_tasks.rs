@@ -22,7 +22,7 @@ struct ReservedTask {
     readers: usize,
 }
 
-/// Someone reads the task. While it lives, the reservation does not expire.
+/// Held by a reader of the task. While it lives, the reservation does not expire.
 pub(crate) struct ReservedReader {
     tasks: Arc<ReservedTasks>,
     key: TaskKey,

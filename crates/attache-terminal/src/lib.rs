@@ -1,7 +1,7 @@
 //! A session at a terminal: one task in this process that stays open between prompts.
 //!
 //! Two halves that know little of each other. [`OpenSession`] and [`SessionEvents`] are the session: typed inputs go in,
-//! typed events come out, whoever caused them. [`run_line_screen`] is a screen over it that prints lines and reads lines.
+//! typed events of all clients come out. [`run_line_screen`] is a screen over it that prints lines and reads lines.
 //! Another screen can take its place.
 //!
 //! Nothing from outside reaches the terminal as it is: every text passes through [`Line`](line::Line), which writes out

@@ -201,7 +201,7 @@ fn call_line(call: &CallRecord) -> Line {
     }
 }
 
-/// How the call ended. A change that nobody was asked about is shown.
+/// How the call ended. A change that needed no approval is shown.
 fn outcome_lines(call: &CallRecord) -> Vec<Line> {
     let outcome = call_display::outcome(call);
     let is_refused = call.answer.as_ref().is_some_and(|answer| answer.verdict == Verdict::Refuse);

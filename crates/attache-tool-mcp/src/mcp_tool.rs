@@ -18,7 +18,8 @@ use attache_tool::untrusted;
 const MAX_ERROR_LENGTH: usize = 4_000;
 
 /// Servers of a client go with the client.
-const TAKEN_AWAY: &str = "the server was taken away during the call, so nobody knows whether it was carried out; its tools are gone";
+const TAKEN_AWAY: &str =
+    "the server was taken away during the call, so its outcome is unknown; its tools are gone";
 
 pub(crate) struct McpTool {
     spec: ToolSpec,

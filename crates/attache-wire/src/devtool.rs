@@ -112,7 +112,7 @@ impl Profile {
         }
     }
 
-    /// Whether a stream shows a whole prompt, whoever answers the questions meanwhile.
+    /// Whether a stream shows a whole prompt, whichever client answers the questions meanwhile.
     pub fn streams_whole_prompts(self) -> bool {
         matches!(self, Self::Live | Self::RestApi)
     }

@@ -23,7 +23,7 @@ pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> 
     start_with(
         settings,
         match settings.format {
-            // A log that nobody reads is lost. Telling so would fail as well, and end whatever was about to be logged.
+            // A log without a reader is lost. An error about that would fail to be written as well.
             LogFormat::Text => {
                 lines.log_internal_errors(false).with_ansi(colour && io::stderr().is_terminal()).boxed()
             }

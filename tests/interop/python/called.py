@@ -1,4 +1,4 @@
-"""`attache call` against an agent that somebody else's server serves: the checks, and how to run the program.
+"""`attache call` against an agent on the server of an SDK or framework: the checks, and how to run the program.
 
 An agent obeys steering words: `conformance WORD`. Not here: the agents, which other programs start.
 """

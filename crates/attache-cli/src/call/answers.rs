@@ -42,7 +42,7 @@ async fn read_line() -> io::Result<String> {
     std::thread::Builder::new().name("answer".into()).spawn(move || {
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line);
-        // Nobody waits any more if the call was stopped meanwhile.
+        // The receiver is gone if the call was stopped meanwhile.
         let _ = sender.send(read.map(|_| line));
     })?;
     receiver.await.unwrap_or_else(|_| Ok(String::new()))

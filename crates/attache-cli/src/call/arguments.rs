@@ -26,7 +26,7 @@ pub struct CallArguments {
     /// An answer to what the agent asks, the first for the first question; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(super) answer: Vec<String>,
-    /// Follow the task of --task; and after a question that nobody answers here, wait until it goes on
+    /// Follow the task of --task; and after a question that is not answered here, wait until it goes on
     #[arg(long)]
     pub(super) follow: bool,
     /// Come back as soon as the task exists

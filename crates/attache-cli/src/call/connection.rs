@@ -106,7 +106,7 @@ const CREDENTIAL: &str =
 fn explained(error: ClientError, address: &str, has_credential: bool) -> anyhow::Error {
     let hint = match &error {
         ClientError::Net(NetError::Connect { .. }) => {
-            "nobody answers there; is the agent running?".to_owned()
+            "no connection to that address; is the agent running?".to_owned()
         }
         ClientError::Address { .. } => "give it as https://HOST, or as the URL of a card".to_owned(),
         ClientError::OtherOrigin { named, .. } => format!(

@@ -15,7 +15,7 @@ use super::end::CallEnd;
 use super::is_at_terminal;
 use super::printer::Printer;
 
-/// Between two looks at a task that waits for somebody else.
+/// Delay between two reads of a task that waits for another client.
 const WAIT: Duration = Duration::from_secs(2);
 /// How long a person who stops the program waits for the agent to hear of it.
 const GOODBYE: Duration = Duration::from_secs(3);

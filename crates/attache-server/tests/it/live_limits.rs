@@ -179,7 +179,7 @@ async fn session(client: &TestClient) -> String {
 }
 
 #[tokio::test]
-async fn a_client_that_reads_nothing_delays_nobody_and_can_come_back() {
+async fn a_client_that_reads_nothing_delays_no_other_and_can_come_back() {
     let script =
         "rules: [{text: go, steps: [{say: ['PIECE'], repeat: 400}]}]".replace("PIECE", &"x".repeat(20_000));
     let server =

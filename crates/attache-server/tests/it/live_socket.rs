@@ -77,7 +77,7 @@ pub(crate) fn texts(events: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn every_client_sees_all_activity_whoever_sent_the_prompt() {
+async fn every_client_sees_all_activity_of_every_client() {
     let server = live().start().await;
     let (mut one, mut two) = (connect(&server, "/ws").await, connect(&server, "/ws").await);
     send(&mut one, &prompt("echo from one")).await;

@@ -40,7 +40,7 @@ async fn a_stopped_turn_says_nothing_more_and_the_next_message_is_answered() {
     assert_eq!(stopped.status.state, TaskState::InputRequired);
     assert_eq!(stopped.status.message.as_ref().unwrap().text(), "Stopped, as requested.");
     assert!(!session.stop_turn(&scope(), &id).await.unwrap(), "it was stopped before");
-    let others = Scope::new("", "somebody else");
+    let others = Scope::new("", "another caller");
     assert!(!session.stop_turn(&others, &id).await.unwrap());
     let done = task(session.send(&scope(), message("m2", Some(id))).await.unwrap());
     assert_eq!(done.answer_text(), "b");

@@ -65,7 +65,7 @@ pub(crate) fn load(
                         }
                     }
                 }
-                // What a folder that is not trusted has in its files is nobody's mistake to mend.
+                // The files of a folder that is not trusted do not count, so their mistakes are not reported.
                 Err(error) if project_trust.is_trusted() => loaded.errors.push(error),
                 Err(_) => {}
             }

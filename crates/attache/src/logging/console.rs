@@ -29,7 +29,7 @@ struct Console {
     redactor: Redactor,
 }
 
-/// From now on the lines are shown to those who read what is returned.
+/// Starts to pass lines to the returned log.
 pub(crate) fn open(settings: &Settings) -> ConsoleLog {
     let console = CONSOLE.get_or_init(|| {
         let tokens = settings.token.iter().map(String::as_str);

@@ -12,8 +12,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::agent_world::{launch_with, says};
 use crate::live::message;
 
-/// Where `cargo xtask test` has installed the clients; none, and said so, when nobody has.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+/// Where `cargo xtask test` has installed the clients; none, with a printed notice, when they are not installed.
+#[expect(clippy::print_stdout, reason = "the developer should see what was not tried")]
 fn tools() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let tools = std::env::var_os("ATTACHE_TEST_TOOLS").map(PathBuf::from);

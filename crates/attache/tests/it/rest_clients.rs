@@ -18,7 +18,7 @@ use crate::support::launch;
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// What the developer command has installed under this name; none, and said so, when it has not.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+#[expect(clippy::print_stdout, reason = "the developer should see what was not tried")]
 fn installed(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let tools = std::env::var_os("ATTACHE_TEST_TOOLS");

@@ -3,40 +3,25 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallOutcome, ContextId, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq,
-    TaskId, TurnOutcome, Verdict, devtool_event_of,
+    CallOutcome, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq, TaskId,
+    TurnOutcome, Verdict,
 };
 use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile, live_routes, rest_api};
+use attache_wire::devtool::{Profile, live_routes, rest_api};
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, edit, exec};
 use super::world::{answered, failed, finished, proposed, showed, started, tell, wants};
 
 fn events(facts: Vec<Fact>) -> Vec<Value> {
-    let mut events = Vec::new();
-    for told in tell(facts) {
-        let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
-            continue;
-        };
-        if !Profile::Live.shows(&happening) {
-            continue;
-        }
-        let frame = DevtoolFrame {
-            task: &TaskId::from("t-1"),
-            context: &ContextId::from("c-1"),
-            seq: told.event.seq,
-            at: told.event.at,
-            stage: &told.stage,
-            call_records: &told.call_records,
-            happening,
-        };
-        let mut out = Vec::new();
-        Profile::Live.write(Dialect::V0_3Rpc, &frame, &mut out);
-        assert!(!out.contains(&b'\n'), "an event is one line");
-        events.push(serde_json::from_slice(&out).unwrap());
-    }
-    events
+    let told = tell(facts);
+    let written = told.iter().filter_map(|told| told.written_for(Profile::Live, Dialect::V0_3Rpc));
+    written
+        .map(|out| {
+            assert!(!out.contains(&b'\n'), "an event is one line");
+            serde_json::from_slice(&out).unwrap()
+        })
+        .collect()
 }
 
 fn state(state: &str, is_final: bool) -> Value {

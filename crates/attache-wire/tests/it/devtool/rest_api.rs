@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use attache_domain::{
-    CallOutcome, ContextId, Fact, Message, MessageId, TaskId, TurnOutcome, Verdict, devtool_event_of,
-};
+use attache_domain::{CallOutcome, Fact, Message, MessageId, TurnOutcome, Verdict};
 use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile};
+use attache_wire::devtool::Profile;
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, exec};
@@ -16,23 +14,8 @@ use super::world::{answered, failed, finished, proposed, showed, started, tell, 
 fn events(facts: Vec<Fact>) -> Vec<Value> {
     let mut events = Vec::new();
     for told in tell(facts) {
-        let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
-            continue;
-        };
-        if !Profile::RestApi.shows(&happening) {
-            continue;
-        }
-        let frame = DevtoolFrame {
-            task: &TaskId::from("t-1"),
-            context: &ContextId::from("c-1"),
-            seq: told.event.seq,
-            at: told.event.at,
-            stage: &told.stage,
-            call_records: &told.call_records,
-            happening,
-        };
-        let mut out = b"event: ".to_vec();
-        Profile::RestApi.write(Dialect::V1_0, &frame, &mut out);
+        let Some(out) = told.written_for(Profile::RestApi, Dialect::V1_0) else { continue };
+        let out = [b"event: ", out.as_slice()].concat();
         for event in std::str::from_utf8(&out).unwrap().split("\n\n") {
             let (name, data) = event.split_once("\ndata: ").expect("a name and data");
             let data: Value = serde_json::from_str(data).expect("JSON on one line");

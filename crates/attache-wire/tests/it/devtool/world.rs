@@ -42,8 +42,13 @@ pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
 impl Told {
     /// The bytes of the event for a client of the RFC's dialect; none where it sees nothing.
     pub(crate) fn written(&self, dialect: Dialect) -> Option<Vec<u8>> {
+        self.written_for(Profile::Developer, dialect)
+    }
+
+    /// The same for a client of another dialect of the extension.
+    pub(crate) fn written_for(&self, profile: Profile, dialect: Dialect) -> Option<Vec<u8>> {
         let happening = devtool_event_of(&self.stage, &self.call_records, &self.event)?;
-        if !Profile::Developer.shows(&happening) {
+        if !profile.shows(&happening) {
             return None;
         }
         let occasion = DevtoolFrame {
@@ -56,7 +61,7 @@ impl Told {
             happening,
         };
         let mut out = Vec::new();
-        Profile::Developer.write(dialect, &occasion, &mut out);
+        profile.write(dialect, &occasion, &mut out);
         Some(out)
     }
 
