@@ -14,9 +14,9 @@ pub enum DocumentError {
 
 /// A member has a value that 1.0 does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}")]
+#[error("{path}: {message}")]
 pub struct InvalidCard {
-    pub place: String,
+    pub path: String,
     pub message: String,
 }
 

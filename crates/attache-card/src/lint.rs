@@ -22,7 +22,7 @@ use rule as rules;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Where, e.g. `skills[0].id`; empty for the card itself.
-    pub place: String,
+    pub path: String,
     pub rule: &'static Rule,
     pub words: String,
     pub severity: Severity,
@@ -85,7 +85,7 @@ pub fn lint(text: &[u8]) -> Vec<Finding> {
         Err(error) => {
             let words = error.to_string();
             let severity = Severity::Error;
-            vec![Finding { place: String::new(), rule: &rules::ONE_OBJECT, words, severity, version: None }]
+            vec![Finding { path: String::new(), rule: &rules::ONE_OBJECT, words, severity, version: None }]
         }
     }
 }
@@ -124,12 +124,12 @@ impl Report<'_> {
         self.versions.len() == 2
     }
 
-    fn error(&mut self, rule: &'static Rule, place: impl Into<String>, words: impl Into<String>) {
-        self.add(rule, Severity::Error, None, place, words);
+    fn error(&mut self, rule: &'static Rule, path: impl Into<String>, words: impl Into<String>) {
+        self.add(rule, Severity::Error, None, path, words);
     }
 
-    fn warning(&mut self, rule: &'static Rule, place: impl Into<String>, words: impl Into<String>) {
-        self.add(rule, Severity::Warning, None, place, words);
+    fn warning(&mut self, rule: &'static Rule, path: impl Into<String>, words: impl Into<String>) {
+        self.add(rule, Severity::Warning, None, path, words);
     }
 
     fn add(
@@ -137,10 +137,10 @@ impl Report<'_> {
         rule: &'static Rule,
         severity: Severity,
         version: Option<CardVersion>,
-        place: impl Into<String>,
+        path: impl Into<String>,
         words: impl Into<String>,
     ) {
-        let finding = Finding { place: place.into(), rule, words: words.into(), severity, version };
+        let finding = Finding { path: path.into(), rule, words: words.into(), severity, version };
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }

@@ -29,24 +29,24 @@ pub fn normalize(document: &CardDocument) -> Result<NormalizedCard, InvalidCard>
 fn normalize_object(
     members: &Map<String, Value>,
     shape: &Shape,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
 ) -> Result<Map<String, Value>, InvalidCard> {
     let known = |name: &str| shape.member(name).is_some();
-    unknown.extend(members.keys().filter(|name| !known(name)).map(|name| member_path(place, name)));
+    unknown.extend(members.keys().filter(|name| !known(name)).map(|name| member_path(path, name)));
     let mut said = 0;
     let mut normal = Map::new();
     for member in shape.members {
         let value = members.get(member.name).filter(|value| !value.is_null());
         said += usize::from(value.is_some());
-        if let Some(value) = self::normalize_member(value, member, &member_path(place, member.name), unknown)?
+        if let Some(value) = self::normalize_member(value, member, &member_path(path, member.name), unknown)?
         {
             normal.insert(member.name.to_owned(), value);
         }
     }
     if shape.choice == MemberRule::ExactlyOne && said > 1 {
         let words = format!("{} holds one of its members, and here are {said}", shape.name);
-        return Err(InvalidCard { place: place.to_owned(), message: words });
+        return Err(InvalidCard { path: path.to_owned(), message: words });
     }
     Ok(normal)
 }
@@ -54,14 +54,14 @@ fn normalize_object(
 fn normalize_member(
     value: Option<&Value>,
     member: &MemberSpec,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
 ) -> Result<Option<Value>, InvalidCard> {
     let Some(value) = value else {
         let required = member.presence == Presence::Required;
         return Ok(required.then(|| default_value(&member.kind)));
     };
-    let value = normalize_value(value, &member.kind, place, unknown)?;
+    let value = normalize_value(value, &member.kind, path, unknown)?;
     let left_out = member.presence == Presence::Implicit && value == default_value(&member.kind);
     Ok((!left_out).then_some(value))
 }
@@ -69,7 +69,7 @@ fn normalize_member(
 fn normalize_value(
     value: &Value,
     wanted: &MemberKind,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
 ) -> Result<Value, InvalidCard> {
     match (wanted, value) {
@@ -77,23 +77,23 @@ fn normalize_value(
         | (MemberKind::Flag, Value::Bool(_))
         | (MemberKind::Free, Value::Object(_)) => Ok(value.clone()),
         (MemberKind::Object(shape), Value::Object(members)) => {
-            Ok(normalize_object(members, shape, place, unknown)?.into())
+            Ok(normalize_object(members, shape, path, unknown)?.into())
         }
         (MemberKind::List(kind), Value::Array(items)) => {
             let items = items.iter().enumerate();
             let items =
-                items.map(|(index, item)| normalize_value(item, kind, &format!("{place}[{index}]"), unknown));
+                items.map(|(index, item)| normalize_value(item, kind, &format!("{path}[{index}]"), unknown));
             Ok(Value::Array(items.collect::<Result<_, _>>()?))
         }
         (MemberKind::Map(kind), Value::Object(entries)) => {
             let entries = entries.iter().map(|(name, entry)| {
-                Ok((name.clone(), normalize_value(entry, kind, &member_path(place, name), unknown)?))
+                Ok((name.clone(), normalize_value(entry, kind, &member_path(path, name), unknown)?))
             });
             Ok(Value::Object(entries.collect::<Result<_, InvalidCard>>()?))
         }
         _ => {
             let words = format!("has to be {}, and is {}", wanted.describe(), kind_name(value));
-            Err(InvalidCard { place: place.to_owned(), message: words })
+            Err(InvalidCard { path: path.to_owned(), message: words })
         }
     }
 }
@@ -127,12 +127,12 @@ fn default_value(kind: &MemberKind) -> Value {
 }
 
 /// The path of a member.
-pub(crate) fn member_path(place: &str, name: &str) -> String {
+pub(crate) fn member_path(path: &str, name: &str) -> String {
     let simple = !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "_-".contains(it));
-    match (place.is_empty(), simple) {
+    match (path.is_empty(), simple) {
         (true, true) => name.to_owned(),
-        (false, true) => format!("{place}.{name}"),
-        (_, false) => format!("{place}[{name:?}]"),
+        (false, true) => format!("{path}.{name}"),
+        (_, false) => format!("{path}[{name:?}]"),
     }
 }
 

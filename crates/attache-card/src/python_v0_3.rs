@@ -37,40 +37,40 @@ pub(crate) fn python_v0_3_form(document: &CardDocument) -> PythonV0_3Form {
 fn object(
     members: &Map<String, Value>,
     shape: &Shape,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
 ) -> Map<String, Value> {
     let mut known = Map::new();
     for (name, value) in members {
-        let place = member_path(place, name);
+        let path = member_path(path, name);
         match shape.member(name) {
-            Some(member) => drop(known.insert(name.clone(), value_of(value, &member.kind, &place, unknown))),
-            None => unknown.push(place),
+            Some(member) => drop(known.insert(name.clone(), value_of(value, &member.kind, &path, unknown))),
+            None => unknown.push(path),
         }
     }
     known
 }
 
-fn value_of(value: &Value, kind: &MemberKind, place: &str, unknown: &mut Vec<String>) -> Value {
+fn value_of(value: &Value, kind: &MemberKind, path: &str, unknown: &mut Vec<String>) -> Value {
     match (kind, value) {
-        (MemberKind::Object(shape), Value::Object(members)) => object(members, shape, place, unknown).into(),
+        (MemberKind::Object(shape), Value::Object(members)) => object(members, shape, path, unknown).into(),
         (MemberKind::Tagged(shapes), Value::Object(members)) => {
             let tag = members.get("type").and_then(Value::as_str);
             let Some((_, shape)) = shapes.iter().find(|(name, _)| Some(*name) == tag) else {
                 return value.clone();
             };
-            let mut known = object(members, shape, place, unknown);
+            let mut known = object(members, shape, path, unknown);
             // The default of the SDK's class.
             known.remove("type");
             known.into()
         }
         (MemberKind::List(kind), Value::Array(items)) => {
             let items = items.iter().enumerate();
-            items.map(|(index, item)| value_of(item, kind, &format!("{place}[{index}]"), unknown)).collect()
+            items.map(|(index, item)| value_of(item, kind, &format!("{path}[{index}]"), unknown)).collect()
         }
         (MemberKind::Map(kind), Value::Object(entries)) => {
             let entry = |(name, entry): (&String, &Value)| {
-                (name.clone(), value_of(entry, kind, &member_path(place, name), unknown))
+                (name.clone(), value_of(entry, kind, &member_path(path, name), unknown))
             };
             Value::Object(entries.iter().map(entry).collect())
         }

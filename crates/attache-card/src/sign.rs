@@ -17,7 +17,7 @@ pub enum ExistingSignatures {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignError {
-    #[error("the card cannot be signed as it is: {0}")]
+    #[error("the card cannot be signed: {0}")]
     Card(#[from] InvalidCard),
     #[error(transparent)]
     Key(#[from] KeyError),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::CardDocument;
 
-/// The card as 1.0 writes it. What it does not understand it leaves as it is.
+/// The card as 1.0 writes it. Unknown members stay unchanged.
 pub fn to_v1_0(document: &CardDocument) -> CardDocument {
     let mut card = document.clone();
     if !has_items(card.get("supportedInterfaces")) {
@@ -144,8 +144,8 @@ fn upgrade_scheme(scheme: &mut Map<String, Value>) {
         Some((_, wrapper)) => {
             let mut members = std::mem::take(scheme);
             members.remove("type");
-            if let Some(place) = members.remove("in") {
-                members.insert("location".into(), place);
+            if let Some(location) = members.remove("in") {
+                members.insert("location".into(), location);
             }
             scheme.insert((*wrapper).to_owned(), Value::Object(members));
         }

@@ -54,7 +54,7 @@ fn changed(mut base: Value, changes: &[(&str, Value)]) -> Value {
 
 fn told(finding: &Finding) -> String {
     let version = finding.version.map(|version| format!(" ({version})")).unwrap_or_default();
-    format!("{} {} {}: {}{version}", finding.severity, finding.rule.name, finding.place, finding.words)
+    format!("{} {} {}: {}{version}", finding.severity, finding.rule.name, finding.path, finding.words)
 }
 
 /// Each expected text is the beginning of one finding, and there are no others.
@@ -140,7 +140,7 @@ fn members_that_nobody_knows_are_told_with_what_they_are_called() {
     check(
         pure,
         &[("/colour", json!(1))],
-        &["warning unknown-member colour: 1.0 does not know \"colour\", so nobody"],
+        &["warning unknown-member colour: 1.0 does not know \"colour\", so clients"],
     );
     check(superset, &[("/colour", json!(1))], &["warning unknown-member colour: 1.0 and 0.3 does not know"]);
     check(
@@ -493,7 +493,7 @@ fn signatures_prove_something() {
     check(
         pure,
         &[signature(header("HS256"))],
-        &["error signature signatures[0].protected: alg is HS256: whoever"],
+        &["error signature signatures[0].protected: alg is HS256: a client"],
     );
     check(pure, &[signature(header("ES512"))], &["warning signature signatures[0].protected"]);
     check(

@@ -36,9 +36,15 @@ pub(crate) fn file_in(environment: Environment<'_>) -> Result<Option<PathBuf>, C
 
 /// The clients in `file`. A file without any is an error: it was meant to keep callers out.
 pub(crate) fn read(file: Option<&Path>, own: Option<&str>) -> Result<Vec<ClientToken>, ConfigError> {
-    let Some(path) = file else { return Ok(Vec::new()) };
+    match file {
+        Some(path) => parse(path, &read_file(path)?, own),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The clients in the text of the file at `path`.
+pub(crate) fn parse(path: &Path, text: &str, own: Option<&str>) -> Result<Vec<ClientToken>, ConfigError> {
     let refused = |line: usize, what: String| ConfigError::BadTokenLine { path: path.to_owned(), line, what };
-    let text = read_file(path)?;
     let mut clients: Vec<ClientToken> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();

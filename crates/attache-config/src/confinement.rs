@@ -1,4 +1,4 @@
-//! What the settings say about the confinement of commands.
+//! The settings for the confinement of commands.
 
 use std::path::{Path, PathBuf};
 

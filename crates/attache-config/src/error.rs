@@ -26,7 +26,7 @@ pub enum ConfigError {
     BadSetting { place: String, key: Option<String>, message: String },
     #[error(transparent)]
     BadRules(Box<dyn std::error::Error + Send + Sync>),
-    #[error("the rules in {} count for nothing: {why}", path.display())]
+    #[error("the rules in {} are not used: {why}", path.display())]
     UnsafeRules { path: PathBuf, why: &'static str },
     #[error("cannot save {}", path.display())]
     Unsaved {
@@ -40,7 +40,7 @@ pub enum ConfigError {
     NoKey { model: String, variable: &'static str },
     #[error("a server on {host} can be reached by others and needs a token")]
     OpenToTheWorld { host: String },
-    #[error("{origin} is empty, and an empty token would let everybody in")]
+    #[error("{origin} is empty, and an empty token would let every client in")]
     EmptyToken { origin: String },
     #[error("the token file {} can be read by other users", path.display())]
     ReadableToken { path: PathBuf },
@@ -67,7 +67,7 @@ impl ConfigError {
             Self::BadSetting { .. } => Some("docs/settings.md lists the keys and what they take"),
             Self::BadRules(_) => Some("docs/settings.md shows a file of rules"),
             Self::Unsaved { .. } => Some("check that you may write there"),
-            Self::UnsafeRules { .. } => Some("make it belong to root, writable by nobody else"),
+            Self::UnsafeRules { .. } => Some("make it belong to root and writable by root only"),
             Self::NotAWorkspace { .. } => Some("name a folder below one of the allowed roots"),
             Self::NoKey { variable, .. } => Some(match *variable {
                 "OPENAI_API_KEY" => {

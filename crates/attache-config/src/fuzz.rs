@@ -1,9 +1,14 @@
-//! Ways in for arbitrary bytes: nothing here may panic on them, and what is understood must hold.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
-use attache_document::Node;
+use std::collections::BTreeSet;
+use std::path::Path;
 
+use attache_document::Node;
+use attache_domain::Right;
+
+use crate::client_tokens::{self, ClientToken};
 use crate::file::ConfigFile;
 
 /// The operator's file.
@@ -16,6 +21,40 @@ pub fn operator(text: &[u8]) {
             assert!(tree.at(key).is_some(), "{key:?} has a place");
         }
     }
+}
+
+/// The file with the tokens of clients. What is read can be written and read again, every name and token is there once, and
+/// an error shows no token.
+pub fn client_tokens(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let path = Path::new("/tokens");
+    match client_tokens::parse(path, &text, Some("the token of the server")) {
+        Ok(clients) => {
+            assert!(!clients.is_empty());
+            let names: BTreeSet<_> = clients.iter().map(|client| client.name.as_str()).collect();
+            let tokens: BTreeSet<_> = clients.iter().map(|client| client.token.expose()).collect();
+            assert_eq!((names.len(), tokens.len()), (clients.len(), clients.len()));
+            let written: String = clients.iter().map(line_of).collect();
+            assert_eq!(client_tokens::parse(path, &written, None).ok(), Some(clients));
+        }
+        Err(error) => {
+            let shown = format!("{error} {error:?}");
+            for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+                let mut fields = line.splitn(3, ':').map(str::trim);
+                let (name, token) = (fields.next().unwrap_or_default(), fields.nth(1).unwrap_or_default());
+                // A name may be shown, also if it is a token as well.
+                assert!(token.len() < 16 || name.contains(token) || !shown.contains(token), "{shown}");
+            }
+        }
+    }
+}
+
+fn line_of(client: &ClientToken) -> String {
+    let mut rights = vec!["view"];
+    rights.extend(client.rights.prompt.then_some("prompt"));
+    rights.extend(client.rights.approve.then_some("approve"));
+    assert!(rights.iter().all(|right| Right::from_name(right).is_some()));
+    format!("{}: {}: {}\n", client.name, rights.join(", "), client.token.expose())
 }
 
 #[cfg(test)]
@@ -58,10 +97,23 @@ mod tests {
         "\n",
         "&a *a\n",
         "é",
+        "wall: view: ",
+        ": prompt, approve: ",
+        "0123456789abcdef",
+        "0123456789abcdeg",
+        "#",
     ];
 
     fn all(bytes: &[u8]) {
         operator(bytes);
+        client_tokens(bytes);
+    }
+
+    #[test]
+    fn the_seed_is_read() {
+        client_tokens(
+            b"wall: view: 0123456789abcdef\n# a comment\neditor-1: prompt, view: 0123456789abcdeg\n",
+        );
     }
 
     proptest! {

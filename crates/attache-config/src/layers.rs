@@ -120,7 +120,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
             variable(environment, "HOME").as_ref().map(Path::new),
         )?,
         log: LogSettings {
-            filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
+            filter: log.map_or_else(|| "info".to_owned(), |sourced| sourced.value),
             format: parse_log_format(log_format)?,
         },
         warnings: Vec::new(),
@@ -136,7 +136,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
 fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentSettings {
     let table = |name: &str| tree.at(name).cloned().unwrap_or_else(Node::empty);
     let line = |name: &str| tree.at(name).map_or(0, |node| node.line);
-    let said = [
+    let sourced = [
         ("model.name", file.model.as_ref(), line("model")),
         ("general.defaultApprovalMode", file.approval_mode.as_ref(), line("approval_mode")),
     ];
@@ -144,7 +144,10 @@ fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentS
         path: path.to_owned(),
         enforced: table("enforced"),
         defaults: table("defaults"),
-        named: said.into_iter().filter_map(|(key, value, line)| Some((key, value?.clone(), line))).collect(),
+        named: sourced
+            .into_iter()
+            .filter_map(|(key, value, line)| Some((key, value?.clone(), line)))
+            .collect(),
     }
 }
 
@@ -201,10 +204,10 @@ fn pick(
     file: Option<String>,
     key: &str,
 ) -> Option<SourcedValue> {
-    let said = |value: String, origin: &str| SourcedValue { value, origin: origin.to_owned() };
-    flag.map(|value| said(value, flag_name))
-        .or_else(|| variable(environment, variable_name).map(|value| said(value, variable_name)))
-        .or_else(|| file.map(|value| said(value, &format!("the setting `{key}`"))))
+    let sourced = |value: String, origin: &str| SourcedValue { value, origin: origin.to_owned() };
+    flag.map(|value| sourced(value, flag_name))
+        .or_else(|| variable(environment, variable_name).map(|value| sourced(value, variable_name)))
+        .or_else(|| file.map(|value| sourced(value, &format!("the setting `{key}`"))))
 }
 
 fn read_config(path: &Path) -> Result<(ConfigFile, Node), ConfigError> {
@@ -218,18 +221,18 @@ fn read(path: &Path, what: &'static str) -> Result<String, ConfigError> {
     fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { what, path: path.to_owned(), source })
 }
 
-fn parse_host(said: Option<SourcedValue>) -> Result<IpAddr, ConfigError> {
-    let Some(said) = said else { return Ok(IpAddr::from([127, 0, 0, 1])) };
-    if said.value == "localhost" {
+fn parse_host(sourced: Option<SourcedValue>) -> Result<IpAddr, ConfigError> {
+    let Some(sourced) = sourced else { return Ok(IpAddr::from([127, 0, 0, 1])) };
+    if sourced.value == "localhost" {
         return Ok(IpAddr::from([127, 0, 0, 1]));
     }
-    let bare = said.value.trim_start_matches('[').trim_end_matches(']');
-    bare.parse().map_err(|_| said.instead_of("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
+    let bare = sourced.value.trim_start_matches('[').trim_end_matches(']');
+    bare.parse().map_err(|_| sourced.instead_of("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
 }
 
-fn parse_default_dialect(said: Option<SourcedValue>) -> Result<DefaultDialect, ConfigError> {
-    let Some(said) = said else { return Ok(DefaultDialect::default()) };
-    DefaultDialect::from_name(&said.value).ok_or_else(|| said.instead_of("plain, gemini or developer"))
+fn parse_default_dialect(sourced: Option<SourcedValue>) -> Result<DefaultDialect, ConfigError> {
+    let Some(sourced) = sourced else { return Ok(DefaultDialect::default()) };
+    DefaultDialect::from_name(&sourced.value).ok_or_else(|| sourced.instead_of("plain, gemini or developer"))
 }
 
 fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> Result<u16, ConfigError> {
@@ -238,15 +241,15 @@ fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> R
     }
     for name in ["CODER_AGENT_PORT", "PORT"] {
         if let Some(value) = variable(environment, name) {
-            let said = SourcedValue { value, origin: name.to_owned() };
-            return said.value.parse().map_err(|_| said.instead_of("a port between 0 and 65535"));
+            let sourced = SourcedValue { value, origin: name.to_owned() };
+            return sourced.value.parse().map_err(|_| sourced.instead_of("a port between 0 and 65535"));
         }
     }
     Ok(file.unwrap_or(DEFAULT_PORT))
 }
 
-fn check_workspace(said: Option<PathBuf>, current_dir: &Path) -> Result<PathBuf, ConfigError> {
-    let path = said.map_or_else(|| current_dir.to_owned(), |path| current_dir.join(path));
+fn check_workspace(path: Option<PathBuf>, current_dir: &Path) -> Result<PathBuf, ConfigError> {
+    let path = path.map_or_else(|| current_dir.to_owned(), |path| current_dir.join(path));
     let unreadable = |source| ConfigError::Unreadable { what: "workspace", path: path.clone(), source };
     let resolved = fs::canonicalize(&path).map_err(unreadable)?;
     fs::read_dir(&resolved).map_err(unreadable)?;
@@ -259,20 +262,20 @@ fn check_recordable(what: &'static str, folder: PathBuf) -> Result<PathBuf, Conf
 }
 
 fn parse_store(
-    said: Option<SourcedValue>,
+    sourced: Option<SourcedValue>,
     environment: Environment<'_>,
     current_dir: &Path,
 ) -> Result<StoreChoice, ConfigError> {
-    let Some(said) = said else {
+    let Some(sourced) = sourced else {
         // Without a home, no file is known to be the user's own. A store in the folder may have come with the project, and
         // its tasks would be resumed.
         let own = user_data(environment).map(|data| StoreChoice::Sqlite(data.join("attache/tasks.db")));
         return Ok(own.unwrap_or(StoreChoice::Memory));
     };
-    match said.value.split_once(':') {
+    match sourced.value.split_once(':') {
         Some(("memory", "")) => Ok(StoreChoice::Memory),
         Some(("sqlite", path)) if !path.is_empty() => Ok(StoreChoice::Sqlite(current_dir.join(path))),
-        _ => Err(said.instead_of("memory: or sqlite:PATH")),
+        _ => Err(sourced.instead_of("memory: or sqlite:PATH")),
     }
 }
 
@@ -283,41 +286,41 @@ fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
     seen.collect()
 }
 
-fn parse_approval(said: Option<SourcedValue>) -> Result<ApprovalMode, ConfigError> {
-    let Some(said) = said else { return Ok(ApprovalMode::default()) };
-    ApprovalMode::from_name(&said.value)
-        .ok_or_else(|| said.instead_of("default, auto_edit, confined, yolo or plan"))
+fn parse_approval(sourced: Option<SourcedValue>) -> Result<ApprovalMode, ConfigError> {
+    let Some(sourced) = sourced else { return Ok(ApprovalMode::default()) };
+    ApprovalMode::from_name(&sourced.value)
+        .ok_or_else(|| sourced.instead_of("default, auto_edit, confined, yolo or plan"))
 }
 
-fn parse_answers(said: Option<SourcedValue>) -> Result<AnswerLocation, ConfigError> {
-    match said {
+fn parse_answers(sourced: Option<SourcedValue>) -> Result<AnswerLocation, ConfigError> {
+    match sourced {
         None => Ok(AnswerLocation::Artifact),
-        Some(said) => match said.value.as_str() {
+        Some(sourced) => match sourced.value.as_str() {
             "artifact" => Ok(AnswerLocation::Artifact),
             "message" => Ok(AnswerLocation::StatusMessage),
-            _ => Err(said.instead_of("artifact or message")),
+            _ => Err(sourced.instead_of("artifact or message")),
         },
     }
 }
 
-fn parse_log_format(said: Option<SourcedValue>) -> Result<LogFormat, ConfigError> {
-    match said {
+fn parse_log_format(sourced: Option<SourcedValue>) -> Result<LogFormat, ConfigError> {
+    match sourced {
         None => Ok(LogFormat::Text),
-        Some(said) => match said.value.as_str() {
+        Some(sourced) => match sourced.value.as_str() {
             "text" => Ok(LogFormat::Text),
             "json" => Ok(LogFormat::Json),
-            _ => Err(said.instead_of("text or json")),
+            _ => Err(sourced.instead_of("text or json")),
         },
     }
 }
 
-fn parse_duplicate_sends(said: Option<SourcedValue>) -> Result<DuplicateWindow, ConfigError> {
-    match said {
+fn parse_duplicate_sends(sourced: Option<SourcedValue>) -> Result<DuplicateWindow, ConfigError> {
+    match sourced {
         None => Ok(DuplicateWindow::InFlight),
-        Some(said) => match said.value.as_str() {
+        Some(sourced) => match sourced.value.as_str() {
             "in_flight" => Ok(DuplicateWindow::InFlight),
             "always" => Ok(DuplicateWindow::Always),
-            _ => Err(said.instead_of("in_flight or always")),
+            _ => Err(sourced.instead_of("in_flight or always")),
         },
     }
 }

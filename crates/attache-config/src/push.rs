@@ -1,4 +1,4 @@
-//! What the settings say about push notifications.
+//! The settings for push notifications.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -50,22 +50,37 @@ impl JsonDocument {
         }
     }
 
+    /// The value at `path`, member by member.
+    pub fn at(&self, path: &[&str]) -> Option<&Value> {
+        path.iter().try_fold(&self.value, |value, name| value.get(name))
+    }
+
     /// The text in which `name` in the object `table` is `value`. Creates the table if it is missing.
     pub fn with(&self, table: &str, name: &str, value: &Value) -> Result<String, EditError> {
+        self.with_at(&[table, name], value)
+    }
+
+    /// The text in which the member at `path` is `value`. Creates the objects that are missing on the way.
+    pub fn with_at(&self, path: &[&str], value: &Value) -> Result<String, EditError> {
+        let Some((name, tables)) = path.split_last() else { return Err(EditError::NoObject) };
         let root = root(&self.text)?;
-        let document = object(&root).ok_or(EditError::NoObject)?;
-        let members = match member(&document, table)? {
-            Some(property) => {
-                property.object_value().ok_or_else(|| EditError::MemberNoObject(table.to_owned()))?
-            }
-            None => document.append(table, CstInputValue::Object(Vec::new())).object_value_or_set(),
-        };
+        let mut members = object(&root).ok_or(EditError::NoObject)?;
+        let mut expected = self.value.clone();
+        let mut place = &mut expected;
+        for table in tables {
+            members = match member(&members, table)? {
+                Some(property) => {
+                    property.object_value().ok_or_else(|| EditError::MemberNoObject((*table).to_owned()))?
+                }
+                None => members.append(table, CstInputValue::Object(Vec::new())).object_value_or_set(),
+            };
+            place = &mut place[*table];
+        }
         match member(&members, name)? {
             Some(property) => property.set_value(input(value)),
             None => drop(members.append(name, input(value))),
         }
-        let mut expected = self.value.clone();
-        expected[table][name] = value.clone();
+        place[*name] = value.clone();
         verified(root.to_string(), &expected)
     }
 

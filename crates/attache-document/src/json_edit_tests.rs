@@ -41,6 +41,28 @@ fn a_known_server_is_exchanged_in_its_place() {
     );
 }
 
+#[test]
+fn a_value_far_inside_is_set_and_comments_stay() {
+    let path = ["agents", "overrides", "helper", "enabled"];
+    let set = |text: &str, value: bool| {
+        let text = JsonDocument::parse(text).unwrap().with_at(&path, &json!(value)).unwrap();
+        assert_eq!(JsonDocument::parse(&text).unwrap().at(&path), Some(&json!(value)), "{text}");
+        text
+    };
+    let known = "{\n  // mine\n  \"agents\": {\"overrides\": {\"helper\": {\"enabled\": true /* why */}}}, // end\n}\n";
+    assert_eq!(set(known, false), known.replace("true", "false"));
+    let other = "{\n  \"agents\": {\n    // first\n    \"overrides\": {\n      \"x\": {}\n    }\n  }\n}\n";
+    let after = set(other, false);
+    assert!(after.contains("// first") && after.contains("\"x\": {},\n      \"helper\""), "{after}");
+    set("", true);
+    for wrong in ["{\"agents\": []}", "{\"agents\": {\"overrides\": 1}}"] {
+        let document = JsonDocument::parse(wrong).unwrap();
+        let error = document.with_at(&path, &json!(true)).unwrap_err();
+        assert!(matches!(error, EditError::MemberNoObject(_)), "{error}");
+        assert_eq!(document.at(&path), None);
+    }
+}
+
 #[track_caller]
 fn remove(text: &str, name: &str, expected: Option<&str>) {
     let document = JsonDocument::parse(text).unwrap();

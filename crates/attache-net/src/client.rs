@@ -11,9 +11,12 @@ use reqwest::redirect::Policy;
 use tokio::time::timeout;
 
 use crate::address_rules::without_brackets;
-use crate::base_url::is_loopback;
 use crate::resolver::GuardedResolver;
-use crate::{AddressRules, HttpRequest, HttpResponse, NetError, Resolver, SystemResolver};
+use crate::tunnel::TunnelClient;
+use crate::{
+    AddressRules, HttpRequest, HttpResponse, NetError, ProxyServer, ProxySettings, Resolver, SystemResolver,
+    TlsSettings,
+};
 
 #[derive(Debug, Clone)]
 pub struct HttpClientOptions {
@@ -22,19 +25,11 @@ pub struct HttpClientOptions {
     pub connect_timeout: Duration,
     /// The longest silence before the head of a response, and between two pieces of its body.
     pub idle_timeout: Duration,
-    pub proxy: Proxy,
-    /// Where requests may go. Restrictive rules bypass the proxy: it would resolve names by itself, so its targets
-    /// could not be checked.
+    pub proxy: ProxySettings,
+    pub tls: TlsSettings,
+    /// Where requests may go. A proxy is asked only for hosts whose addresses, as they are known here, may be dialled.
     pub addresses: AddressRules,
     pub resolver: Arc<dyn Resolver>,
-}
-
-/// Whether to use a proxy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proxy {
-    /// The proxy of the environment or the system; never for this machine.
-    System,
-    Never,
 }
 
 impl Default for HttpClientOptions {
@@ -44,7 +39,8 @@ impl Default for HttpClientOptions {
             connect_timeout: Duration::from_secs(15),
             // A model may think for minutes before its first token.
             idle_timeout: Duration::from_secs(300),
-            proxy: Proxy::System,
+            proxy: ProxySettings::none(),
+            tls: TlsSettings::default(),
             addresses: AddressRules::any(),
             resolver: Arc::new(SystemResolver),
         }
@@ -61,12 +57,14 @@ pub struct HttpClient {
 
 struct Shared {
     options: HttpClientOptions,
-    /// Uses the system's proxy.
-    proxied: OnceLock<reqwest::Client>,
-    /// Connects directly: for this machine, and where no proxy is allowed.
     direct: OnceLock<reqwest::Client>,
-    /// Speaks HTTP/2 without TLS, for gRPC. Connects directly: an HTTP proxy forwards no such connection.
+    /// Through the proxy for http, and the one for https.
+    http_proxied: OnceLock<reqwest::Client>,
+    https_proxied: OnceLock<reqwest::Client>,
+    /// Speak HTTP/2 without TLS, for gRPC: directly, through a SOCKS proxy, and through an HTTP proxy.
     plain_http2: OnceLock<reqwest::Client>,
+    plain_http2_proxied: OnceLock<reqwest::Client>,
+    plain_http2_tunnelled: OnceLock<TunnelClient>,
 }
 
 /// Detects a dead connection long before the idle timeout.
@@ -76,38 +74,58 @@ impl HttpClient {
     pub fn new(options: &HttpClientOptions) -> Result<Self, NetError> {
         let shared = Shared {
             options: options.clone(),
-            proxied: OnceLock::new(),
             direct: OnceLock::new(),
+            http_proxied: OnceLock::new(),
+            https_proxied: OnceLock::new(),
             plain_http2: OnceLock::new(),
+            plain_http2_proxied: OnceLock::new(),
+            plain_http2_tunnelled: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The client for `url`.
-    fn client_for(&self, url: &Url, expects_http2: bool) -> Result<&reqwest::Client, NetError> {
-        let Shared { options, proxied, direct, plain_http2 } = self.shared.as_ref();
-        let is_plain_http2 = expects_http2 && url.scheme() == "http";
-        let by_proxy = !is_plain_http2
-            && options.proxy == Proxy::System
-            && !options.addresses.is_restrictive()
-            && !is_loopback(url);
-        let made = match (is_plain_http2, by_proxy) {
-            (true, _) => plain_http2,
-            (false, true) => proxied,
-            (false, false) => direct,
+    /// The client for `url`, which goes through `proxy`.
+    fn client_for(
+        &self,
+        url: &Url,
+        is_plain_http2: bool,
+        proxy: Option<&ProxyServer>,
+    ) -> Result<&reqwest::Client, NetError> {
+        let shared = self.shared.as_ref();
+        let made = match (proxy.is_some(), is_plain_http2, url.scheme()) {
+            (false, false, _) => &shared.direct,
+            (false, true, _) => &shared.plain_http2,
+            (true, true, _) => &shared.plain_http2_proxied,
+            (true, false, "http") => &shared.http_proxied,
+            (true, false, _) => &shared.https_proxied,
         };
         if let Some(client) = made.get() {
             return Ok(client);
         }
-        let builder = Self::builder(options);
-        let builder = if by_proxy { builder } else { builder.no_proxy() };
+        let builder = Self::builder(&shared.options, proxy.is_some());
+        let builder = match proxy {
+            Some(proxy) => builder.proxy(proxy.to_reqwest()?),
+            None => builder.no_proxy(),
+        };
         let builder = if is_plain_http2 { builder.http2_prior_knowledge() } else { builder };
-        let client = builder.build().map_err(NetError::of)?;
+        let client = shared.options.tls.apply(builder)?.build().map_err(NetError::of)?;
         Ok(made.get_or_init(|| client))
     }
 
-    fn builder(options: &HttpClientOptions) -> reqwest::ClientBuilder {
-        let (resolver, rules) = (options.resolver.clone(), options.addresses.clone());
+    fn tunnel_client(&self, proxy: &ProxyServer) -> Result<&TunnelClient, NetError> {
+        if proxy.is_https() {
+            let what =
+                format!("gRPC without TLS cannot go through {proxy}; use a proxy with http: or socks5:");
+            return Err(NetError::Proxy { what });
+        }
+        let Shared { options, plain_http2_tunnelled, .. } = self.shared.as_ref();
+        Ok(plain_http2_tunnelled.get_or_init(|| TunnelClient::new(proxy, options, KEEP_ALIVE_INTERVAL)))
+    }
+
+    fn builder(options: &HttpClientOptions, by_proxy: bool) -> reqwest::ClientBuilder {
+        // Only the proxy itself is dialled then. The operator named it, so it may be anywhere.
+        let rules = if by_proxy { AddressRules::any() } else { options.addresses.clone() };
+        let resolver = options.resolver.clone();
         reqwest::Client::builder()
             .dns_resolver(GuardedResolver { resolver, rules })
             .user_agent(&options.user_agent)
@@ -169,15 +187,51 @@ impl HttpClient {
     pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
         // For an address in a URL the resolver is not asked.
         self.check_url(&request.url)?;
-        let HttpRequest { method, mut url, mut headers, body, expects_http2 } = request;
-        self.apply_dial_address(&mut url, &mut headers);
-        let idle_timeout = self.shared.options.idle_timeout;
-        let client = self.client_for(&url, expects_http2)?;
-        let sending = client.request(method, url).headers(headers).body(body).send();
+        let Shared { options, .. } = self.shared.as_ref();
+        let idle_timeout = options.idle_timeout;
+        let sending = async {
+            match options.proxy.server_for(&request.url) {
+                Some(proxy) => self.send_through(proxy, request).await,
+                None => self.send_directly(request).await,
+            }
+        };
         match timeout(idle_timeout, sending).await {
-            Ok(Ok(response)) => Ok(HttpResponse::new(response, idle_timeout)),
-            Ok(Err(error)) => Err(NetError::of(error)),
+            Ok(response) => Ok(HttpResponse::new(response?, idle_timeout)),
             Err(_) => Err(NetError::IdleTimeout { after: idle_timeout }),
+        }
+    }
+
+    async fn send_directly(&self, request: HttpRequest) -> Result<reqwest::Response, NetError> {
+        let is_plain_http2 = request.is_plain_http2();
+        let HttpRequest { method, mut url, mut headers, body, .. } = request;
+        self.apply_dial_address(&mut url, &mut headers);
+        let client = self.client_for(&url, is_plain_http2, None)?;
+        client.request(method, url).headers(headers).body(body).send().await.map_err(NetError::of)
+    }
+
+    async fn send_through(
+        &self,
+        proxy: &ProxyServer,
+        request: HttpRequest,
+    ) -> Result<reqwest::Response, NetError> {
+        // The proxy resolves the name by itself. It is asked only for a name that leads to allowed addresses from here.
+        if self.shared.options.addresses.is_restrictive() {
+            self.resolve_addresses(&request.url).await?;
+        }
+        let is_plain_http2 = request.is_plain_http2();
+        let HttpRequest { method, url, headers, body, .. } = request;
+        let is_forwarded = url.scheme() == "http" && proxy.speaks_http();
+        let sent = if is_plain_http2 && is_forwarded {
+            self.tunnel_client(proxy)?.send(method, &url, headers, body).await
+        } else {
+            let client = self.client_for(&url, is_plain_http2, Some(proxy))?;
+            client.request(method, url).headers(headers).body(body).send().await.map_err(NetError::of)
+        };
+        match sent {
+            Ok(response) if is_forwarded && !is_plain_http2 && response.status() == 407 => {
+                Err(NetError::proxy_wants_credentials(proxy))
+            }
+            sent => sent.map_err(|error| error.through(proxy)),
         }
     }
 }

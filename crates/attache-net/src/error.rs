@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+use crate::ProxyServer;
+
 /// Variants differ by what a caller can do. None holds a header, a body or a query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -19,7 +21,10 @@ pub enum NetError {
     /// The server speaks no TLS, or its certificate is not accepted.
     #[error("no safe connection: {what}")]
     Tls { what: String },
-    #[error("nothing came for {} s", after.as_secs())]
+    /// The proxy's address is wrong, or it refuses us.
+    #[error("the proxy cannot be used: {what}")]
+    Proxy { what: String },
+    #[error("no data was received for {} s", after.as_secs())]
     IdleTimeout { after: Duration },
     #[error("the connection broke: {what}")]
     Interrupted { what: String },
@@ -36,21 +41,46 @@ impl NetError {
     pub(crate) fn of(error: reqwest::Error) -> Self {
         // Drops the URL, which may hold secrets and which the caller knows.
         let error = error.without_url();
-        if let Some(own) = own_cause(&error) {
+        if error.is_builder() && own_cause(&error).is_none() {
+            return Self::Request { what: causes(&error) };
+        }
+        Self::of_cause(&error, error.is_connect())
+    }
+
+    /// The same for an error of any kind. `is_connect`: it happened before there was a connection.
+    pub(crate) fn of_cause(error: &(dyn Error + 'static), is_connect: bool) -> Self {
+        if let Some(own) = own_cause(error) {
             return own.clone();
         }
-        let what = causes(&error);
-        if error.is_builder() {
-            Self::Request { what }
-        } else if let Some(what) = tls_cause(&error).filter(|_| error.is_connect()) {
+        let what = causes(error);
+        if let Some(what) = tls_cause(error).filter(|_| is_connect).or_else(|| refused_certificate(&what)) {
             Self::Tls { what }
-        } else if error.is_connect() {
+        } else if is_connect {
             Self::Connect { what }
         } else {
             Self::Interrupted { what }
         }
     }
+
+    /// The error of a request that went through a proxy.
+    pub(crate) fn through(self, proxy: &ProxyServer) -> Self {
+        match self {
+            Self::Connect { what } if what.contains(PROXY_WANTS_CREDENTIALS) => {
+                Self::proxy_wants_credentials(proxy)
+            }
+            Self::Connect { what } => Self::Connect { what: format!("through the proxy {proxy}: {what}") },
+            other => other,
+        }
+    }
+
+    pub(crate) fn proxy_wants_credentials(proxy: &ProxyServer) -> Self {
+        let what = format!("{proxy} wants a user name and a password in its address, or others");
+        Self::Proxy { what }
+    }
 }
+
+/// What the HTTP library says about a 407 to `CONNECT`.
+const PROXY_WANTS_CREDENTIALS: &str = "proxy authorization required";
 
 /// Our own error among the causes: a name is not allowed, or has no address.
 fn own_cause(error: &dyn Error) -> Option<&NetError> {
@@ -78,6 +108,24 @@ fn tls_cause(error: &(dyn Error + 'static)) -> Option<String> {
         };
     }
     None
+}
+
+/// The server wants our certificate, or another one. It says so after the handshake, and not every layer above keeps the
+/// error that says it, so the text decides.
+fn refused_certificate(text: &str) -> Option<String> {
+    let (_, alert) = text.split_once("received fatal alert: ")?;
+    let alert: String = alert.chars().take_while(char::is_ascii_alphanumeric).collect();
+    match alert.as_str() {
+        "CertificateRequired" => Some("the server wants a certificate from us, and there is none".into()),
+        "BadCertificate"
+        | "UnknownCA"
+        | "CertificateUnknown"
+        | "CertificateExpired"
+        | "CertificateRevoked"
+        | "UnsupportedCertificate"
+        | "AccessDenied" => Some(format!("the server does not accept our certificate ({alert})")),
+        _ => None,
+    }
 }
 
 fn describe_tls(error: &rustls::Error) -> String {
@@ -132,6 +180,17 @@ mod tests {
         check(behind(rustls::Error::DecryptError), Some("decrypt"));
         check(io::Error::from(io::ErrorKind::ConnectionReset), None);
         check(io::Error::other("certificate"), None);
+    }
+
+    #[test]
+    fn a_server_that_wants_another_certificate_is_told_from_a_broken_connection() {
+        for (alert, part) in [("CertificateRequired", "wants a certificate"), ("UnknownCA", "(UnknownCA)")] {
+            let error = io::Error::other(format!("connection error: received fatal alert: {alert}"));
+            let error = NetError::of_cause(&error, false);
+            assert!(matches!(&error, NetError::Tls { what } if what.contains(part)), "{error:?}");
+        }
+        let error = NetError::of_cause(&io::Error::other("received fatal alert: InternalError"), false);
+        assert!(matches!(error, NetError::Interrupted { .. }), "{error:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::address_rules::without_brackets;
 use crate::redirect::resolve_location;
 use crate::sse::{EventTooLarge, SseEvent, SseParser};
-use crate::{AddressRules, BaseUrl, HttpClient, HttpClientOptions, Proxy, Url};
+use crate::{AddressRules, BaseUrl, HttpClient, HttpClientOptions, Url};
 
 /// The address of a service, and after a line break a path below it or where a redirect leads.
 pub fn urls(text: &[u8]) {
@@ -75,8 +75,8 @@ pub fn addresses(bytes: &[u8]) {
         assert!(!may(address.into()) || is_ordinary(address), "{address}");
         let [a, b, c, d] = octets.map(u16::from);
         let nat64 = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, a << 8 | b, c << 8 | d);
-        for spelled in [address.to_ipv6_mapped(), nat64] {
-            assert_eq!(may(spelled.into()), may(address.into()), "{spelled} is {address}");
+        for mapped in [address.to_ipv6_mapped(), nat64] {
+            assert_eq!(may(mapped.into()), may(address.into()), "{mapped} is {address}");
         }
     }
     if let Some(octets) = bytes.first_chunk::<16>() {
@@ -91,8 +91,7 @@ pub fn addresses(bytes: &[u8]) {
 /// An address in a URL is recognised in every form.
 fn as_host(text: &str, public: &AddressRules) {
     let Ok(url) = Url::parse(&format!("http://{text}/")) else { return };
-    let options =
-        HttpClientOptions { addresses: public.clone(), proxy: Proxy::Never, ..HttpClientOptions::default() };
+    let options = HttpClientOptions { addresses: public.clone(), ..HttpClientOptions::default() };
     let client = HttpClient::new(&options).expect("a client");
     // A URL writes addresses in brackets or with dots; a name has no brackets and does not end in a number.
     let host = url.host_str().unwrap_or_default();

@@ -10,6 +10,7 @@ use crate::base_url::{is_loopback, sensitive_value};
 use crate::{NetError, Secret};
 
 /// One request to one URL.
+#[derive(Clone)]
 pub struct HttpRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -39,12 +40,28 @@ impl HttpRequest {
         Self { method: Method::POST, url, headers, body: body.into(), expects_http2: false }
     }
 
+    /// Posts a form.
+    pub fn post_form(url: Url, fields: &[(&str, &str)]) -> Self {
+        // A form is encoded as the query of a URL is.
+        let mut encoded = url.clone();
+        encoded.query_pairs_mut().clear().extend_pairs(fields);
+        let body = encoded.query().unwrap_or_default().to_owned();
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/x-www-form-urlencoded"));
+        Self { method: Method::POST, url, headers, body: body.into(), expects_http2: false }
+    }
+
     /// A gRPC call, over HTTP/2 also without TLS. The body is one frame of gRPC.
     pub fn grpc(url: Url, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/grpc"));
         headers.insert("te", HeaderValue::from_static("trailers"));
         Self { method: Method::POST, url, headers, body: body.into(), expects_http2: true }
+    }
+
+    /// It speaks HTTP/2 to a server without TLS.
+    pub(crate) fn is_plain_http2(&self) -> bool {
+        self.expects_http2 && self.url.scheme() == "http"
     }
 
     /// Sets a public header.
@@ -58,11 +75,30 @@ impl HttpRequest {
 
     /// Sets a secret header. Refused over plain http, except to this machine.
     pub fn secret_header(mut self, name: &str, prefix: &str, secret: &Secret) -> Result<Self, NetError> {
+        self.check_may_hold_secret()?;
+        self.headers.insert(header_name(name)?, sensitive_value(secret, prefix)?);
+        Ok(self)
+    }
+
+    /// Adds a secret to the query, in the place of a parameter of this name. Refused over plain http, except to this
+    /// machine.
+    pub fn secret_query(mut self, name: &str, secret: &Secret) -> Result<Self, NetError> {
+        self.check_may_hold_secret()?;
+        let others: Vec<(String, String)> =
+            self.url.query_pairs().into_owned().filter(|(key, _)| key != name).collect();
+        self.url.query_pairs_mut().clear().extend_pairs(others).append_pair(name, secret.expose());
+        Ok(self)
+    }
+
+    fn check_may_hold_secret(&self) -> Result<(), NetError> {
         if self.url.scheme() != "https" && !is_loopback(&self.url) {
             return Err(NetError::Address { what: "a credential goes over https only".into() });
         }
-        self.headers.insert(header_name(name)?, sensitive_value(secret, prefix)?);
-        Ok(self)
+        Ok(())
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.url
     }
 }
 
@@ -108,6 +144,23 @@ mod tests {
     #[test]
     fn a_secret_does_not_travel_in_the_clear() {
         let url = Url::parse("http://example.com").unwrap();
-        assert!(HttpRequest::get(url).secret_header("x-key", "", &Secret::new("a")).is_err());
+        assert!(HttpRequest::get(url.clone()).secret_header("x-key", "", &Secret::new("a")).is_err());
+        assert!(HttpRequest::get(url).secret_query("key", &Secret::new("a")).is_err());
+    }
+
+    #[test]
+    fn a_secret_in_a_query_takes_the_place_of_another_and_is_encoded() {
+        let url = Url::parse("https://example.com/x?a=1&key=old").unwrap();
+        let request = HttpRequest::get(url).secret_query("key", &Secret::new("n&w")).unwrap();
+        assert_eq!(request.url.query(), Some("a=1&key=n%26w"));
+        assert!(!format!("{request:?}").contains("n%26w"));
+    }
+
+    #[test]
+    fn a_form_is_encoded() {
+        let url = Url::parse("https://example.com/token?a=1").unwrap();
+        let request = HttpRequest::post_form(url, &[("grant_type", "x:y"), ("b", "c d")]);
+        assert_eq!(&request.body[..], b"grant_type=x%3Ay&b=c+d");
+        assert_eq!(request.url.query(), Some("a=1"));
     }
 }

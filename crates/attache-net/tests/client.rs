@@ -3,12 +3,11 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use attache_net::{BaseUrl, HttpClient, HttpClientOptions, HttpRequest, NetError, Proxy, Secret};
+use attache_net::{BaseUrl, HttpClient, HttpClientOptions, HttpRequest, NetError, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
 
 fn client(idle_timeout: Duration) -> HttpClient {
-    HttpClient::new(&HttpClientOptions { idle_timeout, proxy: Proxy::Never, ..HttpClientOptions::default() })
-        .expect("a client")
+    HttpClient::new(&HttpClientOptions { idle_timeout, ..HttpClientOptions::default() }).expect("a client")
 }
 
 fn request(server: &ModelServer) -> HttpRequest {

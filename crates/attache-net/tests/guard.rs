@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attache_net::{
-    AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, Proxy, ResolveFuture, Resolver,
-    Secret, Url,
+    AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, ResolveFuture, Resolver, Secret, Url,
 };
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
@@ -38,8 +37,7 @@ const PUBLIC: &[&str] = &["93.184.216.34"];
 
 fn client(rules: AddressRules, names: &[(&'static str, Vec<&'static [&'static str]>)]) -> HttpClient {
     let resolver = Arc::new(Played { names: names.to_vec(), asked: AtomicUsize::new(0) });
-    let proxy = Proxy::Never;
-    HttpClient::new(&HttpClientOptions { addresses: rules, resolver, proxy, ..HttpClientOptions::default() })
+    HttpClient::new(&HttpClientOptions { addresses: rules, resolver, ..HttpClientOptions::default() })
         .unwrap()
 }
 

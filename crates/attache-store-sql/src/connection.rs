@@ -19,7 +19,7 @@ const READER_CACHE_KIB: u32 = 512;
 /// rarer and cheaper in sum (a page changed often is moved once), but each time longer.
 const CHECKPOINT_PAGES: u32 = 2000;
 
-/// Nobody else holds locks for long; this only bridges the readers' recovery after a crash.
+/// Other processes do not hold locks for long; this only bridges the readers' recovery after a crash.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Makes sure that the folder is there, readable by its owner only if made here.

@@ -1,4 +1,4 @@
-//! Keeps a second process out.
+//! Locks the database against a second process.
 //!
 //! SQLite's own locks would let two processes write in turn; each would then believe what it keeps in
 //! memory. So the database file itself is locked with `flock`, which locks the inode: symbolic links, hard links and
@@ -113,7 +113,7 @@ pub(crate) fn open_private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// Who holds a lock on the file, as far as the kernel tells: "4711, attache".
+/// The process that holds a lock on the file, as far as the kernel tells: "4711, attache".
 pub(crate) fn holder_of(identity: FileIdentity) -> Option<String> {
     let process = if held().contains(&identity) {
         std::process::id().to_string()

@@ -119,7 +119,7 @@ impl MarkFile {
         Self { path, file: None, inode: identity.inode, generation, failed: false }
     }
 
-    /// After a commit, before anyone is told of it.
+    /// After a commit, before it is acknowledged.
     pub(crate) fn write(&mut self, witness: AcknowledgedBatch) {
         self.generation += 1;
         let at = Timestamp::now().as_millisecond();

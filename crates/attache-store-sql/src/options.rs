@@ -1,4 +1,4 @@
-//! What can be chosen when a database is opened.
+//! The options of a database.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     entries: VecDeque<T>,
-    /// Threads asleep in `take`: nobody is woken, and no system call made, when there is none.
+    /// Threads asleep in `take`. When there is none, a push makes no system call to wake one.
     sleeping: usize,
     closed: bool,
 }

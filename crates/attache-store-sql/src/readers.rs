@@ -50,7 +50,7 @@ impl Readers {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         self.jobs.put(Box::new(move |reader| {
-            // The caller may have left; then nobody needs the answer.
+            // The caller may have left without waiting for the answer.
             if !answer.is_closed() {
                 let _ = answer.send(question(reader));
             }

@@ -86,7 +86,7 @@ async fn dropping_the_store_finishes_what_is_queued() {
     let appends = (0..100).map(|number| Sample::new(&number.to_string()).append_of([Fact::TextEnded]));
     let mut appending: Vec<_> = appends.map(|append| store.append(append)).collect();
     for append in &mut appending {
-        // Puts it in the queue; nobody waits for the answer.
+        // Puts it in the queue without waiting for the answer.
         let _ = append.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     drop(appending);

@@ -7,17 +7,17 @@ use attache_store::conformance::Sample;
 use attache_store::{StoreError, StoreStatus};
 use attache_store_sql::{SqliteOptions, SqliteStore};
 
-struct Place {
-    folder: tempfile::TempDir,
+struct StoreFolder {
+    path: tempfile::TempDir,
 }
 
-impl Place {
+impl StoreFolder {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder") }
+        Self { path: tempfile::tempdir().expect("a folder") }
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.path.path().join(name)
     }
 
     fn open(&self) -> SqliteStore {
@@ -25,7 +25,7 @@ impl Place {
     }
 
     /// What a killed process leaves behind: the files as they are while it runs.
-    fn copy_to(&self, other: &Place, names: &[&str]) {
+    fn copy_to(&self, other: &StoreFolder, names: &[&str]) {
         for name in names {
             std::fs::copy(self.file(name), other.file(name)).expect("copies");
         }
@@ -45,23 +45,23 @@ fn check_lost(store: &SqliteStore) {
 
 #[tokio::test]
 async fn the_same_file_has_the_same_past_after_a_clean_end() {
-    let place = Place::new();
+    let folder = StoreFolder::new();
     for number in 0..3 {
-        let store = place.open();
+        let store = folder.open();
         assert_eq!(store.status(), StoreStatus::default());
         Sample::new(&number.to_string()).put(&store).await;
     }
     // A start that appends nothing changes nothing.
-    drop(place.open());
-    assert_eq!(place.open().status(), StoreStatus::default());
+    drop(folder.open());
+    assert_eq!(folder.open().status(), StoreStatus::default());
 }
 
 #[tokio::test]
 async fn a_lost_write_ahead_log_is_noticed_until_something_is_appended() {
-    let (place, crashed) = (Place::new(), Place::new());
-    let store = place.open();
+    let (folder, crashed) = (StoreFolder::new(), StoreFolder::new());
+    let store = folder.open();
     Sample::new("a").put(&store).await;
-    place.copy_to(&crashed, &["tasks.db", "tasks.db.mark"]);
+    folder.copy_to(&crashed, &["tasks.db", "tasks.db.mark"]);
     for _ in 0..2 {
         check_lost(&crashed.open());
     }
@@ -73,12 +73,12 @@ async fn a_lost_write_ahead_log_is_noticed_until_something_is_appended() {
 
 #[tokio::test]
 async fn a_damaged_write_ahead_log_is_noticed() {
-    let (place, crashed) = (Place::new(), Place::new());
-    let store = place.open();
+    let (folder, crashed) = (StoreFolder::new(), StoreFolder::new());
+    let store = folder.open();
     for number in 0..10 {
         Sample::new(&number.to_string()).put(&store).await;
     }
-    place.copy_to(&crashed, &["tasks.db", "tasks.db-wal", "tasks.db.mark"]);
+    folder.copy_to(&crashed, &["tasks.db", "tasks.db-wal", "tasks.db.mark"]);
     let log = crashed.file("tasks.db-wal");
     let mut bytes = std::fs::read(&log).unwrap();
     let middle = bytes.len() / 2;
@@ -89,47 +89,47 @@ async fn a_damaged_write_ahead_log_is_noticed() {
 
 #[tokio::test]
 async fn a_whole_crash_is_no_loss_but_a_copy() {
-    let (place, crashed) = (Place::new(), Place::new());
-    let store = place.open();
+    let (folder, crashed) = (StoreFolder::new(), StoreFolder::new());
+    let store = folder.open();
     Sample::new("a").put(&store).await;
-    place.copy_to(&crashed, &["tasks.db", "tasks.db-wal", "tasks.db.mark"]);
+    folder.copy_to(&crashed, &["tasks.db", "tasks.db-wal", "tasks.db.mark"]);
     // Another file, which may have lived on elsewhere: cursors are not resumed, and nothing is lost.
     assert_eq!(crashed.open().status(), StoreStatus { past_changed: true, ..StoreStatus::default() });
 }
 
 #[tokio::test]
 async fn an_older_copy_put_back_is_noticed() {
-    let place = Place::new();
-    let store = place.open();
+    let folder = StoreFolder::new();
+    let store = folder.open();
     Sample::new("a").put(&store).await;
     drop(store);
-    std::fs::copy(place.file("tasks.db"), place.file("backup.db")).unwrap();
-    let store = place.open();
+    std::fs::copy(folder.file("tasks.db"), folder.file("backup.db")).unwrap();
+    let store = folder.open();
     Sample::new("b").put(&store).await;
     drop(store);
     // Into the same inode, as cp does.
-    std::fs::copy(place.file("backup.db"), place.file("tasks.db")).unwrap();
-    check_lost(&place.open());
+    std::fs::copy(folder.file("backup.db"), folder.file("tasks.db")).unwrap();
+    check_lost(&folder.open());
 }
 
 #[tokio::test]
 async fn a_file_without_a_mark_has_an_unknown_past() {
-    let (place, moved) = (Place::new(), Place::new());
-    let store = place.open();
+    let (folder, moved) = (StoreFolder::new(), StoreFolder::new());
+    let store = folder.open();
     Sample::new("a").put(&store).await;
     drop(store);
-    place.copy_to(&moved, &["tasks.db"]);
+    folder.copy_to(&moved, &["tasks.db"]);
     assert_eq!(moved.open().status(), StoreStatus { past_changed: true, ..StoreStatus::default() });
 }
 
 #[tokio::test]
 async fn a_database_that_is_gone_at_the_start_is_told() {
-    let place = Place::new();
-    let store = place.open();
+    let folder = StoreFolder::new();
+    let store = folder.open();
     Sample::new("a").put(&store).await;
     drop(store);
-    std::fs::remove_file(place.file("tasks.db")).unwrap();
-    check_lost(&place.open());
+    std::fs::remove_file(folder.file("tasks.db")).unwrap();
+    check_lost(&folder.open());
 }
 
 #[track_caller]
@@ -140,25 +140,25 @@ fn check_gone(result: Result<(), StoreError>) {
 #[tokio::test]
 async fn nothing_is_acknowledged_once_a_file_is_deleted_replaced_or_moved() {
     for name in ["tasks.db", "tasks.db-wal"] {
-        let place = Place::new();
-        let store = place.open();
+        let folder = StoreFolder::new();
+        let store = folder.open();
         let mut sample = Sample::new("a");
         sample.put(&store).await;
-        let file = place.file(name);
+        let file = folder.file(name);
         // Moved away and back: nothing was written meanwhile, so it goes on. Not right after a write: that one's look at the
         // files is good for a few milliseconds.
         std::thread::sleep(std::time::Duration::from_millis(50));
-        std::fs::rename(&file, place.file("elsewhere")).unwrap();
+        std::fs::rename(&file, folder.file("elsewhere")).unwrap();
         let refused = store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await;
         assert!(
             refused.as_ref().is_err_and(|error| error.to_string().contains("was deleted")),
             "{refused:?}"
         );
-        std::fs::rename(place.file("elsewhere"), &file).unwrap();
+        std::fs::rename(folder.file("elsewhere"), &file).unwrap();
         sample.put(&store).await;
         // Replaced by a copy.
-        std::fs::copy(&file, place.file("copy")).unwrap();
-        std::fs::rename(place.file("copy"), &file).unwrap();
+        std::fs::copy(&file, folder.file("copy")).unwrap();
+        std::fs::rename(folder.file("copy"), &file).unwrap();
         let refused = store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await;
         assert!(
             refused.as_ref().is_err_and(|error| error.to_string().contains("was replaced")),
@@ -168,9 +168,9 @@ async fn nothing_is_acknowledged_once_a_file_is_deleted_replaced_or_moved() {
         check_gone(store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await);
         // What is there can still be read, and closing touches none of the files that are there now.
         assert_eq!(store.read(&sample.key, attache_domain::Seq::START, 9).await.unwrap().len(), 2);
-        std::fs::write(place.file("other-wal"), "of another database").unwrap();
-        std::fs::rename(place.file("other-wal"), place.file("tasks.db-wal")).unwrap();
+        std::fs::write(folder.file("other-wal"), "of another database").unwrap();
+        std::fs::rename(folder.file("other-wal"), folder.file("tasks.db-wal")).unwrap();
         drop(store);
-        assert!(std::fs::read(place.file("tasks.db-wal")).unwrap() == b"of another database");
+        assert!(std::fs::read(folder.file("tasks.db-wal")).unwrap() == b"of another database");
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a store, by what the caller can do about it.
+//! Errors of stores, by what the caller can do about them.
 
 use attache_domain::Seq;
 

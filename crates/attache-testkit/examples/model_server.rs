@@ -24,7 +24,7 @@ fn main() -> std::io::Result<()> {
     let mut output = std::io::stdout();
     writeln!(output, "{}", server.url())?;
     output.flush()?;
-    // Whoever started it holds its input open as long as it is needed.
+    // The parent process keeps the input open as long as it needs the server.
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

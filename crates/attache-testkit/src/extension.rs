@@ -1,4 +1,4 @@
-//! Holds what is on the wire against the published description of the development-tool extension.
+//! Checks messages against the published schema of the development-tool extension.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
-/// The description, as it is published.
+/// The published description.
 pub const SCHEMA: &str = include_str!("../../../docs/extension/development-tool.schema.json");
 
 /// By the names of definitions: compiling all of them takes longer than most tests.

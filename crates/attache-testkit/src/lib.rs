@@ -3,7 +3,9 @@
 //! The client is deliberately not an A2A client: it sends any bytes, valid or not, and shows the response frame by frame, so
 //! that tests are about the wire format only.
 
+mod certificates;
 pub mod extension;
+mod forward_proxy;
 pub mod gemini_extension;
 pub mod model_server;
 pub mod pairs;
@@ -11,11 +13,15 @@ mod process;
 mod push_receiver;
 mod sse;
 mod test_client;
+mod tls_front;
 
+pub use certificates::{TestAuthority, TestCertificate};
+pub use forward_proxy::{ForwardProxy, ProxyRequest};
 pub use process::{ServerLaunch, ServerProcess};
 pub use push_receiver::{PushReaction, PushReceiver};
 pub use sse::{SseFrame, SseStream};
 pub use test_client::{HttpResponse, TestClient};
+pub use tls_front::TlsFront;
 
 use std::time::Duration;
 

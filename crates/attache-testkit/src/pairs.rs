@@ -20,7 +20,7 @@ pub enum Pair {
 /// An operation, free of binding and version.
 #[derive(Debug, Clone)]
 pub enum Ask {
-    /// Parameters in the pair's own spelling; see [`Pair::text`].
+    /// Parameters in the pair's own encoding; see [`Pair::text`].
     Send(Value),
     Stream(Value),
     Get(String),

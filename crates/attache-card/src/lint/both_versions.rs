@@ -70,7 +70,7 @@ fn check_requirements(report: &mut Report<'_>) {
     }
 }
 
-fn compare_requirements(report: &mut Report<'_>, holder: &Map<String, Value>, place: &str) {
+fn compare_requirements(report: &mut Report<'_>, holder: &Map<String, Value>, path: &str) {
     let entries = |name: &str| holder.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let older: BTreeSet<String> = entries("security").iter().map(Value::to_string).collect();
     let flat = |entry: &Value| {
@@ -82,7 +82,7 @@ fn compare_requirements(report: &mut Report<'_>, holder: &Map<String, Value>, pl
     // Alternatives that only 1.0 can express are missing in 0.3, so fewer are fine, but not zero instead of some.
     if !older.is_subset(&newer) || older.is_empty() != newer.is_empty() {
         let words = "security and securityRequirements do not require the same of callers";
-        report.error(&rules::HALVES, member_path(place, "security"), words);
+        report.error(&rules::HALVES, member_path(path, "security"), words);
     }
 }
 

@@ -18,30 +18,30 @@ pub(super) fn check(report: &mut Report<'_>) {
     check_extensions(report);
 }
 
-fn check_link(report: &mut Report<'_>, value: Option<&Value>, place: &str) {
+fn check_link(report: &mut Report<'_>, value: Option<&Value>, path: &str) {
     let Some(text) = value.and_then(Value::as_str).filter(|text| !text.is_empty()) else { return };
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => {
             if !url.username().is_empty() || url.password().is_some() {
-                report.error(&rules::URL, place, "has credentials in it, and the card is public");
+                report.error(&rules::URL, path, "has credentials in it, and the card is public");
             }
         }
         // Small icons are often inlined.
-        Ok(url) if url.scheme() == "data" && place == "iconUrl" => {}
+        Ok(url) if url.scheme() == "data" && path == "iconUrl" => {}
         _ => report.error(
             &rules::URL,
-            place,
+            path,
             format!("{text:?} is no absolute URL such as https://agent.example/"),
         ),
     }
 }
 
-fn check_modes(report: &mut Report<'_>, value: Option<&Value>, place: &str) {
+fn check_modes(report: &mut Report<'_>, value: Option<&Value>, path: &str) {
     for (index, mode) in value.and_then(Value::as_array).into_iter().flatten().enumerate() {
         let Some(mode) = mode.as_str() else { continue };
         if !is_media_type(mode) {
             let words = format!("{mode:?} is no media type such as text/plain");
-            report.warning(&rules::MEDIA_TYPE, format!("{place}[{index}]"), words);
+            report.warning(&rules::MEDIA_TYPE, format!("{path}[{index}]"), words);
         }
     }
 }
@@ -61,18 +61,18 @@ fn check_skills(report: &mut Report<'_>) {
     }
     let id = |skill: &Value| skill.get("id").and_then(Value::as_str).map(str::to_owned);
     for (index, skill) in skills.iter().enumerate() {
-        let place = format!("skills[{index}]");
+        let path = format!("skills[{index}]");
         if let Some(own) = id(skill)
             && let Some(earlier) = skills[..index].iter().position(|other| id(other).as_ref() == Some(&own))
         {
             let words = format!("{own:?} is already the id of skills[{earlier}]");
-            report.error(&rules::SKILLS, format!("{place}.id"), words);
+            report.error(&rules::SKILLS, format!("{path}.id"), words);
         }
         if skill.get("tags").and_then(Value::as_array).is_some_and(Vec::is_empty) {
-            report.warning(&rules::SKILLS, format!("{place}.tags"), "has no tag to find the skill by");
+            report.warning(&rules::SKILLS, format!("{path}.tags"), "has no tag to find the skill by");
         }
         for name in ["inputModes", "outputModes"] {
-            check_modes(report, skill.get(name), &format!("{place}.{name}"));
+            check_modes(report, skill.get(name), &format!("{path}.{name}"));
         }
     }
 }
@@ -83,21 +83,21 @@ fn check_extensions(report: &mut Report<'_>) {
     let Some(extensions) = extensions else { return };
     let uri = |extension: &Value| extension.get("uri").and_then(Value::as_str).map(str::to_owned);
     for (index, extension) in extensions.iter().enumerate() {
-        let place = format!("capabilities.extensions[{index}]");
+        let path = format!("capabilities.extensions[{index}]");
         match uri(extension).filter(|uri| !uri.is_empty()) {
             None if extension.is_object() => {
                 let words = "an extension without a \"uri\" cannot be activated";
                 let version = (!report.has(CardVersion::V0_3)).then_some(CardVersion::V1_0);
-                report.add(&rules::EXTENSION, Severity::Error, version, place, words);
+                report.add(&rules::EXTENSION, Severity::Error, version, path, words);
             }
             None => {}
             Some(own) => {
                 if Url::parse(&own).is_err() {
                     let words = format!("{own:?} is no absolute URI");
-                    report.warning(&rules::EXTENSION, format!("{place}.uri"), words);
+                    report.warning(&rules::EXTENSION, format!("{path}.uri"), words);
                 }
                 if extensions[..index].iter().any(|other| uri(other).as_ref() == Some(&own)) {
-                    report.warning(&rules::EXTENSION, place, format!("{own} is listed twice"));
+                    report.warning(&rules::EXTENSION, path, format!("{own} is listed twice"));
                 }
             }
         }

@@ -26,7 +26,7 @@ fn check_listed(report: &mut Report<'_>) {
         return;
     };
     if interfaces.is_empty() {
-        let words = "no interface is listed, so nobody can call the agent";
+        let words = "no interface is listed, so the agent cannot be called";
         report.add(
             &rules::INTERFACES,
             Severity::Error,
@@ -37,16 +37,16 @@ fn check_listed(report: &mut Report<'_>) {
     }
     let mut older_seen = false;
     for (index, interface) in interfaces.iter().enumerate() {
-        let place = format!("supportedInterfaces[{index}]");
+        let path = format!("supportedInterfaces[{index}]");
         let text = |name: &str| interface.get(name).and_then(Value::as_str);
         if let Some(binding) = text("protocolBinding") {
-            check_binding(report, binding, &format!("{place}.protocolBinding"));
+            check_binding(report, binding, &format!("{path}.protocolBinding"));
         }
         if let Some(url) = text("url") {
-            check_url(report, url, text("protocolBinding").unwrap_or_default(), &format!("{place}.url"));
+            check_url(report, url, text("protocolBinding").unwrap_or_default(), &format!("{path}.url"));
         }
         if let Some(version) = text("protocolVersion") {
-            check_version(report, version, &format!("{place}.protocolVersion"));
+            check_version(report, version, &format!("{path}.protocolVersion"));
             let older = version.starts_with("0.");
             if older_seen && !older {
                 let words =
@@ -55,7 +55,7 @@ fn check_listed(report: &mut Report<'_>) {
                     &rules::INTERFACES,
                     Severity::Warning,
                     Some(CardVersion::V1_0),
-                    place.clone(),
+                    path.clone(),
                     words,
                 );
             }
@@ -63,17 +63,17 @@ fn check_listed(report: &mut Report<'_>) {
         }
         if let Some(tenant) = text("tenant") {
             let version = text("protocolVersion").unwrap_or_default();
-            check_tenant(report, tenant, version, &format!("{place}.tenant"));
+            check_tenant(report, tenant, version, &format!("{path}.tenant"));
         }
         if let Some(earlier) = interfaces[..index].iter().position(|earlier| earlier == interface) {
             let words = format!("is the same as supportedInterfaces[{earlier}]");
-            report.add(&rules::INTERFACES, Severity::Warning, Some(CardVersion::V1_0), place, words);
+            report.add(&rules::INTERFACES, Severity::Warning, Some(CardVersion::V1_0), path, words);
         }
     }
 }
 
 /// Clients echo a tenant exactly, and over HTTP+JSON it is the first segment of every path.
-fn check_tenant(report: &mut Report<'_>, tenant: &str, version: &str, place: &str) {
+fn check_tenant(report: &mut Report<'_>, tenant: &str, version: &str, path: &str) {
     let words = if tenant.is_empty() {
         "is empty; an interface without a tenant does not say one".to_owned()
     } else if version.starts_with("0.") {
@@ -85,15 +85,15 @@ fn check_tenant(report: &mut Report<'_>, tenant: &str, version: &str, place: &st
     } else {
         return;
     };
-    report.add(&rules::TENANT, Severity::Warning, Some(CardVersion::V1_0), place, words);
+    report.add(&rules::TENANT, Severity::Warning, Some(CardVersion::V1_0), path, words);
 }
 
-fn check_version(report: &mut Report<'_>, version: &str, place: &str) {
+fn check_version(report: &mut Report<'_>, version: &str, path: &str) {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = version.split('.').collect();
     if parts.len() != 2 || !parts.iter().all(|part| is_number(part)) {
         let words = format!("{version:?} is not written as Major.Minor, such as 1.0");
-        report.add(&rules::PROTOCOL_VERSION, Severity::Warning, Some(CardVersion::V1_0), place, words);
+        report.add(&rules::PROTOCOL_VERSION, Severity::Warning, Some(CardVersion::V1_0), path, words);
     }
 }
 
@@ -121,14 +121,14 @@ fn check_main(report: &mut Report<'_>) {
     for (index, interface) in additional.iter().enumerate() {
         let text = |name: &str| interface.get(name).and_then(Value::as_str);
         let (Some(url), Some(transport)) = (text("url"), text("transport")) else { continue };
-        let place = format!("additionalInterfaces[{index}]");
-        check_binding(report, transport, &format!("{place}.transport"));
-        check_url(report, url, transport, &format!("{place}.url"));
+        let path = format!("additionalInterfaces[{index}]");
+        check_binding(report, transport, &format!("{path}.transport"));
+        check_url(report, url, transport, &format!("{path}.url"));
         let conflict =
             pairs.iter().find(|(known, other)| *known == url && !other.eq_ignore_ascii_case(transport));
         if let Some((_, other)) = conflict {
             let words = format!("{url} is said to speak {transport} here and {other} elsewhere");
-            report.add(&rules::TRANSPORTS, Severity::Error, v0_3, place, words);
+            report.add(&rules::TRANSPORTS, Severity::Error, v0_3, path, words);
         }
         pairs.push((url, transport));
     }
@@ -140,7 +140,7 @@ fn check_main(report: &mut Report<'_>) {
     }
 }
 
-fn check_binding(report: &mut Report<'_>, binding: &str, place: &str) {
+fn check_binding(report: &mut Report<'_>, binding: &str, path: &str) {
     if BINDINGS.contains(&binding) || Url::parse(binding).is_ok() {
         return;
     }
@@ -148,28 +148,28 @@ fn check_binding(report: &mut Report<'_>, binding: &str, place: &str) {
         Some(known) => format!("{binding:?} is usually written {known}"),
         None => format!("{binding:?} is none of {}, and no URI of another binding", BINDINGS.join(", ")),
     };
-    report.warning(&rules::BINDING, place, words);
+    report.warning(&rules::BINDING, path, words);
 }
 
-fn check_url(report: &mut Report<'_>, text: &str, binding: &str, place: &str) {
+fn check_url(report: &mut Report<'_>, text: &str, binding: &str, path: &str) {
     let grpc = binding.eq_ignore_ascii_case("GRPC");
     if grpc && is_host_and_port(text) {
         return;
     }
     let Some(url) = Url::parse(text).ok().filter(Url::has_host) else {
         let example = if grpc { "agent.example:443" } else { "https://agent.example/" };
-        report.error(&rules::INTERFACE_URL, place, format!("{text:?} is no absolute URL such as {example}"));
+        report.error(&rules::INTERFACE_URL, path, format!("{text:?} is no absolute URL such as {example}"));
         return;
     };
     if !url.username().is_empty() || url.password().is_some() {
-        report.error(&rules::INTERFACE_URL, place, "has credentials in it, and the card is public");
+        report.error(&rules::INTERFACE_URL, path, "has credentials in it, and the card is public");
     }
     if url.scheme() != "https" && !is_local(&url) {
         let words = format!(
-            "begins with {}:, and everybody on the way can read and change it; use https",
+            "begins with {}:, and everything on the way can read and change it; use https",
             url.scheme()
         );
-        report.warning(&rules::INTERFACE_URL, place, words);
+        report.warning(&rules::INTERFACE_URL, path, words);
     }
 }
 

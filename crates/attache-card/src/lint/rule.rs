@@ -20,7 +20,7 @@ rules! {
     REQUIRED, "required-member", "Members that the protocol marks as required must be there.";
     TYPE, "member-type", "Every member has the type that the protocol gives it.";
     ONE_OF, "one-of", "In 1.0 a security scheme holds exactly one kind, and its flows exactly one flow.";
-    UNKNOWN, "unknown-member", "Members that the protocol does not know are read by nobody.";
+    UNKNOWN, "unknown-member", "Clients ignore members that the protocol does not define.";
     FORM, "card-form", "A 0.3 card is written as the JSON schema of 0.3 says; clients that know only that do not find the security in protobuf's form.";
     EMPTY, "empty-value", "Required texts and lists say something; SDKs drop empty ones, also from what was signed.";
     INTERFACES, "interface-list", "A 1.0 card lists at least one interface, the preferred one first, none twice.";

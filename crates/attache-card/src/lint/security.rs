@@ -17,7 +17,7 @@ struct Scheme<'a> {
     version: CardVersion,
     members: &'a Map<String, Value>,
     /// The path of its members.
-    place: String,
+    path: String,
 }
 
 /// The kinds: their name in 1.0 and their `type` in 0.3.
@@ -34,8 +34,8 @@ pub(super) fn check(report: &mut Report<'_>) {
     let schemes = report.document.get("securitySchemes").and_then(Value::as_object).unwrap_or(&empty);
     let mut scopes: BTreeMap<&str, Option<BTreeSet<&str>>> = BTreeMap::new();
     for (name, scheme) in schemes {
-        let place = member_path("securitySchemes", name);
-        let declared = schemes_of(scheme, &place);
+        let path = member_path("securitySchemes", name);
+        let declared = schemes_of(scheme, &path);
         for scheme in &declared {
             check_scheme(report, scheme);
         }
@@ -55,8 +55,8 @@ pub(super) fn check(report: &mut Report<'_>) {
         for (index, skill) in
             document.get("skills").and_then(Value::as_array).into_iter().flatten().enumerate()
         {
-            let place = format!("skills[{index}].{name}");
-            check_requirements(report, skill.get(name), &place, version, &scopes, &mut used);
+            let path = format!("skills[{index}].{name}");
+            check_requirements(report, skill.get(name), &path, version, &scopes, &mut used);
         }
     }
     for name in scopes.keys().filter(|name| !used.contains(**name)) {
@@ -67,12 +67,12 @@ pub(super) fn check(report: &mut Report<'_>) {
 }
 
 /// The scheme in each version's form.
-fn schemes_of<'a>(scheme: &'a Value, place: &str) -> Vec<Scheme<'a>> {
+fn schemes_of<'a>(scheme: &'a Value, path: &str) -> Vec<Scheme<'a>> {
     let Some(object) = scheme.as_object() else { return Vec::new() };
     let wrapped = v1_0::SCHEME.members.iter().filter_map(|member| {
         let (_, kind) = KINDS.iter().find(|(name, _)| *name == member.name)?;
         let members = object.get(member.name)?.as_object()?;
-        Some(Scheme { kind, version: CardVersion::V1_0, members, place: member_path(place, member.name) })
+        Some(Scheme { kind, version: CardVersion::V1_0, members, path: member_path(path, member.name) })
     });
     let flat = object.get("type").and_then(Value::as_str);
     let flat = KINDS.iter().find(|(_, kind)| Some(*kind) == flat);
@@ -80,26 +80,26 @@ fn schemes_of<'a>(scheme: &'a Value, place: &str) -> Vec<Scheme<'a>> {
         kind,
         version: CardVersion::V0_3,
         members: object,
-        place: place.to_owned(),
+        path: path.to_owned(),
     });
     wrapped.chain(flat).collect()
 }
 
 fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
-    let Scheme { kind, version, members, place } = scheme;
+    let Scheme { kind, version, members, path } = scheme;
     for name in ["in", "location"].into_iter().filter(|_| *kind == "apiKey") {
         let location = members.get(name).and_then(Value::as_str);
         if let Some(wrong) = location.filter(|it| !["header", "query", "cookie"].contains(it)) {
             let words = format!("{wrong:?} is none of header, query and cookie");
-            report.error(&rules::SCHEME, member_path(place, name), words);
+            report.error(&rules::SCHEME, member_path(path, name), words);
         }
     }
     for (name, url) in texts(members).filter(|(name, _)| name.ends_with("Url")) {
-        check_url(report, url, &member_path(place, name));
+        check_url(report, url, &member_path(path, name));
     }
     let flows = members.get("flows").and_then(Value::as_object).filter(|_| *kind == "oauth2");
     for (name, flow) in flows.into_iter().flatten() {
-        let place = member_path(&member_path(place, "flows"), name);
+        let path = member_path(&member_path(path, "flows"), name);
         let is_v1_0 = *version == CardVersion::V1_0 && !report.is_protobuf;
         if ["implicit", "password"].contains(&name.as_str()) && is_v1_0 {
             let words = "is deprecated in 1.0; use authorizationCode or clientCredentials";
@@ -107,29 +107,29 @@ fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
                 &rules::DEPRECATED_FLOW,
                 Severity::Warning,
                 Some(CardVersion::V1_0),
-                place.clone(),
+                path.clone(),
                 words,
             );
         }
         for (name, url) in
             flow.as_object().into_iter().flat_map(texts).filter(|(name, _)| name.ends_with("Url"))
         {
-            check_url(report, url, &member_path(&place, name));
+            check_url(report, url, &member_path(&path, name));
         }
     }
 }
 
-fn check_url(report: &mut Report<'_>, text: &str, place: &str) {
+fn check_url(report: &mut Report<'_>, text: &str, path: &str) {
     match Url::parse(text) {
         Ok(url) if url.has_host() && (url.scheme() == "https" || is_local(&url)) => {}
         Ok(url) if url.has_host() => {
             let words =
                 format!("begins with {}:, and tokens would travel in the clear; use https", url.scheme());
-            report.error(&rules::OAUTH_TLS, place, words);
+            report.error(&rules::OAUTH_TLS, path, words);
         }
         _ => report.error(
             &rules::URL,
-            place,
+            path,
             format!("{text:?} is no absolute URL such as https://id.example/token"),
         ),
     }
@@ -144,34 +144,34 @@ fn declared_scopes(members: &Map<String, Value>) -> BTreeSet<&str> {
 fn check_requirements<'a>(
     report: &mut Report<'_>,
     list: Option<&'a Value>,
-    place: &str,
+    path: &str,
     version: CardVersion,
     scopes: &BTreeMap<&str, Option<BTreeSet<&str>>>,
     used: &mut BTreeSet<&'a str>,
 ) {
     for (index, entry) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let mut place = format!("{place}[{index}]");
+        let mut path = format!("{path}[{index}]");
         let mut schemes = entry.as_object();
         let is_wrapped = version == CardVersion::V1_0 || report.is_protobuf;
         if is_wrapped {
             schemes = entry.get("schemes").and_then(Value::as_object);
-            place = format!("{place}.schemes");
+            path = format!("{path}.schemes");
         }
         let Some(schemes) = schemes.filter(|schemes| !schemes.is_empty()) else {
-            let words = "requires nothing, so everybody may call";
-            report.add(&rules::REQUIREMENT, Severity::Warning, Some(version), place, words);
+            let words = "requires nothing, so every client may call";
+            report.add(&rules::REQUIREMENT, Severity::Warning, Some(version), path, words);
             continue;
         };
         for (name, wanted) in schemes {
             used.insert(name);
-            let place = member_path(&place, name);
+            let path = member_path(&path, name);
             let wanted = if is_wrapped { wanted.get("list") } else { Some(wanted) };
             let wanted: Vec<&str> =
                 wanted.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
             match scopes.get(name.as_str()) {
                 None => {
                     let words = format!("no scheme {name:?} is declared in securitySchemes");
-                    report.add(&rules::REQUIREMENT, Severity::Error, Some(version), place, words);
+                    report.add(&rules::REQUIREMENT, Severity::Error, Some(version), path, words);
                 }
                 Some(Some(known)) => {
                     for scope in wanted.iter().filter(|scope| !known.contains(**scope)) {
@@ -180,7 +180,7 @@ fn check_requirements<'a>(
                             &rules::REQUIREMENT,
                             Severity::Warning,
                             Some(version),
-                            place.clone(),
+                            path.clone(),
                             words,
                         );
                     }

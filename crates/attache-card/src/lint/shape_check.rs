@@ -23,23 +23,23 @@ pub(super) fn check(report: &mut Report<'_>) {
     if report.is_protobuf {
         let words = "is written in the form of protobuf; 0.3 on the web has {\"type\": ...} in schemes, and scopes right \
                      below a scheme's name";
-        let place =
+        let path =
             if report.document.contains_key("securitySchemes") { "securitySchemes" } else { "security" };
-        report.add(&rules::FORM, Severity::Warning, Some(CardVersion::V0_3), place, words);
+        report.add(&rules::FORM, Severity::Warning, Some(CardVersion::V0_3), path, words);
     }
     let Some((first, others)) = unknown.split_first() else { return };
     // Reports members that every version does not know, by themselves or as part of an unknown member.
-    let is_unknown = |place: &String, others: &[String]| others.iter().any(|other| is_within(place, other));
-    for place in first.iter().chain(others.iter().flatten()) {
-        if unknown.iter().all(|list| is_unknown(place, list)) {
-            let words = advice(place, &report.versions);
-            report.warning(&rules::UNKNOWN, place, words);
+    let is_unknown = |path: &String, others: &[String]| others.iter().any(|other| is_within(path, other));
+    for path in first.iter().chain(others.iter().flatten()) {
+        if unknown.iter().all(|list| is_unknown(path, list)) {
+            let words = advice(path, &report.versions);
+            report.warning(&rules::UNKNOWN, path, words);
         }
     }
 }
 
-fn is_within(place: &str, outer: &str) -> bool {
-    place.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+fn is_within(path: &str, outer: &str) -> bool {
+    path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 struct ShapeChecker<'a, 'b> {
@@ -49,18 +49,18 @@ struct ShapeChecker<'a, 'b> {
 }
 
 impl ShapeChecker<'_, '_> {
-    fn object(&mut self, members: &Map<String, Value>, shape: &'static Shape, place: &str) {
+    fn object(&mut self, members: &Map<String, Value>, shape: &'static Shape, path: &str) {
         let unknown = members.keys().filter(|name| shape.member(name).is_none());
-        self.unknown.extend(unknown.map(|name| member_path(place, name)));
+        self.unknown.extend(unknown.map(|name| member_path(path, name)));
         let mut said = Vec::new();
         for member in shape.members {
-            let place = member_path(place, member.name);
+            let path = member_path(path, member.name);
             match members.get(member.name).filter(|value| !value.is_null()) {
                 Some(value) => {
                     said.push(member.name);
-                    self.value(value, &member.kind, &place);
+                    self.value(value, &member.kind, &path);
                     if member.presence == Presence::Required {
-                        self.check_empty(value, &member.kind, &place);
+                        self.check_empty(value, &member.kind, &path);
                     }
                 }
                 None if member.presence == Presence::Required => {
@@ -70,7 +70,7 @@ impl ShapeChecker<'_, '_> {
                         member.name,
                         member.kind.describe()
                     );
-                    self.error(&rules::REQUIRED, &place, words);
+                    self.error(&rules::REQUIRED, &path, words);
                 }
                 None => {}
             }
@@ -79,30 +79,30 @@ impl ShapeChecker<'_, '_> {
             let names: Vec<&str> = shape.members.iter().map(|member| member.name).collect();
             let found = if said.is_empty() { "none".to_owned() } else { said.join(" and ") };
             let words = format!("{} holds exactly one of {}; here is {found}", shape.name, names.join(", "));
-            self.error(&rules::ONE_OF, place, words);
+            self.error(&rules::ONE_OF, path, words);
         }
     }
 
-    fn value(&mut self, value: &Value, wanted: &'static MemberKind, place: &str) {
+    fn value(&mut self, value: &Value, wanted: &'static MemberKind, path: &str) {
         match (wanted, value) {
             (MemberKind::Text, Value::String(_))
             | (MemberKind::Flag, Value::Bool(_))
             | (MemberKind::Free, Value::Object(_)) => {}
-            (MemberKind::Object(shape), Value::Object(members)) => self.object(members, shape, place),
-            (MemberKind::Tagged(shapes), Value::Object(members)) => self.tagged(members, shapes, place),
+            (MemberKind::Object(shape), Value::Object(members)) => self.object(members, shape, path),
+            (MemberKind::Tagged(shapes), Value::Object(members)) => self.tagged(members, shapes, path),
             (MemberKind::List(kind), Value::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
-                    self.value(item, kind, &format!("{place}[{index}]"));
+                    self.value(item, kind, &format!("{path}[{index}]"));
                 }
             }
             (MemberKind::Map(kind), Value::Object(entries)) => {
                 for (name, entry) in entries {
-                    self.value(entry, kind, &member_path(place, name));
+                    self.value(entry, kind, &member_path(path, name));
                 }
             }
             _ => {
                 let words = format!("has to be {}, and is {}", wanted.describe(), kind_name(value));
-                self.error(&rules::TYPE, place, words);
+                self.error(&rules::TYPE, path, words);
             }
         }
     }
@@ -111,51 +111,50 @@ impl ShapeChecker<'_, '_> {
         &mut self,
         members: &Map<String, Value>,
         shapes: &'static [(&'static str, &'static Shape)],
-        place: &str,
+        path: &str,
     ) {
         let names: Vec<&str> = shapes.iter().map(|(name, _)| *name).collect();
         let tag = members.get("type").and_then(Value::as_str);
         match shapes.iter().find(|(name, _)| Some(*name) == tag) {
-            Some((_, shape)) => self.object(members, shape, place),
+            Some((_, shape)) => self.object(members, shape, path),
             None => {
                 self.unknown.extend(
-                    members.keys().filter(|name| *name != "type").map(|name| member_path(place, name)),
+                    members.keys().filter(|name| *name != "type").map(|name| member_path(path, name)),
                 );
                 let words = match tag {
                     None => format!("a scheme of 0.3 says its \"type\": one of {}", names.join(", ")),
                     Some(tag) => format!("{tag:?} is no kind of scheme; they are {}", names.join(", ")),
                 };
-                self.error(&rules::SCHEME, &member_path(place, "type"), words);
+                self.error(&rules::SCHEME, &member_path(path, "type"), words);
             }
         }
     }
 
-    fn check_empty(&mut self, value: &Value, kind: &MemberKind, place: &str) {
+    fn check_empty(&mut self, value: &Value, kind: &MemberKind, path: &str) {
         let empty = match (kind, value) {
             (MemberKind::Text, Value::String(text)) => text.trim().is_empty(),
             (MemberKind::List(_), Value::Array(items)) => items.is_empty(),
             _ => false,
         };
         // These lists have their own rules.
-        if empty && !place.ends_with("supportedInterfaces") && place != "skills" && !place.ends_with(".tags")
-        {
+        if empty && !path.ends_with("supportedInterfaces") && path != "skills" && !path.ends_with(".tags") {
             let words = "is required and says nothing";
-            self.report.add(&rules::EMPTY, Severity::Warning, None, place, words);
+            self.report.add(&rules::EMPTY, Severity::Warning, None, path, words);
         }
     }
 
-    fn error(&mut self, rule: &'static super::Rule, place: &str, words: String) {
+    fn error(&mut self, rule: &'static super::Rule, path: &str, words: String) {
         let version = Some(self.version);
         // Reports a finding of both versions once.
         let known = self
             .report
             .findings
             .iter_mut()
-            .find(|it| it.place == place && it.rule == rule && it.words == words);
+            .find(|it| it.path == path && it.rule == rule && it.words == words);
         match known {
             Some(finding) if finding.version != version => finding.version = None,
             Some(_) => {}
-            None => self.report.add(rule, Severity::Error, version, place, words),
+            None => self.report.add(rule, Severity::Error, version, path, words),
         }
     }
 }
@@ -177,8 +176,8 @@ const RENAMED: &[(&str, &str)] = &[
     ("type", "1.0 has the kind as a member's name, such as httpAuthSecurityScheme"),
 ];
 
-fn advice(place: &str, versions: &[CardVersion]) -> String {
-    let name = place.rsplit('.').next().unwrap_or(place);
+fn advice(path: &str, versions: &[CardVersion]) -> String {
+    let name = path.rsplit('.').next().unwrap_or(path);
     let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
     let versions = versions.join(" and ");
     if let Some((_, what)) = RENAMED.iter().find(|(old, _)| *old == name) {
@@ -194,5 +193,5 @@ fn advice(place: &str, versions: &[CardVersion]) -> String {
         });
         return format!("{versions} does not know {name:?}; names are written like {camel:?}");
     }
-    format!("{versions} does not know {name:?}, so nobody will read it")
+    format!("{versions} does not know {name:?}, so clients ignore it")
 }

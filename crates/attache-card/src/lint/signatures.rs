@@ -27,32 +27,32 @@ pub(super) fn check(report: &mut Report<'_>) {
     }
 }
 
-fn check_one(report: &mut Report<'_>, entry: &Value, place: &str) {
+fn check_one(report: &mut Report<'_>, entry: &Value, path: &str) {
     let header = match read(entry) {
         Ok(parts) => parts.header,
         // Missing members are reported elsewhere.
         Err(why) if why.starts_with("it has no text") => return,
-        Err(why) => return report.error(&rules::SIGNATURE, place, why),
+        Err(why) => return report.error(&rules::SIGNATURE, path, why),
     };
-    let place = format!("{place}.protected");
+    let path = format!("{path}.protected");
     let algorithm = header.algorithm.as_str();
     if algorithm.eq_ignore_ascii_case("none") {
-        report.error(&rules::SIGNATURE, &place, "alg is none: that is no signature at all");
+        report.error(&rules::SIGNATURE, &path, "alg is none: that is no signature at all");
     } else if algorithm.starts_with("HS") {
-        let words = format!("alg is {algorithm}: whoever can check it could have made it");
-        report.error(&rules::SIGNATURE, &place, words);
+        let words = format!("alg is {algorithm}: a client that can verify it could have made it");
+        report.error(&rules::SIGNATURE, &path, words);
     } else if !["ES256", "RS256", "EdDSA"].contains(&algorithm) {
         let words = format!("alg is {algorithm:?}; clients know ES256, RS256 and EdDSA");
-        report.warning(&rules::SIGNATURE, &place, words);
+        report.warning(&rules::SIGNATURE, &path, words);
     }
     if header.typ.as_deref() != Some("JOSE") {
-        report.warning(&rules::SIGNATURE, &place, "typ is not JOSE");
+        report.warning(&rules::SIGNATURE, &path, "typ is not JOSE");
     }
     if let Some(jku) = &header.jku {
         match Url::parse(jku) {
             Ok(url) if url.scheme() == "https" || is_local(&url) => {}
-            Ok(_) => report.error(&rules::SIGNATURE, &place, format!("jku {jku:?} is not https")),
-            Err(_) => report.error(&rules::SIGNATURE, &place, format!("jku {jku:?} is no absolute URL")),
+            Ok(_) => report.error(&rules::SIGNATURE, &path, format!("jku {jku:?} is not https")),
+            Err(_) => report.error(&rules::SIGNATURE, &path, format!("jku {jku:?} is no absolute URL")),
         }
     }
 }

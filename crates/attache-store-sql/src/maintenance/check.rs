@@ -1,4 +1,4 @@
-//! Looks for everything that can be wrong with a database, and changes nothing.
+//! Checks a database without changing it.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub(super) struct CheckedDatabase<'c> {
     pub(super) has_counts: bool,
 }
 
-/// Checks the database at `path` as it is at one moment. A server may go on writing meanwhile.
+/// Checks a consistent snapshot of the database at `path`. A server may go on writing meanwhile.
 pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
     require_database(path)?;
     let failed = |source| MaintenanceError::sqlite(path, source);

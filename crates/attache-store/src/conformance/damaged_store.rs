@@ -1,6 +1,6 @@
 //! A store in which some logs and records cannot be read, to prove that the others still can.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
@@ -23,8 +23,12 @@ struct Damage {
     /// The last readable event of each damaged log.
     logs: HashMap<TaskKey, Seq>,
     snapshots: bool,
+    /// The rows of these tasks in the index.
+    summaries: HashSet<TaskKey>,
     /// Space and key.
     records: Vec<(String, String)>,
+    /// Spaces of which no list can be read.
+    lists: HashSet<String>,
     status: StoreStatus,
 }
 
@@ -41,6 +45,16 @@ impl<S: Store> DamagedStore<S> {
     /// From now on no snapshot can be read.
     pub fn damage_snapshots(&self) {
         self.damage().snapshots = true;
+    }
+
+    /// From now on the row of this task in the index cannot be read.
+    pub fn damage_summary(&self, key: &TaskKey) {
+        self.damage().summaries.insert(key.clone());
+    }
+
+    /// From now on no list of the records of `space` can be read, as when a page of the file is damaged.
+    pub fn damage_list(&self, space: &str) {
+        self.damage().lists.insert(space.into());
     }
 
     pub fn damage_record(&self, space: &str, key: &str) {
@@ -113,6 +127,9 @@ impl<S: Store> TaskIndex for DamagedStore<S> {
     }
 
     async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError> {
+        if self.damage().summaries.contains(key) {
+            return Err(StoreError::Corrupt { what: format!("the row of task {} is damaged", key.task) });
+        }
         self.store.summary(key).await
     }
 
@@ -157,6 +174,9 @@ impl<S: Store> Records for DamagedStore<S> {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
+        if self.damage().lists.contains(space) {
+            return Err(StoreError::Corrupt { what: format!("the records of {space} are damaged") });
+        }
         let mut found = self.store.list_prefix(space, prefix, after, limit).await?;
         found.retain(|record| self.is_readable(space, &record.key));
         Ok(found)

@@ -169,11 +169,15 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
         Fact::Replied { message: short_message("message-8").into() },
     ];
     facts.extend(calls::every_kind());
-    facts.push(Fact::PersonAsked { message: short_message("message-9").into() });
+    facts.push(Fact::PersonAsked { message: short_message("message-9").into(), auth: false });
     facts.push(Fact::Noticed { message: short_message("message-10").into() });
     facts.extend(calls::later_kinds());
     facts.push(Fact::MessageReceived { message: message_with_sender().into(), digest: digest() });
     facts.push(Fact::PromptTaken { said: None, message: Some(MessageId::new("message-3")) });
+    facts.extend(calls::delegated());
+    facts.push(Fact::PersonAsked { message: short_message("message-13").into(), auth: true });
+    facts.push(calls::kept());
+    facts.push(calls::answered_in_message());
     facts
 }
 
@@ -211,6 +215,10 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::CallAnswered { .. } => "call_answered",
         Fact::CallStarted { .. } => "call_started",
         Fact::CallShowed { .. } => "call_showed",
+        Fact::CallStateSaved { .. } => "call_state_saved",
+        Fact::ConversationStateSaved { .. } => "conversation_state_saved",
+        Fact::CallAsked(_) => "call_asked",
+        Fact::CallCancelRequested { .. } => "call_cancel_requested",
         Fact::CallFinished(_) => "call_finished",
         Fact::PersonAsked { .. } => "person_asked",
         Fact::Noticed { .. } => "noticed",

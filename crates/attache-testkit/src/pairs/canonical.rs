@@ -68,11 +68,11 @@ fn state(pair: Pair, value: &Value) -> String {
         Pair::Rest03 | Pair::Rpc10 | Pair::Rest10 => {
             let name = name.strip_prefix("TASK_STATE_").expect("a protobuf name");
             let plain = name.to_ascii_lowercase().replace('_', "-");
-            let plain_is_spelled_right = match pair {
+            let plain_is_right = match pair {
                 Pair::Rest03 => plain != "canceled",
                 _ => plain != "cancelled",
             };
-            assert!(plain_is_spelled_right, "{pair:?} {plain}");
+            assert!(plain_is_right, "{pair:?} {plain}");
             plain.replace("cancelled", "canceled")
         }
     }

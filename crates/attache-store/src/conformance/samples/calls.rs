@@ -1,12 +1,12 @@
-//! What models say and want done.
+//! Sample answers and calls.
 
 use std::sync::Arc;
 
 use attache_domain::{
-    Access, AccessLevel, Base64, CallAnswer, CallId, CallOutcome, CommandCall, Compaction, Content,
-    ContextReason, Digest, Effect, Fact, FinishedCall, GivenContext, Message, MessageId, ModelAnswer,
-    ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, ProviderData, RequestedSettings,
-    ResponseEnd, ToolCall, TurnOutcome, Usage, Verdict,
+    Access, AccessLevel, Answerer, AskedCall, Base64, CallAnswer, CallId, CallOutcome, CommandCall,
+    Compaction, Content, ContextReason, Digest, Effect, Fact, FinishedCall, GivenContext, Message, MessageId,
+    ModelAnswer, ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, ProviderData, QuestionKind,
+    RequestedSettings, ResponseEnd, ToolCall, TurnOutcome, Usage, Verdict,
 };
 use serde_json::{Map, Value};
 
@@ -43,6 +43,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         Fact::ContextReduced(Box::new(reduction))
     };
     let skipped = CallAnswer { choice: "skip".into(), verdict: Verdict::Skip, ..refused() };
+    let me = Answerer { client: "me".into(), message: None };
     let usage = Usage { input: 5, cached: 4, output: 3, thoughts: 2 };
     vec![
         Fact::TextReplaced { text: "So far".into() },
@@ -64,10 +65,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         Fact::TurnStarted { turn: 2, model: Some("gemini-x".into()) },
         Fact::ModelChosen { model: "gemini-y".into() },
         given(ContextReason::Command),
-        Fact::CallAnswered {
-            call: id("call-1"),
-            answer: Box::new(CallAnswer { by: Some("me".into()), ..changed() }),
-        },
+        Fact::CallAnswered { call: id("call-1"), answer: Box::new(CallAnswer { by: Some(me), ..changed() }) },
         Fact::MessageReceived { message: commanding().into(), digest: Digest("0f4a".into()) },
         Fact::CallProposed(Box::new(confined_command())),
         Fact::CallStarted { call: id("call-5"), digest: Digest("0c2d".into()), mark: Some("5f3c".into()) },
@@ -87,6 +85,51 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         },
         Fact::ModelResponded { id: "response-1".into() },
     ]
+}
+
+/// A call that asks another agent, which asks back; the newest kinds.
+pub(super) fn delegated() -> Vec<Fact> {
+    let (agent, origin) = (String::from("weather"), String::from("https://agents.example"));
+    let shown = Preview::Agent {
+        agent: agent.clone(),
+        url: "https://agents.example/a2a".into(),
+        prompt: "Will it rain?".into(),
+        files: vec!["map.png".into()],
+    };
+    let proposed = proposed("call-6", vec![Effect::Delegate { agent, origin }], shown, &[]);
+    let asked = |question: &str, kind, url: Option<&str>| {
+        Fact::CallAsked(Box::new(AskedCall {
+            call: id("call-6"),
+            question: id(question),
+            kind,
+            text: "Where?".into(),
+            url: url.map(str::to_owned),
+            choices: vec!["answer".into(), "skip".into(), "cancel".into()],
+        }))
+    };
+    let state = Value::Object(input());
+    vec![
+        Fact::CallProposed(Box::new(proposed)),
+        Fact::CallStateSaved { call: id("call-6"), state: Arc::new(state) },
+        asked("ask-60-1", QuestionKind::Input, None),
+        asked("ask-64-1", QuestionKind::Auth, Some("https://agents.example/login")),
+        Fact::CallCancelRequested {
+            call: id("call-6"),
+            by: Some(Answerer { client: "me".into(), message: None }),
+        },
+        Fact::CallCancelRequested { call: id("call-6"), by: None },
+    ]
+}
+
+/// What a tool keeps for the conversation.
+pub(super) fn kept() -> Fact {
+    Fact::ConversationStateSaved { key: "agent:weather".into(), state: Arc::new(Value::Object(input())) }
+}
+
+/// An answer whose message other clients are told.
+pub(super) fn answered_in_message() -> Fact {
+    let by = Answerer { client: "me (editor)".into(), message: Some(MessageId::from("message-11")) };
+    Fact::CallAnswered { call: id("call-1"), answer: Box::new(CallAnswer { by: Some(by), ..changed() }) }
 }
 
 /// A message that says more than its parts do.
@@ -111,7 +154,7 @@ fn commanding() -> Message {
 }
 
 fn ended(end: ResponseEnd) -> Fact {
-    Fact::ModelAnswered(Box::new(ModelAnswer { said: Vec::new(), end, ..model_answer() }))
+    Fact::ModelAnswered(Box::new(ModelAnswer { parts: Vec::new(), end, ..model_answer() }))
 }
 
 fn id(text: &str) -> CallId {
@@ -128,7 +171,7 @@ fn model_answer() -> ModelAnswer {
     let call = ToolCall { id: id("call-1"), name: "replace".into(), input: input() };
     ModelAnswer {
         model: "gemini-x".into(),
-        said: vec![
+        parts: vec![
             ModelPart { what: ModelPartContent::Thought("Hm.".into()), opaque: None },
             ModelPart { what: ModelPartContent::Text("I shall look.".into()), opaque: None },
             ModelPart { what: ModelPartContent::Call(call), opaque: Some(opaque.clone()) },

@@ -83,7 +83,7 @@ pub fn answer(name: &str) -> Option<PlannedResponse> {
             chunk().finish("stop"),
             openai::usage(1, 1),
         ]),
-        // The connection closes after the reason, and nobody says that it is done.
+        // The connection closes after the finish reason, without `[DONE]`.
         "unended" => openai::unended([chunk().role(), chunk().text("Done."), chunk().finish("stop")]),
         "bad-request" => openai::error(400, "invalid_request_error", "", "Invalid value: 'nobody'."),
         "no-such-model" => openai::error(

@@ -1,0 +1,238 @@
+//! The file of tokens, in the layout of Gemini CLI: a list of entries, each with the agent's name.
+//!
+//! Writers take turns by a lock file and replace the file as a whole; a reader sees the old file or the new one. Entries and
+//! members that are not known here are kept.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use attache_net::Secret;
+use serde_json::{Value, json};
+
+use super::token_set::TokenSet;
+use crate::CredentialError;
+
+/// Where tokens are kept between runs. Readable by the user only.
+#[derive(Debug, Clone)]
+pub struct TokenFile {
+    path: PathBuf,
+}
+
+/// Whose token it is: an entry of another server or another client does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TokenKey {
+    pub(super) agent: String,
+    /// None until it is known: a card that only known callers get may say it.
+    pub(super) token_url: Option<String>,
+    pub(super) client_id: String,
+    /// The origin of the agent. Entries of Gemini CLI do not name it.
+    pub(super) agent_origin: Option<String>,
+}
+
+/// More than all tokens of a person.
+const MAX_BYTES: u64 = 4 << 20;
+/// A process that refreshes a token holds the lock for as long as the server takes.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
+
+impl TokenFile {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn read(&self, key: &TokenKey) -> Result<Option<(TokenSet, String)>, CredentialError> {
+        Ok(find(key, &self.entries()?))
+    }
+
+    /// The same in the text of a file.
+    #[cfg(feature = "fuzz")]
+    pub(super) fn read_text(
+        key: &TokenKey,
+        text: &str,
+    ) -> Result<Option<(TokenSet, String)>, serde_json::Error> {
+        Ok(find(key, &serde_json::from_str::<Vec<Value>>(text)?))
+    }
+
+    /// Whether there is a token of this agent, good or not.
+    pub fn contains(&self, agent: &str) -> Result<bool, CredentialError> {
+        Ok(self.entries()?.iter().any(|entry| entry["serverName"] == agent))
+    }
+
+    /// Removes the agent's token; false if there was none.
+    pub async fn remove(&self, agent: &str) -> Result<bool, CredentialError> {
+        if !self.contains(agent)? {
+            return Ok(false);
+        }
+        self.lock().await?.remove(agent)?;
+        Ok(true)
+    }
+
+    /// Waits for its turn.
+    pub(super) async fn lock(&self) -> Result<LockedTokenFile, CredentialError> {
+        let failed = |error: io::Error| self.failed("locked", &error);
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".lock");
+        let path = self.path.with_file_name(name);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path);
+        let file = file.map_err(failed)?;
+        let until = tokio::time::Instant::now() + LOCK_TIMEOUT;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(LockedTokenFile { file: self.clone(), _lock: file }),
+                Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
+                Err(fs::TryLockError::WouldBlock) if tokio::time::Instant::now() >= until => {
+                    let what = format!("{} is in use by another process", self.path.display());
+                    return Err(CredentialError::unavailable(what));
+                }
+                Err(fs::TryLockError::WouldBlock) => tokio::time::sleep(LOCK_INTERVAL).await,
+            }
+        }
+    }
+
+    fn entries(&self) -> Result<Vec<Value>, CredentialError> {
+        let file = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            file => file,
+        };
+        let mut text = String::new();
+        let read = file.and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+        read.map_err(|error| self.failed("read", &error))?;
+        if text.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        // The error of the parser is not shown: it may quote a token.
+        serde_json::from_str(&text).map_err(|_| {
+            let what =
+                format!("{} is not a list of tokens; remove it and sign in again", self.path.display());
+            CredentialError::unavailable(what)
+        })
+    }
+
+    fn failed(&self, verb: &str, error: &io::Error) -> CredentialError {
+        CredentialError::unavailable(format!(
+            "the tokens in {} cannot be {verb}: {error}",
+            self.path.display()
+        ))
+    }
+}
+
+/// The lock ends with it.
+#[derive(Debug)]
+pub(super) struct LockedTokenFile {
+    file: TokenFile,
+    _lock: File,
+}
+
+impl LockedTokenFile {
+    pub(super) fn write(
+        &self,
+        key: &TokenKey,
+        tokens: &TokenSet,
+        now: SystemTime,
+    ) -> Result<(), CredentialError> {
+        let mut entries = self.file.entries()?;
+        let known = entries.iter().position(|entry| entry["serverName"] == key.agent);
+        let entry = known.map_or_else(|| json!({}), |place| entries.remove(place));
+        entries.retain(|entry| entry["serverName"] != key.agent);
+        entries.push(key.entry(entry, tokens, now));
+        self.replace(&entries)
+    }
+
+    pub(super) fn remove(&self, agent: &str) -> Result<(), CredentialError> {
+        let mut entries = self.file.entries()?;
+        entries.retain(|entry| entry["serverName"] != agent);
+        self.replace(&entries)
+    }
+
+    fn replace(&self, entries: &[Value]) -> Result<(), CredentialError> {
+        let text = serde_json::to_string_pretty(entries).unwrap_or_default();
+        replace(&self.file.path, &text).map_err(|error| self.file.failed("written", &error))
+    }
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    // A leftover of a process that died while it wrote. Under the lock, no other process uses it.
+    if let Err(error) = fs::remove_file(&new)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let renamed = written.and_then(|()| fs::rename(&new, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    renamed
+}
+
+impl TokenKey {
+    fn fits(&self, entry: &Value) -> bool {
+        entry["serverName"] == self.agent
+            && entry["clientId"] == self.client_id
+            && self.token_url.as_ref().is_none_or(|url| entry["tokenUrl"] == *url)
+            && (entry["agentOrigin"].is_null() || entry["agentOrigin"] == json!(self.agent_origin))
+    }
+
+    fn entry(&self, mut entry: Value, tokens: &TokenSet, now: SystemTime) -> Value {
+        if !entry.is_object() {
+            entry = json!({});
+        }
+        let mut token = json!({"accessToken": tokens.access.expose(), "tokenType": "Bearer"});
+        if let Some(refresh) = &tokens.refresh {
+            token["refreshToken"] = json!(refresh.expose());
+        }
+        if let Some(expires) = tokens.expires {
+            token["expiresAt"] = json!(milliseconds(expires));
+        }
+        if let Some(scope) = &tokens.scope {
+            token["scope"] = json!(scope);
+        }
+        entry["serverName"] = json!(self.agent);
+        entry["token"] = token;
+        entry["clientId"] = json!(self.client_id);
+        entry["tokenUrl"] = json!(self.token_url);
+        entry["agentOrigin"] = json!(self.agent_origin);
+        entry["updatedAt"] = json!(milliseconds(now));
+        entry
+    }
+}
+
+fn find(key: &TokenKey, entries: &[Value]) -> Option<(TokenSet, String)> {
+    entries.iter().find(|entry| key.fits(entry)).and_then(token_of)
+}
+
+/// The token of an entry, and the address that gave it.
+fn token_of(entry: &Value) -> Option<(TokenSet, String)> {
+    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let token = &entry["token"];
+    let expires = token["expiresAt"].as_f64().filter(|time| *time >= 0.0 && *time < 1e15);
+    let tokens = TokenSet {
+        access: Secret::new(text(&token["accessToken"])?),
+        refresh: text(&token["refreshToken"]).map(Secret::new),
+        expires: expires.map(|time| UNIX_EPOCH + Duration::from_millis(time as u64)),
+        scope: text(&token["scope"]),
+    };
+    Some((tokens, text(&entry["tokenUrl"]).unwrap_or_default()))
+}
+
+fn milliseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+#[path = "token_file_tests.rs"]
+mod tests;

@@ -1,0 +1,15 @@
+//! Answers questions about attache from its own documentation, without a language model and without a network.
+//!
+//! The pages are part of the program. A question is answered with the sections that fit it best, quoted and named. The
+//! search is BM25 over sections, and nothing is indexed before the first question.
+
+mod answer;
+mod excerpt;
+mod index;
+mod manual;
+mod page;
+mod section;
+mod words;
+
+pub use manual::{FoundSection, Manual};
+pub use page::Page;
