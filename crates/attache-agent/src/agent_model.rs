@@ -1,4 +1,4 @@
-//! Who thinks.
+//! The model of a conversation: a language model or a built-in one.
 
 use std::fmt;
 use std::sync::Arc;

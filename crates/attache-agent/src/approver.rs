@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use attache_domain::{Access, CallAnswer, Proposal};
 use attache_tool::ToolSpec;
 
-/// A call that is to be judged.
+/// A call that needs a decision.
 #[derive(Debug, Clone, Copy)]
 pub struct ApprovalRequest<'a> {
     pub tool: &'a ToolSpec,

@@ -1,4 +1,4 @@
-//! Puts questions about calls to people.
+//! Asks people about calls.
 
 use attache_domain::{Fact, Message};
 use attache_session::TurnStopped;
@@ -13,7 +13,8 @@ impl TurnRunner<'_> {
         let text = view.question_text("I need your answer before I go on:", work);
         let message = self.output.text(&format!("ask-{}-{}", work.rounds, view.progress.head), text);
         let message = Message { metadata: Some(work.open_calls()), ..message };
-        self.journal.record(Fact::PersonAsked { message: message.into() }).await?;
+        let auth = work.asks_only_for_credentials();
+        self.journal.record(Fact::PersonAsked { message: message.into(), auth }).await?;
         Ok(TurnFlow::Stop)
     }
 }

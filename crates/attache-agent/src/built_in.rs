@@ -1,4 +1,4 @@
-//! A turn, or a part of one, of a model of ours: its stream becomes facts.
+//! Runs a built-in model: its stream becomes facts.
 
 use std::sync::Arc;
 
@@ -95,11 +95,11 @@ fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
 
 fn answered(model: &str, text: String, calls: Vec<ToolCall>) -> Fact {
     let text = (!text.is_empty()).then_some(ModelPartContent::Text(text));
-    let said = text.into_iter().chain(calls.into_iter().map(ModelPartContent::Call));
-    let said = said.map(|what| ModelPart { what, opaque: None }).collect();
+    let parts = text.into_iter().chain(calls.into_iter().map(ModelPartContent::Call));
+    let parts = parts.map(|what| ModelPart { what, opaque: None }).collect();
     Fact::ModelAnswered(Box::new(ModelAnswer {
         model: model.into(),
-        said,
+        parts,
         usage: Usage::default(),
         end: ResponseEnd::Done,
     }))
@@ -157,7 +157,7 @@ fn end_of(finish: TurnFinish, output: &TurnOutput) -> Fact {
         TurnFinish::Failed { reason } => ended(TurnOutcome::Failed, Some(reason)),
         TurnFinish::Rejected { reason } => ended(TurnOutcome::Rejected, Some(reason)),
         TurnFinish::Calls(_) => ended(TurnOutcome::Failed, None),
-        // A bare reply belongs to no task that anyone can see.
+        // A bare reply belongs to no visible task.
         TurnFinish::Replied { parts } => {
             let mut message = output.message("reply", parts);
             message.task = None;

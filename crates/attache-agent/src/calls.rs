@@ -1,4 +1,4 @@
-//! The calls of an answer: proposed, started, cancelled.
+//! Proposes, starts and cancels the calls of an answer.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 
 use attache_domain::{
     CallId, CallOutcome, CallPhase, CallRecord, CallStep, Content, Digest, Effect, Fact, FinishedCall,
-    LOST_CHOICES, Preview, Proposal, ProposedCall, Verdict,
+    LOST_CHOICES, Preview, Proposal, ProposedCall, TaskView, Verdict,
 };
 use attache_session::TurnStopped;
 use attache_tool::diff::compare;
-use attache_tool::{ToolContext, ToolError, ToolErrorKind, failpoint, shell};
-use futures_util::StreamExt;
-use futures_util::stream::FuturesOrdered;
+use attache_tool::{CallKey, NoCallState, ToolContext, ToolError, ToolErrorKind, shell};
+use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::abandon_calls::tell_peer;
 use crate::changes::shortened;
 use crate::live_output::LiveOutputBuffer;
 use crate::turn_runner::{TurnFlow, TurnRunner};
-use crate::{ApprovalDecision, ApprovalRequest};
+use crate::{ApprovalDecision, ApprovalRequest, ConversationSetup};
 
 impl TurnRunner<'_> {
     /// Records what each requested call would do and whether it may run. Calls that need no approval start in the same
@@ -37,7 +37,7 @@ impl TurnRunner<'_> {
                     (None, Ok(proposed)) => {
                         earlier.add(id, &proposed.proposal);
                         let proposal = Some(proposed.proposal.clone());
-                        proposed_now.push(CallRecord { proposal, ..record.as_ref().clone() });
+                        proposed_now.push(Arc::new(CallRecord { proposal, ..record.as_ref().clone() }));
                         Fact::CallProposed(Box::new(proposed))
                     }
                     (None, Err(error)) => Fact::CallFinished(Box::new(failed(id, &error))),
@@ -48,11 +48,10 @@ impl TurnRunner<'_> {
             }
         }
         let steps = self.journal.with_progress(|progress| progress.work.steps());
-        let starts = |record: &CallRecord| steps.contains(&CallStep::Start(record.call.id.clone()));
+        let starts = |record: &Arc<CallRecord>| steps.contains(&CallStep::Start(record.call.id.clone()));
         // Anything else, such as a question, waits until clients can have seen the proposals.
         if !steps.is_empty() && steps.len() == proposed_now.iter().filter(|record| starts(record)).count() {
-            self.run_concurrently(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
-                .await?;
+            self.run_concurrently(&steps, &proposed_now).await?;
         }
         Ok(TurnFlow::Continue)
     }
@@ -62,7 +61,7 @@ impl TurnRunner<'_> {
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
-        let mut proposal = tool.propose(&input, &self.tool_context(Arc::default(), None)).await?;
+        let mut proposal = tool.propose(&input, &self.tool_context(Some(&record.call.id))).await?;
         self.put_in_others_words(record, &mut proposal);
         if let Preview::Exec { command, programs, .. } = &mut proposal.shown {
             *programs = shell::roots(&shell::parse(command));
@@ -83,22 +82,48 @@ impl TurnRunner<'_> {
         Ok(ProposedCall { call, proposal, alone, choices, grants, why })
     }
 
-    /// People refused: none of these will run.
+    /// People refused or cancelled these: none of them will run.
     pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
-        for step in steps {
-            let CallStep::Cancel(id) = step else { continue };
-            let call = self.journal.with_progress(|progress| progress.work.find(id).cloned());
-            let text = match &call {
-                Some(call) if call.phase != CallPhase::Refused => {
-                    "[Operation Cancelled] It was not run, because the user did not agree to the calls beside it."
-                }
-                _ => "[Operation Cancelled] The user did not agree to this.",
-            };
-            let is_lost = call.is_some_and(|call| call.lost);
-            let finished = if is_lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
-            self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
+        let call_records = self.task.view().call_records.clone();
+        let canceled = steps.iter().filter_map(|step| match step {
+            CallStep::Cancel(id) => Some(self.end_without_run(id, call_records.find(id).cloned())),
+            _ => None,
+        });
+        for ended in join_all(canceled).await {
+            ended?;
         }
         Ok(TurnFlow::Continue)
+    }
+
+    /// A call is over without another run: a person refused, skipped or cancelled it. The peer of one that has run before is
+    /// told.
+    pub(crate) async fn end_without_run(
+        &self,
+        id: &CallId,
+        record: Option<Arc<CallRecord>>,
+    ) -> Result<(), TurnStopped> {
+        let Some(call) = self.journal.with_progress(|progress| progress.work.find(id).cloned()) else {
+            return Ok(());
+        };
+        let text = match call.phase {
+            _ if call.canceled => "[Operation Cancelled] The user cancelled this call.",
+            CallPhase::Refused | CallPhase::Skipped if call.asks.is_some() => {
+                "[Operation Cancelled] The user did not answer the question of this call, so it was ended."
+            }
+            CallPhase::Refused => "[Operation Cancelled] The user did not agree to this.",
+            _ => {
+                "[Operation Cancelled] It was not run, because the user did not agree to the calls beside it."
+            }
+        };
+        let has_run = call.asks.is_some() || call.phase == CallPhase::Started;
+        if let (true, Some(record)) = (has_run, record)
+            && let Ok(tool) = self.find_tool(&record.call.name)
+        {
+            tell_peer(tool.as_ref(), &record, &self.tool_context(Some(id))).await;
+        }
+        let is_unknown = call.lost || (call.phase == CallPhase::Skipped && call.asks.is_none());
+        let finished = if is_unknown { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
+        self.journal.record(Fact::CallFinished(Box::new(finished))).await
     }
 
     /// Shows an edit with the content that a person put in its place; it is asked about again.
@@ -112,66 +137,15 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// Runs what may run together and waits for all of it.
-    pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
-        // Not the view itself: while it is held, everything recorded copies the task.
-        let call_records = self.task.view().call_records.clone();
-        self.run_concurrently(steps, |id| call_records.find(id).map(Arc::as_ref)).await?;
-        Ok(TurnFlow::Continue)
-    }
-
-    /// Records that the calls start, waits until that is durable, and runs them together.
-    async fn run_concurrently<'c>(
-        &self,
-        steps: &[CallStep],
-        find: impl Fn(&CallId) -> Option<&'c CallRecord>,
-    ) -> Result<(), TurnStopped> {
-        let mut running = FuturesOrdered::new();
-        for step in steps {
-            match step {
-                CallStep::Start(id) => {
-                    let Some(record) = find(id) else { continue };
-                    let Some(proposal) = self.approved(record) else { continue };
-                    let (digest, mark) = (digest(&proposal), self.process_mark(record));
-                    let started = Fact::CallStarted { call: id.clone(), digest, mark: mark.clone() };
-                    self.journal.record(started).await?;
-                    failpoint::reach("call-recorded");
-                    running.push_back(self.run_call(record, proposal, mark));
-                }
-                // It was running when the server stopped. A repeatable call runs again by itself; a person decides
-                // about the others.
-                CallStep::Await(id) => {
-                    let Some(record) = find(id) else { continue };
-                    self.end_leftovers(record).await?;
-                    match self.approved(record).filter(|_| self.is_repeatable(record)) {
-                        Some(proposal) => running.push_back(self.run_call(record, proposal, None)),
-                        None => self.record_lost(id).await?,
-                    }
-                }
-                CallStep::Skip(id) => {
-                    self.journal.record(Fact::CallFinished(Box::new(unknown(id)))).await?;
-                }
-                _ => {}
-            }
-        }
-        // After a crash from here on, the log says that they started.
-        self.journal.flush().await?;
-        failpoint::reach("call-durable");
-        while let Some(finished) = running.next().await {
-            finished?;
-        }
-        Ok(())
-    }
-
     /// A question of its own: an answer to the one before it, whether the call may run, must not run it a second time.
-    async fn record_lost(&self, id: &CallId) -> Result<(), TurnStopped> {
+    pub(crate) async fn record_lost(&self, id: &CallId) -> Result<(), TurnStopped> {
         let question = self.journal.with_progress(|progress| progress.work.lost_question(id, progress.head));
         let choices = LOST_CHOICES.map(str::to_owned).to_vec();
         self.journal.record(Fact::CallLost { call: id.clone(), choices, question: Some(question) }).await
     }
 
     /// What was proposed, with what the person put in its place; an agreement for longer is remembered.
-    fn approved(&self, record: &CallRecord) -> Option<Proposal> {
+    pub(crate) fn approved(&self, record: &CallRecord) -> Option<Proposal> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
         if let Ok(tool) = self.find_tool(&record.call.name) {
@@ -183,23 +157,36 @@ impl TurnRunner<'_> {
         {
             new_content.clone_from(content);
         }
-        if let Some(answers) = &answer.answers {
+        // The answer to a question of a running call is given to the run.
+        if let Some(answers) = answer.answers.as_ref().filter(|_| answer.question.is_none()) {
             proposal.input.insert("answers".into(), answers.clone());
         }
         Some(proposal)
     }
 
-    fn is_repeatable(&self, record: &CallRecord) -> bool {
-        self.find_tool(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
+    /// Can it run again by itself when the server stopped while it ran?
+    pub(crate) fn may_run_again(&self, record: &CallRecord) -> bool {
+        let tool = self.find_tool(&record.call.name);
+        tool.is_ok_and(|tool| tool.spec().repeatable || tool.resumable().is_some())
     }
 
-    pub(crate) fn tool_context(&self, live: Arc<LiveOutputBuffer>, mark: Option<String>) -> CallContext {
-        let (workspace, cancel) = (self.setup.workspace.clone(), CancellationToken::new());
-        let cancel_on_drop = cancel.clone().drop_guard();
-        CallContext {
-            context: ToolContext { workspace, cancel, live, mark },
-            _cancel_on_drop: cancel_on_drop,
-        }
+    /// The context of a call, or of work for the turn itself.
+    pub(crate) fn tool_context(&self, call: Option<&CallId>) -> CallContext {
+        CallContext::new(call_context(&self.setup, &self.task.view(), call))
+    }
+}
+
+/// A context in which nothing is shown and nothing is saved.
+pub(crate) fn call_context(setup: &ConversationSetup, view: &TaskView, call: Option<&CallId>) -> ToolContext {
+    let call = call.cloned().unwrap_or_else(|| CallId(String::new()));
+    ToolContext {
+        workspace: setup.workspace.clone(),
+        cancel: CancellationToken::new(),
+        live: Arc::new(LiveOutputBuffer::default()),
+        mark: None,
+        call: CallKey { task: view.task.clone(), context: view.context.clone(), call },
+        state: Arc::new(NoCallState),
+        delegation: Arc::new(view.delegation()),
     }
 }
 
@@ -208,6 +195,12 @@ impl TurnRunner<'_> {
 pub(crate) struct CallContext {
     context: ToolContext,
     _cancel_on_drop: DropGuard,
+}
+
+impl CallContext {
+    pub(crate) fn new(context: ToolContext) -> Self {
+        Self { _cancel_on_drop: context.cancel.clone().drop_guard(), context }
+    }
 }
 
 impl Deref for CallContext {
@@ -253,7 +246,7 @@ pub(crate) fn touched(proposal: &Proposal) -> Vec<PathBuf> {
     paths.collect()
 }
 
-fn digest(proposal: &Proposal) -> Digest {
+pub(crate) fn digest(proposal: &Proposal) -> Digest {
     let bytes = serde_json::to_vec(proposal).unwrap_or_default();
     Digest::of_hash(&Sha256::digest(bytes))
 }
@@ -268,7 +261,7 @@ fn unknown(id: &CallId) -> FinishedCall {
     finished(id, CallOutcome::Unknown, text)
 }
 
-fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> FinishedCall {
+pub(crate) fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> FinishedCall {
     FinishedCall {
         call: id.clone(),
         outcome,

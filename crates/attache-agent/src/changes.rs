@@ -1,4 +1,4 @@
-//! What a turn has changed, as one unified diff.
+//! The changes of a turn as one unified diff.
 
 use std::path::{Path, PathBuf};
 

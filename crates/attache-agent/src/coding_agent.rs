@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{CommandError, ServerEntry};
 use attache_domain::{
-    Artifact, CommandCall, CommandSpec, Fact, Fault, Message, Progress, ReplyShape, RequestedSettings,
-    TaskView, TurnOutcome,
+    Artifact, CommandCall, CommandSpec, Delegation, Fact, Fault, Message, Progress, ReplyShape,
+    RequestedSettings, TaskView, TurnOutcome,
 };
 use attache_session::{
     Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, ToolsGuard,
@@ -44,6 +44,7 @@ impl Agent for CodingAgent {
     }
 
     fn check(&self, message: &Message) -> Result<(), Fault> {
+        Delegation::of(message)?;
         match &message.requested {
             Some(settings) => self.conversations.check(settings).map_err(|refusal| fault(settings, refusal)),
             None => Ok(()),
@@ -58,7 +59,7 @@ impl Agent for CodingAgent {
         let setup = self.conversations.open(&view.progress.scope, &view.context, settings).await;
         let setup = setup.map_err(|refusal| fault(settings, refusal))?;
         let servers = setup.info.as_ref().map(|info| info.servers()).unwrap_or_default();
-        let registry = setup.toolbox.tools();
+        let registry = setup.tool_source.tools();
         let tool = |spec: &ToolSpec| AvailableTool {
             name: spec.name.clone(),
             description: spec.description.clone(),
@@ -133,6 +134,10 @@ impl Agent for CodingAgent {
         changes::artifact(&view.changes, roots, view.progress.turn.number)
     }
 
+    async fn abandon_calls(&self, request: TurnRequest) -> bool {
+        self.abandon(request).await
+    }
+
     async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped> {
         let Progress { continues, turn, work, .. } = &request.view.progress;
         // In a conversation that began with this turn nothing was said before.
@@ -148,7 +153,7 @@ impl Agent for CodingAgent {
             }
         };
         let settings = RequestedSettings::of(earlier.iter().chain([task.view().as_ref()]));
-        // Most turns of a model of ours use no tools: they need no workplace.
+        // Most turns of built-in models use no tools and need no setup.
         let idle = idle && command_in(&task.view()).is_none();
         // The servers of a client are connected to before the first answer. A bare reply cannot ask.
         let bare = task.view().progress.reply == ReplyShape::Message;

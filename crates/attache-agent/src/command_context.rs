@@ -1,10 +1,9 @@
-//! What a command sees of the conversation that it is given in.
+//! What a command sees of its conversation.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_command::{CommandContext, ConversationStats, ExtensionEntry, Memory, ServerEntry, ToolEntry};
+use attache_command::{CommandContext, ConversationStats, Memory, NoWorkspaceInfo, ToolEntry, WorkspaceInfo};
 use attache_domain::{Content, RequestedSettings};
 use serde_json::{Map, Value};
 
@@ -13,8 +12,8 @@ use crate::turn_runner::TurnRunner;
 pub(crate) struct TurnCommandContext<'p, 'a>(&'p TurnRunner<'a>);
 
 impl<'p, 'a> TurnCommandContext<'p, 'a> {
-    pub(crate) fn new(performance: &'p TurnRunner<'a>) -> Self {
-        Self(performance)
+    pub(crate) fn new(runner: &'p TurnRunner<'a>) -> Self {
+        Self(runner)
     }
 }
 
@@ -29,11 +28,8 @@ impl CommandContext for TurnCommandContext<'_, '_> {
         self.0.setup.roots().first().map_or(Path::new("."), |root| root.as_path())
     }
 
-    async fn memory(&self) -> Memory {
-        match &self.0.setup.info {
-            Some(premises) => premises.memory().await,
-            None => Memory::default(),
-        }
+    fn workspace_info(&self) -> &dyn WorkspaceInfo {
+        self.0.setup.info.as_deref().unwrap_or(&NoWorkspaceInfo)
     }
 
     async fn refresh_memory(&self) -> Memory {
@@ -41,7 +37,7 @@ impl CommandContext for TurnCommandContext<'_, '_> {
         let (scope, context) = (view.progress.scope.clone(), view.context.clone());
         drop(view);
         self.0.conversations.refresh(&scope, &context).await;
-        self.memory().await
+        self.workspace_info().memory().await
     }
 
     fn tools(&self) -> Vec<ToolEntry> {
@@ -53,22 +49,10 @@ impl CommandContext for TurnCommandContext<'_, '_> {
         self.0.tools.registry.tools().map(|tool| entry(tool.spec())).collect()
     }
 
-    fn servers(&self) -> Vec<ServerEntry> {
-        self.0.setup.info.as_ref().map(|premises| premises.servers()).unwrap_or_default()
-    }
-
-    fn extensions(&self) -> Vec<ExtensionEntry> {
-        self.0.setup.info.as_ref().map(|premises| premises.extensions()).unwrap_or_default()
-    }
-
     fn model(&self) -> String {
         let view = self.0.task.view();
         let requested = RequestedSettings::of([view.as_ref()]).model;
         requested.unwrap_or_else(|| self.0.setup.model.name().to_owned())
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.0.setup.info.as_ref().map(|premises| premises.models()).unwrap_or_default()
     }
 
     fn stats(&self) -> ConversationStats {
@@ -79,7 +63,7 @@ impl CommandContext for TurnCommandContext<'_, '_> {
     }
 
     async fn read_file(&self, path: &str) -> Result<String, String> {
-        let context = self.0.tool_context(Arc::default(), None);
+        let context = self.0.tool_context(None);
         let tool = self.0.tools.registry.find("read_file").map_err(|error| error.message)?;
         let input = Map::from_iter([("file_path".to_owned(), Value::from(path))]);
         let proposal = tool.propose(&input, &context).await.map_err(|error| error.message)?;
@@ -89,12 +73,5 @@ impl CommandContext for TurnCommandContext<'_, '_> {
             Content::Bytes { .. } | Content::Link { .. } => None,
         });
         Ok(texts.collect::<Vec<_>>().join("\n"))
-    }
-
-    fn about(&self) -> Vec<(String, String)> {
-        let mut about = self.0.setup.info.as_ref().map(|premises| premises.about()).unwrap_or_default();
-        // Behind the program itself; only the conversation knows which model answers in it.
-        about.insert(about.len().min(1), ("model".into(), self.model()));
-        about
     }
 }

@@ -1,4 +1,4 @@
-//! A turn that a command began: the command says what comes next, and every step is a fact.
+//! Runs a turn that a command started: the command chooses each step, and every step is a fact.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use attache_command::{CommandError, CommandStep, MatchedCommand, ToolUse};
 use attache_domain::{
     Artifact, COMMAND_MODEL, CallId, CallOutcome, CallRecord, CommandCall, Content, ContextReason, Fact,
     ModelAnswer, ModelPart, ModelPartContent, Part, PartContent, RequestedSettings, ResponseEnd, Role,
-    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage,
+    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage, agent_state_key,
 };
 use attache_session::TurnStopped;
 use attache_tool::ToolErrorKind;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::AgentModel;
 use crate::command_context::TurnCommandContext;
@@ -47,11 +47,8 @@ impl TurnRunner<'_> {
             Ok(CommandStep::Prompt(_))
                 if self.journal.with_progress(|progress| progress.work.was_refused()) =>
             {
-                self.end_with_result(
-                    "What the command wanted to run was refused, and nothing came of it.".into(),
-                    None,
-                )
-                .await
+                self.end_with_result("The command stopped: what it wanted to run was refused.".into(), None)
+                    .await
             }
             Ok(CommandStep::Prompt(_)) if denied.is_some() => {
                 let what = denied.unwrap_or_default();
@@ -63,6 +60,7 @@ impl TurnRunner<'_> {
             }
             Ok(CommandStep::Compress) => self.compress().await,
             Ok(CommandStep::ChooseModel(name)) => self.choose_model(name).await,
+            Ok(CommandStep::ForgetAgent(name)) => self.forget_agent(&name).await,
             Err(error) => self.command_failed(&error).await,
         }
     }
@@ -114,7 +112,7 @@ impl TurnRunner<'_> {
             Some((before, after)) => {
                 format!("Our conversation took about {before} tokens and now takes {after}.")
             }
-            None => "Our conversation stays as it is: there is nothing to sum up, or no shorter summary to be had."
+            None => "Our conversation stays unchanged: there is nothing to sum up, or the summary would not be shorter."
                 .into(),
         };
         self.end_with_result(text, None).await
@@ -127,6 +125,14 @@ impl TurnRunner<'_> {
         }
         self.journal.record(Fact::ModelChosen { model: name.clone() }).await?;
         self.end_with_result(format!("From now on {name} answers in this conversation."), None).await
+    }
+
+    async fn forget_agent(&self, name: &str) -> Result<TurnFlow, TurnStopped> {
+        let (key, state) = (agent_state_key(name).into(), Arc::new(Value::Null));
+        self.journal.record(Fact::ConversationStateSaved { key, state }).await?;
+        let text = format!("The next call to {name} begins a new conversation with it.");
+        let data = json!({ "name": name, "message": text });
+        self.end_with_result(text, Some(data)).await
     }
 
     async fn command_failed(&self, error: &CommandError) -> Result<TurnFlow, TurnStopped> {
@@ -146,7 +152,7 @@ fn tool_request(turn: u32, step: usize, uses: Vec<ToolUse>) -> Fact {
     };
     Fact::ModelAnswered(Box::new(ModelAnswer {
         model: COMMAND_MODEL.into(),
-        said: uses.into_iter().enumerate().map(call).collect(),
+        parts: uses.into_iter().enumerate().map(call).collect(),
         usage: Usage::default(),
         end: ResponseEnd::Done,
     }))

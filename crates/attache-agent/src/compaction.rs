@@ -14,6 +14,9 @@ use crate::turn_runner::TurnRunner;
 use crate::wording::{because, still_waiting};
 use crate::{prompt, tokens};
 
+/// The share of the window above which a conversation is compacted, unless the settings say otherwise.
+pub const DEFAULT_COMPACTION_THRESHOLD: f64 = 0.5;
+
 /// The newest results, up to so many tokens, are never masked.
 const PROTECTED_TOKENS: u64 = 50_000;
 /// Below this many tokens masking is not worthwhile: it invalidates the provider's prompt cache.
@@ -77,16 +80,16 @@ impl TurnRunner<'_> {
         let view = self.task.view();
         let counted = view.latest_usage.input + view.latest_usage.output;
         if counted > 0 {
-            let is_answer = |told: &ConversationItem<'_>| matches!(told, ConversationItem::Exchange(exchange) if matches!(***exchange, Exchange::Model(_)));
-            let new = view.conversation_backwards().take_while(|told| !is_answer(told));
-            return counted + new.map(|told| tokens_of(&told)).sum::<u64>();
+            let is_answer = |item: &ConversationItem<'_>| matches!(item, ConversationItem::Exchange(exchange) if matches!(***exchange, Exchange::Model(_)));
+            let new = view.conversation_backwards().take_while(|item| !is_answer(item));
+            return counted + new.map(|item| tokens_of(&item)).sum::<u64>();
         }
         let tools: u64 =
             self.tools.declarations.iter().map(|tool| 50 + tool.description.len() as u64 / 2).sum();
-        let said = self.exchanges(&view);
+        let exchanges = self.exchanges(&view);
         tools
             + tokens::of_text(&self.setup.instructions)
-            + said.iter().map(|exchange| tokens::of_exchange(exchange)).sum::<u64>()
+            + exchanges.iter().map(|exchange| tokens::of_exchange(exchange)).sum::<u64>()
     }
 
     /// Summarises the conversation on request. Returns the size before and after.
@@ -133,7 +136,9 @@ impl TurnRunner<'_> {
         let Some((summary, cost)) = self.request_summary(model, prompt).await? else {
             self.summary_failed = true;
             return self
-                .record_notice("Our conversation is long, and shortening it failed; I go on as it is.".into())
+                .record_notice(
+                    "Our conversation is long, and shortening it failed; I go on with all of it.".into(),
+                )
                 .await;
         };
         let kept: u64 = exchanges[split..].iter().map(|exchange| tokens::of_exchange(exchange)).sum();
@@ -172,8 +177,8 @@ impl TurnRunner<'_> {
                     self.record_notice(still_waiting(silent, most)).await?;
                 }
                 Ok(AnswerEvent::Piece(_)) => {}
-                Ok(AnswerEvent::End { usage, said, .. }) => {
-                    let summary = text_of(&said);
+                Ok(AnswerEvent::End { usage, parts, .. }) => {
+                    let summary = text_of(&parts);
                     return Ok((!summary.trim().is_empty()).then_some((summary, usage)));
                 }
                 Err(error) => {
@@ -186,8 +191,8 @@ impl TurnRunner<'_> {
     }
 }
 
-fn tokens_of(told: &ConversationItem<'_>) -> u64 {
-    match told {
+fn tokens_of(item: &ConversationItem<'_>) -> u64 {
+    match item {
         ConversationItem::Message(message) => {
             message.parts.len() as u64 * 5 + tokens::of_text(&message.text())
         }
@@ -197,17 +202,17 @@ fn tokens_of(told: &ConversationItem<'_>) -> u64 {
 
 /// Masks all results but the newest, if that is worthwhile.
 fn masking(view: &TaskView, before: u64) -> Option<Compaction> {
-    let told: Vec<_> = view.conversation().collect();
+    let items: Vec<_> = view.conversation().collect();
     let (mut newest, mut saved, mut masked) = (0, 0, 0);
     // The latest turn is protected, whatever its size.
-    for (place, told) in told.iter().enumerate().rev().skip(1) {
-        let ConversationItem::Exchange(exchange) = told else { continue };
+    for (index, item) in items.iter().enumerate().rev().skip(1) {
+        let ConversationItem::Exchange(exchange) = item else { continue };
         let Exchange::Results(_) = exchange.as_ref() else { continue };
         let size = tokens::of_exchange(exchange);
         newest += size;
         if newest > PROTECTED_TOKENS {
-            masked = masked.max(place + 1);
-            if place >= view.compacted.masked {
+            masked = masked.max(index + 1);
+            if index >= view.compacted.masked {
                 saved += size.saturating_sub(500);
             }
         }
@@ -262,8 +267,8 @@ fn as_text(exchange: &Exchange) -> String {
     let all = |contents: &[Content]| contents.iter().map(content).collect::<Vec<_>>().join("\n");
     match exchange {
         Exchange::User(contents) => format!("PERSON:\n{}\n", all(contents)),
-        Exchange::Model(said) => {
-            let said = said.iter().filter_map(|said| match &said.what {
+        Exchange::Model(parts) => {
+            let texts = parts.iter().filter_map(|part| match &part.what {
                 ModelPartContent::Text(text) => Some(text.clone()),
                 ModelPartContent::Call(call) => {
                     let input = serde_json::Value::Object(call.input.clone()).to_string();
@@ -271,7 +276,7 @@ fn as_text(exchange: &Exchange) -> String {
                 }
                 ModelPartContent::Thought(_) | ModelPartContent::Hidden => None,
             });
-            format!("AGENT:\n{}\n", said.collect::<Vec<_>>().join("\n"))
+            format!("AGENT:\n{}\n", texts.collect::<Vec<_>>().join("\n"))
         }
         Exchange::Results(results) => {
             let results = results.iter().map(|result| {
@@ -292,8 +297,8 @@ fn excerpt(text: &str) -> String {
     format!("{}\n[…]\n{}", &text[..head], &text[tail..])
 }
 
-fn text_of(said: &[ModelPart]) -> String {
-    let texts = said.iter().filter_map(|said| match &said.what {
+fn text_of(parts: &[ModelPart]) -> String {
+    let texts = parts.iter().filter_map(|part| match &part.what {
         ModelPartContent::Text(text) => Some(text.as_str()),
         ModelPartContent::Thought(_) | ModelPartContent::Call(_) | ModelPartContent::Hidden => None,
     });

@@ -19,7 +19,7 @@ impl TurnRunner<'_> {
     /// Connects to the servers that people have agreed to, and records calls for the servers that were not asked about yet. True
     /// when there are such calls.
     pub(crate) async fn connect_servers(&self) -> Result<bool, TurnStopped> {
-        let unapproved = self.setup.toolbox.unapproved_servers();
+        let unapproved = self.setup.tool_source.unapproved_servers();
         let Some(tool) = self.connect_tool().filter(|_| !unapproved.is_empty()) else { return Ok(false) };
         let mut undecided = Vec::new();
         for server in unapproved {
@@ -43,7 +43,7 @@ impl TurnRunner<'_> {
         };
         let answer = ModelAnswer {
             model: AGENT_MODEL.into(),
-            said: undecided.into_iter().enumerate().map(call).collect(),
+            parts: undecided.into_iter().enumerate().map(call).collect(),
             usage: Usage::default(),
             end: ResponseEnd::Done,
         };
@@ -51,10 +51,15 @@ impl TurnRunner<'_> {
         Ok(true)
     }
 
-    /// The tool behind a call. No call of a model finds the agent's own.
+    /// The tool behind a call. No call of a model finds the agent's own, or those of commands.
     pub(crate) fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, ToolError> {
         if self.journal.with_progress(|progress| progress.work.agents_own)
             && let Some(tool) = self.connect_tool().filter(|_| name == CONNECT_SERVER)
+        {
+            return Ok(tool);
+        }
+        if self.active_command().is_some()
+            && let Some(tool) = self.setup.tool_source.command_tool(name)
         {
             return Ok(tool);
         }
@@ -62,7 +67,7 @@ impl TurnRunner<'_> {
     }
 
     fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
-        self.setup.toolbox.connect_tool()
+        self.setup.tool_source.connect_tool()
     }
 
     /// What people of this conversation said about the server.
@@ -75,7 +80,7 @@ impl TurnRunner<'_> {
 
     /// The agreement is from before a restart, or from an earlier task.
     async fn reconnect(&self, tool: &dyn Tool, server: &ClientServer) -> Result<(), TurnStopped> {
-        let context = self.tool_context(Arc::default(), None);
+        let context = self.tool_context(None);
         let connected = async {
             let proposal = tool.propose(&server.input(), &context).await?;
             tool.run(proposal, &context).await

@@ -4,19 +4,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_command::{ExtensionEntry, Memory, ServerEntry};
+use attache_command::WorkspaceInfo;
 use attache_domain::{Content, ContextId, RequestedSettings, Scope};
 use attache_model::ToolDeclaration;
 use attache_session::ToolsGuard;
 use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, ToolSpec, Workspace};
 
+use crate::compaction::DEFAULT_COMPACTION_THRESHOLD;
 use crate::{AgentModel, Approver};
 
 /// Everything a conversation works with. What one has read, started or been granted is nothing to the others.
 #[derive(Clone)]
 pub struct ConversationSetup {
     pub model: AgentModel,
-    pub toolbox: Arc<dyn Toolbox>,
+    pub tool_source: Arc<dyn ToolSource>,
     pub approver: Arc<dyn Approver>,
     pub workspace: Arc<Workspace>,
     /// The system instructions of a language model.
@@ -26,7 +27,7 @@ pub struct ConversationSetup {
     pub context_files: Option<Arc<dyn ContextFiles>>,
     /// What commands show about it.
     pub info: Option<Arc<dyn WorkspaceInfo>>,
-    /// What people should know about the workplace, said once in a conversation.
+    /// Notices for people, shown once in a conversation.
     pub notices: Vec<String>,
     pub limits: ConversationLimits,
     /// Ends what a server that was killed has left running of its calls.
@@ -52,7 +53,7 @@ impl Default for ConversationLimits {
         Self {
             turn_requests: 100,
             conversation_requests: None,
-            compression_threshold: 0.5,
+            compression_threshold: DEFAULT_COMPACTION_THRESHOLD,
             detects_loops: true,
         }
     }
@@ -97,23 +98,6 @@ pub trait Conversations: Send + Sync + 'static {
     async fn refresh(&self, scope: &Scope, context: &ContextId);
 }
 
-/// What commands show about a workspace.
-#[async_trait]
-pub trait WorkspaceInfo: Send + Sync + 'static {
-    /// The current context files.
-    async fn memory(&self) -> Memory;
-
-    fn servers(&self) -> Vec<ServerEntry>;
-
-    fn extensions(&self) -> Vec<ExtensionEntry>;
-
-    /// Models that may be chosen, as far as they are known.
-    fn models(&self) -> Vec<String>;
-
-    /// Name and value, line by line.
-    fn about(&self) -> Vec<(String, String)>;
-}
-
 /// The setting with the client's own key. Without it the conversation waits for a credential.
 pub const API_KEY: &str = "apiKey";
 
@@ -128,7 +112,7 @@ pub struct SettingsRefusal {
 }
 
 /// A conversation's current tools.
-pub trait Toolbox: Send + Sync + 'static {
+pub trait ToolSource: Send + Sync + 'static {
     fn tools(&self) -> ToolRegistry;
 
     /// The declarations of the same tools. Where possible, the same list for as long as it has the same content.
@@ -148,6 +132,11 @@ pub trait Toolbox: Send + Sync + 'static {
 
     /// Connects to one of them; its input is the server's name and address. Models are not told of it.
     fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
+        None
+    }
+
+    /// A tool that only commands can use.
+    fn command_tool(&self, _name: &str) -> Option<Arc<dyn Tool>> {
         None
     }
 }
@@ -170,7 +159,7 @@ pub fn declarations(tools: &ToolRegistry) -> Arc<[ToolDeclaration]> {
 }
 
 /// Tools that do not change.
-impl Toolbox for ToolRegistry {
+impl ToolSource for ToolRegistry {
     fn tools(&self) -> ToolRegistry {
         self.clone()
     }

@@ -4,10 +4,12 @@
 //! results. It knows no HTTP, SQL or A2A: it reads a task and records facts in the journal. [`Conversations`] provides
 //! the setup of each conversation.
 
+mod abandon_calls;
 mod agent_model;
 mod approver;
 mod ask_person;
 mod built_in;
+mod call_state;
 mod calls;
 mod changes;
 mod coding_agent;
@@ -25,6 +27,7 @@ mod prompt;
 mod reason;
 mod repeat_detector;
 mod run_call;
+mod run_concurrently;
 mod tokens;
 mod totals;
 mod turn_output;
@@ -35,9 +38,10 @@ pub use agent_model::AgentModel;
 pub use approver::{ApprovalDecision, ApprovalRequest, Approver};
 pub use attache_session::ToolsGuard;
 pub use coding_agent::CodingAgent;
+pub use compaction::DEFAULT_COMPACTION_THRESHOLD;
 pub use conversations::{
     API_KEY, ClientServer, ContextFiles, ConversationLimits, ConversationSetup, Conversations,
-    SettingsRefusal, Toolbox, WorkspaceInfo, declarations,
+    SettingsRefusal, ToolSource, declarations,
 };
 pub use instructions::instructions;
 pub use policy_approver::{PolicyApprover, PolicyOptions, RuleStore};

@@ -1,4 +1,4 @@
-//! What calls show while they run, on its way to the journal.
+//! Passes the live output of running calls on to the journal.
 
 use std::sync::{Mutex, MutexGuard};
 

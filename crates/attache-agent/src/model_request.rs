@@ -1,4 +1,4 @@
-//! One answer of the model becomes facts.
+//! Requests one answer from the model and records it as facts.
 
 use attache_domain::{
     Content, ContextReason, Fact, ModelAnswer, ModelPart, ModelPartContent, ResponseEnd, TurnOutcome, Usage,
@@ -22,7 +22,7 @@ impl TurnRunner<'_> {
             return self.end_turn(TurnOutcome::InputRequired, Some(told)).await;
         }
         if self.setup.limits.detects_loops
-            && self.journal.with_progress(|progress| progress.work.circles.is_repeating())
+            && self.journal.with_progress(|progress| progress.work.repeats.is_repeating())
         {
             return self.handle_loop().await;
         }
@@ -84,8 +84,8 @@ impl TurnRunner<'_> {
                         return self.handle_loop().await.map(Ok);
                     }
                 }
-                Ok(AnswerEvent::End { stop, usage, said }) => {
-                    let answer = complete_answer(answering, stop, said, usage);
+                Ok(AnswerEvent::End { stop, usage, parts }) => {
+                    let answer = complete_answer(answering, stop, parts, usage);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
                     return Ok(Ok(TurnFlow::Continue));
                 }
@@ -116,7 +116,7 @@ impl TurnRunner<'_> {
 
     /// The first time the model gets a warning; after that the turn stops and a person is asked.
     async fn handle_loop(&mut self) -> Result<TurnFlow, TurnStopped> {
-        if self.journal.with_progress(|progress| progress.work.circles.warnings()) == 0 {
+        if self.journal.with_progress(|progress| progress.work.repeats.warnings()) == 0 {
             self.record_context(ContextReason::Loop, vec![Content::Text(LOOP_WARNING.into())]).await?;
             return Ok(TurnFlow::Continue);
         }
@@ -194,15 +194,15 @@ impl TurnRunner<'_> {
     }
 }
 
-fn complete_answer(model: String, stop: StopReason, mut said: Vec<ModelPart>, usage: Usage) -> ModelAnswer {
+fn complete_answer(model: String, stop: StopReason, mut parts: Vec<ModelPart>, usage: Usage) -> ModelAnswer {
     let end = match stop {
         StopReason::Done => ResponseEnd::Done,
         StopReason::Length => ResponseEnd::Length,
         StopReason::Refused { why } => {
             // A refusal asks for no calls.
-            said.retain(|said| !matches!(said.what, ModelPartContent::Call(_)));
+            parts.retain(|part| !matches!(part.what, ModelPartContent::Call(_)));
             ResponseEnd::Refused { why }
         }
     };
-    ModelAnswer { model, said, usage, end }
+    ModelAnswer { model, parts, usage, end }
 }

@@ -1,4 +1,4 @@
-//! How much of a call's live output goes into the log.
+//! Limits how much of a call's live output is recorded in the log.
 //!
 //! The beginning is recorded in full. After that only the size and the latest lines are recorded, less and less often,
 //! so that a call that never stops writing adds little to the log and people still see that it is running. The model

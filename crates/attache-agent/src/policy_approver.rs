@@ -1,4 +1,4 @@
-//! The referee that goes by rules, modes and what people answered before.
+//! Approves calls by rules, modes and earlier answers.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -194,16 +194,16 @@ impl Approver for PolicyApprover {
     fn rule(&self, case: ApprovalRequest<'_>) -> ApprovalDecision {
         let (ruled, mode) = {
             let terms = self.grants();
-            let judged = self.call_facts(case, terms.mode);
+            let facts = self.call_facts(case, terms.mode);
             let server =
                 self.client_server(case).filter(|server| !terms.agreed_servers.contains(&server.key()));
             let first = match server {
                 _ if case.tool.name == CONNECT_SERVER => Some("the first connection".to_owned()),
                 server => server.map(|server| format!("the first use of {}", server.name)),
             };
-            let ruled = match first.filter(|_| judged.effective_mode() != PolicyMode::Yolo) {
-                Some(first) => rule(&terms.policy, &judged).and_ask(&judged, first),
-                None => rule(&terms.policy, &judged),
+            let ruled = match first.filter(|_| facts.effective_mode() != PolicyMode::Yolo) {
+                Some(first) => rule(&terms.policy, &facts).and_ask(&facts, first),
+                None => rule(&terms.policy, &facts),
             };
             (ruled, terms.mode)
         };

@@ -11,7 +11,7 @@ use super::*;
 
 /// What happens to a task, one after the other.
 #[derive(Debug, Clone)]
-enum Happening {
+enum StoryEvent {
     Asked,
     Answered,
     /// With a call and its result.
@@ -26,15 +26,15 @@ enum Happening {
     },
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn event() -> impl Strategy<Value = StoryEvent> {
     prop_oneof![
-        2 => Just(Happening::Asked),
-        2 => Just(Happening::Answered),
-        4 => Just(Happening::Called),
-        1 => Just(Happening::Given),
-        1 => Just(Happening::Spoken),
+        2 => Just(StoryEvent::Asked),
+        2 => Just(StoryEvent::Answered),
+        4 => Just(StoryEvent::Called),
+        1 => Just(StoryEvent::Given),
+        1 => Just(StoryEvent::Spoken),
         1 => (0..4_usize, 0..4_usize, any::<bool>())
-            .prop_map(|(dropped, masked, summarised)| Happening::Reduced { dropped, masked, summarised }),
+            .prop_map(|(dropped, masked, summarised)| StoryEvent::Reduced { dropped, masked, summarised }),
     ]
 }
 
@@ -65,15 +65,15 @@ impl Story {
         self.view.apply(&Event { seq, at: Timestamp::UNIX_EPOCH, fact });
     }
 
-    fn go_on(&mut self, happening: &Happening) {
+    fn go_on(&mut self, event: &StoryEvent) {
         self.number += 1;
-        match happening {
-            Happening::Asked => {
+        match event {
+            StoryEvent::Asked => {
                 let message = Arc::new(message(self.number));
                 self.apply(Fact::MessageReceived { message, digest: Digest("1".into()) });
             }
-            Happening::Answered => self.answer(ModelPartContent::Text(format!("answer {}", self.number))),
-            Happening::Called => {
+            StoryEvent::Answered => self.answer(ModelPartContent::Text(format!("answer {}", self.number))),
+            StoryEvent::Called => {
                 let call = CallId(format!("call {}", self.number));
                 let name = "read_file".to_owned();
                 self.answer(ModelPartContent::Call(ToolCall {
@@ -89,20 +89,20 @@ impl Story {
                     diff: None,
                 })));
             }
-            Happening::Given => {
+            StoryEvent::Given => {
                 let contents = vec![Content::Text(format!("given {}", self.number))];
                 let given = GivenContext { reason: ContextReason::Mention, contents };
                 self.apply(Fact::ContextGiven(Box::new(given)));
             }
-            Happening::Spoken => {
+            StoryEvent::Spoken => {
                 if self.view.progress.turn.phase == TurnPhase::Over {
-                    self.go_on(&Happening::Asked);
+                    self.go_on(&StoryEvent::Asked);
                 }
                 self.apply(Fact::TurnStarted { turn: self.view.progress.turn.number, model: None });
                 self.say(format!("spoken {}", self.number));
                 self.end_turn(None);
             }
-            Happening::Reduced { dropped, masked, summarised } => {
+            StoryEvent::Reduced { dropped, masked, summarised } => {
                 let told = self.view.conversation().count();
                 let reduction = Compaction {
                     // The same summary each time, so that the summary does not show that more was dropped.
@@ -128,10 +128,10 @@ impl Story {
     }
 
     fn answer(&mut self, what: ModelPartContent) {
-        let said = vec![ModelPart { what, opaque: None }];
+        let parts = vec![ModelPart { what, opaque: None }];
         self.apply(Fact::ModelAnswered(Box::new(ModelAnswer {
             model: "m".into(),
-            said,
+            parts,
             usage: Usage::default(),
             end: ResponseEnd::Done,
         })));
@@ -151,18 +151,18 @@ proptest! {
 
     #[test]
     fn a_prompt_that_grows_is_the_same_as_a_new_one(
-        before in proptest::collection::vec(happening(), 0..4),
-        happenings in proptest::collection::vec((happening(), any::<bool>()), 0..16),
+        before in proptest::collection::vec(event(), 0..4),
+        events in proptest::collection::vec((event(), any::<bool>()), 0..16),
         opening in prop_oneof![Just(vec![]), Just(vec![Content::Text("opening".into())])],
     ) {
         let mut earlier_task = Story::begin();
-        before.iter().for_each(|happening| earlier_task.go_on(happening));
+        before.iter().for_each(|event| earlier_task.go_on(event));
         let mut builder = PromptBuilder::of(&[earlier_task.view]);
         let mut story = Story::begin();
         let mut held: Vec<HeldPrompt> = Vec::new();
-        for (happening, asked) in happenings {
-            story.go_on(&happening);
-            if matches!(happening, Happening::Reduced { .. }) {
+        for (event, asked) in events {
+            story.go_on(&event);
+            if matches!(event, StoryEvent::Reduced { .. }) {
                 builder.restart();
             }
             // Not every time, and sometimes the previous prompt is still in use.
@@ -184,9 +184,9 @@ proptest! {
     }
 
     #[test]
-    fn backwards_is_the_same_telling(happenings in proptest::collection::vec(happening(), 0..16)) {
+    fn backwards_is_the_same_telling(events in proptest::collection::vec(event(), 0..16)) {
         let mut story = Story::begin();
-        happenings.iter().for_each(|happening| story.go_on(happening));
+        events.iter().for_each(|event| story.go_on(event));
         let shown = |told: ConversationItem<'_>| format!("{told:?}");
         let mut backwards: Vec<_> = story.view.conversation_backwards().map(shown).collect();
         backwards.reverse();
@@ -196,10 +196,10 @@ proptest! {
 
 /// The conversation of a task that is over, a line for each exchange.
 fn told(story: &Story) -> Vec<String> {
-    spelled(&PromptBuilder::of(std::slice::from_ref(&story.view)).exchanges)
+    shown_exchanges(&PromptBuilder::of(std::slice::from_ref(&story.view)).exchanges)
 }
 
-fn spelled(exchanges: &[Arc<Exchange>]) -> Vec<String> {
+fn shown_exchanges(exchanges: &[Arc<Exchange>]) -> Vec<String> {
     let text = |exchange: &Arc<Exchange>| match exchange.as_ref() {
         Exchange::User(contents) => format!("user: {contents:?}").replace("[Text(\"", "").replace("\")]", ""),
         Exchange::Model(said) => match &said[0].what {
@@ -214,22 +214,22 @@ fn spelled(exchanges: &[Arc<Exchange>]) -> Vec<String> {
 #[test]
 fn a_prompt_of_a_summary_alone_does_not_grow() {
     let (mut builder, mut story) = (PromptBuilder::default(), Story::begin());
-    story.go_on(&Happening::Reduced { dropped: 1, masked: 0, summarised: true });
+    story.go_on(&StoryEvent::Reduced { dropped: 1, masked: 0, summarised: true });
     builder.next(&[], &story.view);
-    story.go_on(&Happening::Given);
-    story.go_on(&Happening::Answered);
+    story.go_on(&StoryEvent::Given);
+    story.go_on(&StoryEvent::Answered);
     assert_eq!(*builder.next(&[], &story.view).1, builder.exchanges(&[], &story.view));
 }
 
 #[test]
 fn what_was_said_without_a_language_model_is_told() {
     let mut story = Story::begin();
-    for happening in
-        [Happening::Given, Happening::Spoken, Happening::Asked, Happening::Answered, Happening::Asked]
+    for event in
+        [StoryEvent::Given, StoryEvent::Spoken, StoryEvent::Asked, StoryEvent::Answered, StoryEvent::Asked]
     {
-        story.go_on(&happening);
+        story.go_on(&event);
     }
-    story.go_on(&Happening::Spoken);
+    story.go_on(&StoryEvent::Spoken);
     assert_eq!(
         told(&story),
         [
@@ -250,19 +250,19 @@ fn why_a_turn_stopped_is_not_what_the_model_said() {
     let mut stopped = Message::from_agent("s".into(), "c".into(), None, "No model.");
     stopped.metadata = Some(serde_json::Map::from_iter([("reason".to_owned(), "unavailable".into())]));
     story.end_turn(Some(stopped));
-    story.go_on(&Happening::Asked);
+    story.go_on(&StoryEvent::Asked);
     assert_eq!(told(&story), ["user: question 0", "user: question 1"]);
 }
 
 #[test]
 fn what_a_command_said_is_not_told_either() {
     let mut story = Story::begin();
-    story.go_on(&Happening::Spoken);
+    story.go_on(&StoryEvent::Spoken);
     let mut command = message(7);
     command.command = Some(Box::new(CommandCall { path: vec!["about".into()], arguments: String::new() }));
     story.apply(Fact::MessageReceived { message: Arc::new(command), digest: Digest("7".into()) });
-    story.go_on(&Happening::Spoken);
-    story.go_on(&Happening::Asked);
+    story.go_on(&StoryEvent::Spoken);
+    story.go_on(&StoryEvent::Asked);
     assert_eq!(told(&story), ["user: question 0", "model: spoken 1", "user: question 3"]);
 }
 
@@ -272,7 +272,7 @@ fn what_a_model_of_ours_said_after_its_calls_is_told_once() {
     story.apply(Fact::TurnStarted { turn: 1, model: None });
     story.say("I look. ".into());
     story.answer(ModelPartContent::Text("I look. ".into()));
-    story.go_on(&Happening::Called);
+    story.go_on(&StoryEvent::Called);
     story.say("Seen.".into());
     story.end_turn(None);
     let told = told(&story);
@@ -285,17 +285,17 @@ fn what_a_model_of_ours_said_after_its_calls_is_told_once() {
 #[test]
 fn in_a_task_that_goes_on_it_is_told_between_the_messages() {
     let mut story = Story::begin();
-    story.go_on(&Happening::Spoken);
+    story.go_on(&StoryEvent::Spoken);
     let builder = PromptBuilder::default();
     assert_eq!(
-        spelled(&builder.exchanges(&[], &story.view)),
+        shown_exchanges(&builder.exchanges(&[], &story.view)),
         ["user: question 0"],
         "the turn has just ended"
     );
-    story.go_on(&Happening::Asked);
+    story.go_on(&StoryEvent::Asked);
     let expected = ["user: question 0", "model: spoken 1", "user: question 2"];
-    assert_eq!(spelled(&builder.exchanges(&[], &story.view)), expected);
+    assert_eq!(shown_exchanges(&builder.exchanges(&[], &story.view)), expected);
     assert_eq!(known(&story.view), [true, false, true]);
-    story.go_on(&Happening::Reduced { dropped: 1, masked: 0, summarised: true });
+    story.go_on(&StoryEvent::Reduced { dropped: 1, masked: 0, summarised: true });
     assert_eq!(known(&story.view), [true], "it goes with the question");
 }

@@ -1,4 +1,4 @@
-//! Why a turn stopped without an answer, in a form that programs read.
+//! Why a turn stopped without an answer, as metadata for programs.
 
 /// A short code under `reason` in the metadata of the status message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,47 +1,87 @@
-//! One running call: its live output, its result, and its leftovers after a kill of the server.
+//! Runs one call: its live output, its result, and its leftover processes after a crash.
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use attache_domain::{
-    Artifact, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Part, PartContent, Proposal,
+    Artifact, AskedCall, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part,
+    PartContent, Proposal, QUESTION_CHOICES, visible_again,
 };
 use attache_session::TurnStopped;
-use attache_tool::{OutputFile, ToolError, ToolOutput, failpoint};
+use attache_tool::{
+    CANCEL_TIMEOUT, CallEnd, CallQuestion, CallStart, CallState, OutputFile, QuestionKind, ToolContext,
+    ToolError, ToolErrorKind, ToolOutput, failpoint, untrusted,
+};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use crate::calls::{failed, touched};
+use crate::abandon_calls::tell_peer;
+use crate::call_state::{self, SaveRequest, StateReceiver};
+use crate::calls::{CallContext, call_context, failed, finished, touched};
 use crate::live_output::LiveOutputBuffer;
 use crate::output_recorder::{OUTPUT_INTERVAL, OutputRecorder};
 use crate::turn_runner::TurnRunner;
 
+/// One run of a call.
+pub(crate) struct CallRun {
+    pub(crate) record: Arc<CallRecord>,
+    pub(crate) proposal: Proposal,
+    pub(crate) mark: Option<String>,
+    pub(crate) start: CallStart,
+    /// Cancelled when a client cancels this call.
+    pub(crate) cancel: CancellationToken,
+}
+
+/// A cancelled call that tells no peer and does not end by itself is dropped after this time.
+const DROP_DELAY: Duration = Duration::from_secs(1);
+
+/// The longest question of a call that is kept.
+const MAX_QUESTION_BYTES: usize = 8 << 10;
+
 impl TurnRunner<'_> {
-    /// Runs one call, records its live output meanwhile, and records its result.
-    pub(crate) async fn run_call(
-        &self,
-        record: &CallRecord,
-        proposal: Proposal,
-        mark: Option<String>,
-    ) -> Result<(), TurnStopped> {
+    /// Runs one call, records its live output and what it saves meanwhile, and records how the run ended.
+    pub(crate) async fn run_call(&self, run: CallRun) -> Result<(), TurnStopped> {
+        let CallRun { record, proposal, mark, start, cancel } = run;
         let id = &record.call.id;
         let live = Arc::new(LiveOutputBuffer::default());
-        let context = self.tool_context(live.clone(), mark);
+        let tool = self.find_tool(&record.call.name);
+        let base = call_context(&self.setup, &self.task.view(), Some(id));
+        let is_resumable = tool.as_ref().is_ok_and(|tool| tool.resumable().is_some());
+        let (state, mut saves): (Arc<dyn CallState>, _) = if is_resumable {
+            let (sender, receiver) = call_state::channel(self.conversation_state());
+            (Arc::new(sender), receiver)
+        } else {
+            (base.state.clone(), StateReceiver::none())
+        };
+        let context = ToolContext { cancel: cancel.clone(), live: live.clone(), mark, state, ..base };
+        let context = CallContext::new(context);
         let touched = touched(&proposal);
         let run = async {
-            let tool = self.find_tool(&record.call.name)?;
-            tool.run(proposal, &context).await
+            let tool = tool.as_ref().map_err(ToolError::clone)?;
+            match tool.resumable() {
+                Some(resumable) => resumable.run_from(proposal, start, &context).await,
+                None => tool.run(proposal, &context).await.map(CallEnd::Finished),
+            }
         };
         let mut run = std::pin::pin!(run);
         let mut recorder = OutputRecorder::new(Instant::now());
         let mut quiet_until = Instant::now();
-        let mut result = loop {
+        let mut canceled_until = None;
+        let result = loop {
             let shown = async {
                 tokio::time::sleep_until(quiet_until).await;
                 live.next().await
             };
             tokio::select! {
                 biased;
-                result = &mut run => break result,
+                result = &mut run => break Some(result),
+                request = saves.next() => self.save_state(id, request).await?,
+                () = cancel.cancelled(), if canceled_until.is_none() => {
+                    let timeout = if is_resumable { CANCEL_TIMEOUT } else { DROP_DELAY };
+                    canceled_until = Some(Instant::now() + timeout);
+                }
+                () = sleep_until(canceled_until) => break None,
                 text = shown => {
                     quiet_until = Instant::now() + OUTPUT_INTERVAL;
                     recorder.take(&text);
@@ -53,16 +93,114 @@ impl TurnRunner<'_> {
         recorder.take(&live.take());
         self.record_output(id, recorder.rest()).await?;
         failpoint::reach("call-ended");
+        match result {
+            result if cancel.is_cancelled() => self.record_canceled(id, result).await?,
+            Some(Ok(CallEnd::Asks(question))) if self.setup.attended => {
+                return self.record_question(id, question).await;
+            }
+            Some(Ok(CallEnd::Asks(question))) => self.refuse_question(&record, &context, &question).await?,
+            Some(Ok(CallEnd::Unknown)) => return self.record_lost(id).await,
+            Some(Ok(CallEnd::Finished(output))) => self.record_result(id, Ok(output), &touched).await?,
+            Some(Err(error)) => self.record_result(id, Err(error), &touched).await?,
+            None => {}
+        }
+        failpoint::reach("call-end-recorded");
+        Ok(())
+    }
+
+    async fn record_result(
+        &self,
+        id: &CallId,
+        mut result: Result<ToolOutput, ToolError>,
+        touched: &[PathBuf],
+    ) -> Result<(), TurnStopped> {
         if let Ok(output) = &mut result {
-            output.content.extend(self.nearby_context(&touched).await);
+            output.content.extend(self.nearby_context(touched).await);
             for artifact in output_artifacts(id, output) {
                 let artifact = Box::new(artifact);
                 self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
             }
         }
-        self.journal.record(Fact::CallFinished(Box::new(finished_call(id, result)))).await?;
-        failpoint::reach("call-end-recorded");
+        self.journal.record(Fact::CallFinished(Box::new(finished_call(id, result)))).await
+    }
+
+    /// What a call saves is durable before the call goes on.
+    async fn save_state(&self, id: &CallId, request: SaveRequest) -> Result<(), TurnStopped> {
+        let state = Arc::new(request.value);
+        if let Some(key) = request.key {
+            self.journal.record(Fact::ConversationStateSaved { key, state }).await?;
+            let _ = request.saved.send(());
+            return Ok(());
+        }
+        self.journal.record(Fact::CallStateSaved { call: id.clone(), state }).await?;
+        self.journal.flush().await?;
+        failpoint::reach("call-state-saved");
+        // The call may be over by now.
+        let _ = request.saved.send(());
         Ok(())
+    }
+
+    /// The model hears that the call was cancelled, and what it had to show.
+    async fn record_canceled(
+        &self,
+        id: &CallId,
+        result: Option<Result<CallEnd, ToolError>>,
+    ) -> Result<(), TurnStopped> {
+        let text = "[Operation Cancelled] The user cancelled this call while it ran.";
+        let mut finished = finished(id, CallOutcome::Canceled, text);
+        if let Some(Ok(CallEnd::Finished(output))) = result {
+            finished.output.extend(output.content);
+            finished.diff = output.diff;
+        }
+        self.journal.record(Fact::CallFinished(Box::new(finished))).await
+    }
+
+    /// The call waits for an answer. While other calls still run, clients are told in a notice; otherwise the turn asks.
+    async fn record_question(&self, id: &CallId, asked: CallQuestion) -> Result<(), TurnStopped> {
+        let question = self.journal.with_progress(|progress| progress.work.own_question(id, progress.head));
+        let CallQuestion { kind, mut text, url } = asked;
+        text.truncate(text.floor_char_boundary(MAX_QUESTION_BYTES));
+        let url = url.filter(|url| url.len() <= MAX_QUESTION_BYTES);
+        let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
+        let asked = AskedCall { call: id.clone(), question, kind, text, url, choices };
+        self.journal.record(Fact::CallAsked(Box::new(asked))).await?;
+        self.journal.flush().await?;
+        failpoint::reach("call-asked");
+        let view = self.task.view();
+        if view.progress.work.waits_for_person() || view.progress.work.asked().next().is_none() {
+            return Ok(());
+        }
+        let opening =
+            "A call needs an answer while the others go on. Name it in the answer, as in `ID: words`.";
+        let text = view.question_text(opening, &view.progress.work);
+        let message = self.output.text(&format!("notice-{}", view.progress.head), text);
+        let message = Message { metadata: Some(view.progress.work.open_calls()), ..message };
+        drop(view);
+        self.journal.record(Fact::Noticed { message: message.into() }).await
+    }
+
+    /// No person can answer: the call ends, its peer is told, and the model reads what was asked.
+    async fn refuse_question(
+        &self,
+        record: &CallRecord,
+        context: &ToolContext,
+        question: &CallQuestion,
+    ) -> Result<(), TurnStopped> {
+        if let Ok(tool) = self.find_tool(&record.call.name) {
+            // With what the run has just saved.
+            let now = self.task.view().call_records.find(&record.call.id).cloned();
+            tell_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+        }
+        let wanted = match question.kind {
+            QuestionKind::Input => "an answer of a person",
+            QuestionKind::Auth => "a person to sign in",
+        };
+        let asked: String = question.text.chars().take(1_000).collect();
+        let asked = untrusted(&visible_again(&asked));
+        let text =
+            format!("It needs {wanted}, and this run has no person to ask. The question was:\n{asked}");
+        let error = ToolError::new(ToolErrorKind::ExecutionFailed, text);
+        self.journal.record(Fact::CallFinished(Box::new(failed(&record.call.id, &error)))).await
     }
 
     /// What people left for the model beside what it has just touched.

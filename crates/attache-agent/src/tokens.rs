@@ -1,4 +1,4 @@
-//! An estimate of token counts; only the provider knows the exact number.
+//! Estimates token counts; only the provider knows the exact number.
 
 use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 
@@ -12,7 +12,7 @@ pub(crate) fn of_exchange(exchange: &Exchange) -> u64 {
     PER_MESSAGE
         + match exchange {
             Exchange::User(contents) => contents.iter().map(of_content).sum::<u64>(),
-            Exchange::Model(said) => said.iter().map(of_said).sum(),
+            Exchange::Model(parts) => parts.iter().map(of_part).sum(),
             Exchange::Results(results) => {
                 let of = |content| of_content(content) + PER_MESSAGE;
                 results.iter().flat_map(|result| &result.output).map(of).sum()
@@ -29,8 +29,8 @@ pub(crate) fn of_content(content: &Content) -> u64 {
     }
 }
 
-fn of_said(said: &ModelPart) -> u64 {
-    match &said.what {
+fn of_part(part: &ModelPart) -> u64 {
+    match &part.what {
         ModelPartContent::Text(text) => of_text(text),
         ModelPartContent::Call(call) => {
             let input: usize =

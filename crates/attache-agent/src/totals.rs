@@ -1,4 +1,4 @@
-//! What a conversation has come to so far, task by task.
+//! Totals of a conversation: tasks, answers, calls and tokens.
 
 use attache_command::ConversationStats;
 use attache_domain::{TaskView, Usage};

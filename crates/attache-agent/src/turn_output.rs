@@ -1,4 +1,4 @@
-//! Who speaks: everything a message of a turn is signed with.
+//! Builds the messages of a turn, with their ids and metadata.
 
 use attache_domain::{ContextId, Message, MessageId, Part, Role, TaskId, TaskView};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! One turn of the coding agent: choose the next step, run it, record, again.
+//! Runs one turn: choose the next step, run it, record the result, repeat.
 //!
 //! The next step follows from the log alone, so an interrupted turn continues with the same loop.
 
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attache_command::MatchedCommand;
 use attache_domain::{
     CallStep, Content, ContextReason, ConversationItem, Exchange, Fact, GivenContext, ServerApproval,
-    TaskState, TaskView, TextPhase, TurnEnd, TurnOutcome, TurnPhase,
+    TaskView, TextPhase, TurnEnd, TurnOutcome, TurnPhase,
 };
 use attache_model::ToolDeclaration;
 use attache_session::{CurrentTask, Journal, TurnStopped};
@@ -15,6 +15,7 @@ use attache_tool::ToolRegistry;
 
 use crate::approver::ApprovalRequest;
 use crate::built_in::{self, RequestEnd};
+use crate::call_state::ConversationState;
 use crate::prompt::PromptBuilder;
 use crate::reason::StatusReason;
 use crate::totals::ConversationTotals;
@@ -35,6 +36,8 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) earlier_totals: ConversationTotals,
     /// What people said about MCP servers of the client in those tasks.
     pub(crate) earlier_approvals: Vec<ServerApproval>,
+    /// What their tools keep for later calls.
+    earlier_state: ConversationState,
     /// The turn was begun by a command.
     pub(crate) command: Option<MatchedCommand>,
 }
@@ -75,6 +78,7 @@ impl<'a> TurnRunner<'a> {
             summary_failed: false,
             conversations,
             earlier_approvals: views.iter().flat_map(|view| &view.server_approvals).cloned().collect(),
+            earlier_state: views.iter().flat_map(|view| view.conversation_state.clone()).collect(),
             command,
         };
         turn_runner.restore_grants(views);
@@ -151,7 +155,7 @@ impl<'a> TurnRunner<'a> {
     async fn resume(&self) -> Result<(), TurnStopped> {
         let view = self.task.view();
         // Answers resume the work themselves; those in logs of older versions did not.
-        if self.journal.with_progress(|progress| progress.state) == TaskState::InputRequired {
+        if self.journal.with_progress(|progress| progress.shows_question()) {
             self.journal.record(Fact::WorkResumed).await?;
         }
         if matches!(self.setup.model, AgentModel::BuiltIn(_)) || self.active_command().is_some() {
@@ -170,12 +174,19 @@ impl<'a> TurnRunner<'a> {
             }
         }
         if let (Some(context_files), Some(text)) = (&self.setup.context_files, mentioned) {
-            let contents = context_files.referenced_by(&text, &self.tool_context(Arc::default(), None)).await;
+            let contents = context_files.referenced_by(&text, &self.tool_context(None)).await;
             if !contents.is_empty() {
                 self.record_context(ContextReason::Mention, contents).await?;
             }
         }
         Ok(())
+    }
+
+    /// What tools keep for later calls of the conversation, in its current state.
+    pub(crate) fn conversation_state(&self) -> ConversationState {
+        let mut state = self.earlier_state.clone();
+        state.extend(self.task.view().conversation_state.clone());
+        state
     }
 
     /// What people agreed to for longer holds again, also after a restart.
@@ -215,8 +226,8 @@ impl<'a> TurnRunner<'a> {
     /// A message for people while the work continues.
     pub(crate) async fn record_notice(&self, text: String) -> Result<(), TurnStopped> {
         // A turn may have several; the sequence number makes their ids unique.
-        let place = self.journal.with_progress(|progress| progress.head);
-        let message = self.output.text(&format!("notice-{place}"), text).into();
+        let head = self.journal.with_progress(|progress| progress.head);
+        let message = self.output.text(&format!("notice-{head}"), text).into();
         self.journal.record(Fact::Noticed { message }).await
     }
 
@@ -255,14 +266,14 @@ impl<'a> TurnRunner<'a> {
 }
 
 impl TurnTools {
-    fn of(place: &ConversationSetup) -> Self {
-        let version = place.toolbox.version();
-        Self { version, registry: place.toolbox.tools(), declarations: place.toolbox.declarations() }
+    fn of(setup: &ConversationSetup) -> Self {
+        let version = setup.tool_source.version();
+        Self { version, registry: setup.tool_source.tools(), declarations: setup.tool_source.declarations() }
     }
 
-    fn refresh(&mut self, place: &ConversationSetup) {
-        if self.version != place.toolbox.version() {
-            *self = Self::of(place);
+    fn refresh(&mut self, setup: &ConversationSetup) {
+        if self.version != setup.tool_source.version() {
+            *self = Self::of(setup);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Other people's words become sentences of ours.
+//! Turns errors of models and tools into complete sentences for people.
 
 use std::time::Duration;
 

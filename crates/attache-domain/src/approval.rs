@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    CallAnswer, CallId, Event, Message, MessageId, Metadata, Part, Preview, Proposal, RUN_AGAIN, Role,
-    TaskView, ToolLoop, Verdict, terminal_safe, visible, visible_line,
+    Answerer, CallAnswer, CallId, Event, Message, MessageId, Metadata, Part, Preview, Proposal, QuestionKind,
+    RUN_AGAIN, Role, TaskView, ToolLoop, Verdict, terminal_safe, visible, visible_line,
 };
 
 /// Member of a question's metadata: the calls it is about, each with the id that an answer names and the choices that it
 /// takes. A client that answers names the call it has shown, and so cannot answer another one by mistake. A call that was
-/// lost is asked about under an id of its own; `lost` is then the call's.
+/// lost is asked about under an id of its own; `lost` is then the call's. So is the question of a call that asks something
+/// itself; then `asks` is the call's id, and `kind` says what for.
 pub const OPEN_CALLS: &str = "attache/open-calls";
 
 /// Member of the metadata of a message in a task's history: which call was answered, how, by whom and when.
@@ -24,6 +25,13 @@ impl ToolLoop {
             let mut open = json!({ "call": call.question_id().0, "choices": call.choices });
             if call.lost {
                 open["lost"] = call.id.0.clone().into();
+            }
+            if let Some(kind) = call.asks {
+                open["asks"] = call.id.0.clone().into();
+                open["kind"] = match kind {
+                    QuestionKind::Input => "input".into(),
+                    QuestionKind::Auth => "auth".into(),
+                };
             }
             open
         });
@@ -51,6 +59,12 @@ impl Proposal {
             }
             Preview::Info { prompt, urls } => {
                 format!("{} {}", visible(prompt), visible_line(&urls.join(" ")))
+            }
+            Preview::Agent { agent, url, prompt, files } => {
+                let sent = format!("ask the agent {} at {}:\n", visible_line(agent), visible_line(url));
+                let files: String =
+                    files.iter().map(|file| format!("\nwith {}", visible_line(file))).collect();
+                sent + &visible(prompt) + &files
             }
             Preview::Questions { .. } => String::new(),
             Preview::Plain { summary } => visible(summary).into_owned(),
@@ -94,13 +108,13 @@ impl TaskView {
     fn answer_message(&self, event: &Event, call: &CallId, answer: &CallAnswer) -> Message {
         let record = self.call_records.find(call);
         let tool = record.map_or("a tool", |record| record.call.name.as_str());
-        let by = answer.by.as_deref().unwrap_or("the user");
+        let by = answer.by.as_ref().map_or_else(|| "the user".to_owned(), Answerer::to_string);
         let at = format!("{:.3}", event.at);
         let proposal = record.and_then(|record| record.proposal.as_ref());
         let mut text = format!(
             "{} by {}: {} ({}), {}",
             verb(answer),
-            visible_line(by),
+            visible_line(&by),
             visible_line(tool),
             visible_line(&answer.question.as_ref().unwrap_or(call).0),
             visible_line(&answer.choice),
@@ -126,7 +140,7 @@ impl TaskView {
     }
 }
 
-/// Does this message of the agent say how somebody answered a question?
+/// Whether this message of the agent says how a person answered a question.
 pub(crate) fn is_answer(message: &Message) -> bool {
     message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
 }

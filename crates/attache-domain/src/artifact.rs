@@ -47,10 +47,6 @@ impl Artifact {
         ArtifactId::from(format!("{RESULT}{turn}"))
     }
 
-    pub fn is_result(&self) -> bool {
-        self.id.as_str().starts_with(RESULT)
-    }
-
     /// The same artifact with adjacent plain texts joined into one part, as tasks are shown.
     pub fn joined(self) -> Self {
         let mut joined = Self { parts: Vec::with_capacity(self.parts.len()), ..self };

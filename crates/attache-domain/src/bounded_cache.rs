@@ -62,6 +62,12 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
         Some(value)
     }
 
+    /// Forgets every entry.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.weight = 0;
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -107,6 +113,10 @@ mod tests {
         assert!(cache.is_empty());
         cache.insert(4, "four", 10);
         assert_eq!(cache.get(&4), Some(&"four"));
+        cache.clear();
+        assert!(cache.is_empty());
+        cache.insert(5, "five", 10);
+        assert_eq!(cache.get(&5), Some(&"five"), "a cache that was cleared weighs nothing");
     }
 
     #[test]

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::{
-    AGENT_MODEL, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall, ModelAnswer,
-    ModelPartContent, Proposal, ToolCall, ToolResult,
+    AGENT_MODEL, AskedCall, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall,
+    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, RUN_AGAIN, ToolCall, ToolResult,
 };
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -50,6 +51,12 @@ pub struct CallRecord {
     /// The id of the question that was asked after the call was lost. From then on clients know the call by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<CallId>,
+    /// The open question of the call itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Arc<OpenQuestion>>,
+    /// What it saved last, in order to go on after a restart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Arc<Value>>,
     pub answer: Option<CallAnswer>,
     /// The end of its output while it ran.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -70,6 +77,15 @@ pub struct CallRecord {
     /// Its change as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+}
+
+/// An open question of a call itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OpenQuestion {
+    pub id: CallId,
+    pub kind: QuestionKind,
+    /// What people see instead of the proposal.
+    pub shown: Preview,
 }
 
 /// The end of the output of a call, kept for clients that come later.
@@ -100,6 +116,8 @@ impl CallRecords {
                 | Fact::CallStarted { .. }
                 | Fact::CallLost { .. }
                 | Fact::CallShowed { .. }
+                | Fact::CallStateSaved { .. }
+                | Fact::CallAsked(_)
                 | Fact::CallFinished(_)
         )
     }
@@ -143,6 +161,10 @@ impl CallRecords {
             }),
             Fact::CallStarted { call, mark, .. } => self.change(call, |record| record.start(mark.clone())),
             Fact::CallShowed { call, text } => self.change(call, |record| record.show(text)),
+            Fact::CallStateSaved { call, state } => {
+                self.change(call, |record| record.state = Some(state.clone()));
+            }
+            Fact::CallAsked(asked) => self.change(&asked.call, |record| record.ask(asked)),
             Fact::CallFinished(finished) => self.change(&finished.call, |record| record.finish(finished)),
             _ => {}
         }
@@ -164,7 +186,7 @@ impl CallRecords {
         if is_model && self.model.as_deref() != Some(answer.model.as_str()) {
             self.model = Some(Arc::from(answer.model.as_str()));
         }
-        let calls = answer.said.iter().filter_map(|said| match &said.what {
+        let calls = answer.parts.iter().filter_map(|part| match &part.what {
             ModelPartContent::Call(call) => Some(call.clone()),
             ModelPartContent::Text(_) | ModelPartContent::Thought(_) | ModelPartContent::Hidden => None,
         });
@@ -192,6 +214,8 @@ impl CallRecord {
             grants: BTreeMap::new(),
             lost: false,
             question: None,
+            asks: None,
+            state: None,
             answer: None,
             live: String::new(),
             shown: 0,
@@ -216,9 +240,42 @@ impl CallRecord {
             kept.new_content = kept.new_content.or(before.new_content);
             kept.answers = kept.answers.or(before.answers);
         }
+        // It begins anew.
+        if kept.choice == RUN_AGAIN {
+            self.state = None;
+        }
         self.answer = Some(kept);
+        self.asks = None;
         self.choices.clear();
         self.grants.clear();
+    }
+
+    fn ask(&mut self, asked: &AskedCall) {
+        let shown = self.question_preview(asked);
+        self.asks = Some(Arc::new(OpenQuestion { id: asked.question.clone(), kind: asked.kind, shown }));
+        self.choices.clone_from(&asked.choices);
+        self.answer = None;
+        self.lost = false;
+        self.question = None;
+    }
+
+    /// The question in the form in which tools ask people.
+    fn question_preview(&self, asked: &AskedCall) -> Preview {
+        let mut text = asked.text.clone();
+        if let Some(url) = asked.url.as_ref().filter(|url| !text.contains(url.as_str())) {
+            text.push_str(&format!("\n{url}"));
+        }
+        let agent = self.proposal.as_ref().and_then(|proposal| proposal.agent());
+        let header = agent.map_or(self.call.name.as_str(), |(agent, _)| agent);
+        Preview::Questions { questions: json!([{ "question": text, "header": header, "type": "text" }]) }
+    }
+
+    /// What a person is shown: its open question, else what it would do.
+    pub fn preview(&self) -> Option<&Preview> {
+        match &self.asks {
+            Some(asks) => Some(&asks.shown),
+            None => self.proposal.as_ref().map(|proposal| &proposal.shown),
+        }
     }
 
     /// What it showed before it was lost is not what it shows now.
@@ -242,6 +299,8 @@ impl CallRecord {
         self.outcome = Some(finished.outcome.clone());
         self.summary.clone_from(&finished.summary);
         self.diff.clone_from(&finished.diff);
+        self.asks = None;
+        self.state = None;
         self.choices.clear();
         self.grants.clear();
     }

@@ -27,6 +27,9 @@ pub const ANSWER: &str = "answer";
 /// not run.
 pub const LOST_CHOICES: [&str; 3] = [RUN_AGAIN, SKIP, CANCEL];
 
+/// The choices when a running call asks. `skip` ends the call and the turn goes on, `cancel` ends it like a refusal.
+pub const QUESTION_CHOICES: [&str; 3] = [ANSWER, SKIP, CANCEL];
+
 /// What a choice decides about its call.
 pub(crate) fn verdict_of(choice: &str) -> Verdict {
     match choice {

@@ -34,7 +34,7 @@ pub enum GapReason {
 pub enum GapPolicy {
     #[default]
     Refuse,
-    /// Show the task as it is, with a [`Gap`].
+    /// Show the current task, with a [`Gap`].
     Report,
 }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::choice::{ANSWER, MODIFY};
+use crate::choice::{ANSWER, CANCEL, MODIFY, SKIP, verdict_of};
 use crate::{
-    CallAnswer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, DuplicateWindow, Fact, Fault,
-    FinishedCall, Message, MessageId, Metadata, OpenedTask, Presentation, Progress, ReplyShape, Scope,
-    TaskEnding, TaskId, TaskState, TextPhase, ToolLoop, TurnOutcome, TurnPhase, Usage, Verdict, visible_line,
+    Answerer, CALL_TO_CANCEL, CallAnswer, CallId, CallOutcome, CallPhase, CallProgress, Content, ContextId,
+    Digest, DuplicateWindow, Fact, Fault, FinishedCall, Message, MessageId, Metadata, OpenedTask,
+    Presentation, Progress, ReplyShape, Scope, TaskEnding, TaskId, TaskState, TextPhase, ToolLoop,
+    TurnOutcome, TurnPhase, Usage, Verdict, visible_line,
 };
 
 /// One requested change of one task.
@@ -27,6 +28,8 @@ pub enum Intent {
     Answer { answers: Vec<(CallId, CallAnswer)>, prompt: Option<(Message, Digest)> },
     /// A client cancels the task.
     Cancel,
+    /// A client cancels one call, by its id or that of its question. The turn goes on.
+    CancelCall { call: CallId, by: Option<Answerer> },
     /// A client stops this turn. The task goes on with the next message.
     StopTurn { turn: u32 },
     /// The runner or the agent reports what happened.
@@ -80,6 +83,7 @@ impl Progress {
             }
             Intent::Answer { answers, prompt } => self.decide_answers(answers, prompt),
             Intent::Cancel => self.decide_cancel(),
+            Intent::CancelCall { call, by } => self.decide_cancel_call(&call, by),
             Intent::StopTurn { turn } => Ok(self.decide_stop(turn)),
             Intent::Record(fact) => self.decide_record(fact),
         }
@@ -146,9 +150,12 @@ impl Progress {
         }
         // The question and its answer leave the status together: a client that reads the task after its answer was
         // accepted sees that the task works, or what is still asked, and never the question it has answered.
-        if self.state == TaskState::InputRequired && !answers.is_empty() {
+        if self.shows_question() && !answers.is_empty() {
             facts.push(match ahead.waits_for_person() {
-                true => Fact::PersonAsked { message: Arc::new(self.remaining_question(&ahead)) },
+                true => Fact::PersonAsked {
+                    message: Arc::new(self.remaining_question(&ahead)),
+                    auth: ahead.asks_only_for_credentials(),
+                },
                 false => Fact::WorkResumed,
             });
         }
@@ -210,6 +217,44 @@ impl Progress {
         }])
     }
 
+    /// A call that waits for an answer is skipped if it asks something itself, and refused if it was never started.
+    fn decide_cancel_call(&self, id: &CallId, by: Option<Answerer>) -> Result<Facts, Fault> {
+        let open = |call: &&CallProgress| call.phase != CallPhase::Finished;
+        let call = self.work.calls.iter().find(|call| call.id == *id || call.question_id() == id);
+        let Some(call) = call.filter(open).filter(|_| self.turn.phase == TurnPhase::Running) else {
+            return Err(self.no_such_call(id));
+        };
+        if call.phase == CallPhase::Asked {
+            let wanted = if call.asks.is_some() || call.lost { SKIP } else { CANCEL };
+            let choice = if call.choices.iter().any(|choice| choice == wanted) { wanted } else { CANCEL };
+            let answer = CallAnswer {
+                choice: choice.to_owned(),
+                question: call.question.clone(),
+                verdict: verdict_of(choice),
+                new_content: None,
+                answers: None,
+                message: None,
+                by,
+            };
+            return self.decide_answers(vec![(call.id.clone(), answer)], None);
+        }
+        if call.canceled || self.cancel_requested {
+            return Ok(Facts::new());
+        }
+        Ok(smallvec![Fact::CallCancelRequested { call: call.id.clone(), by }])
+    }
+
+    fn no_such_call(&self, id: &CallId) -> Fault {
+        let open = self.work.calls.iter().filter(|call| call.phase != CallPhase::Finished);
+        let open: Vec<_> = open.map(|call| visible_line(&call.id.0).into_owned()).collect();
+        let which = match open.as_slice() {
+            [] => "no call is under way".to_owned(),
+            open => format!("under way are: {}", open.join(", ")),
+        };
+        let what = format!("names a call that is not under way ({}); {which}", visible_line(&id.0));
+        Fault::invalid(format!("metadata.{CALL_TO_CANCEL}"), what)
+    }
+
     /// Nothing happens if the turn is over, or the whole task is about to end.
     fn decide_stop(&self, turn: u32) -> Facts {
         if self.turn.phase == TurnPhase::Over || self.turn.number != turn || self.cancel_requested {
@@ -240,6 +285,7 @@ impl Progress {
             | Fact::CredentialAsked { .. }
             | Fact::ModelChosen { .. }
             | Fact::ModelResponded { .. }
+            | Fact::ConversationStateSaved { .. }
             | Fact::WorkResumed
             | Fact::TurnEnded { .. }
             | Fact::Noticed { .. } => phase == TurnPhase::Running,
@@ -251,6 +297,8 @@ impl Progress {
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
+            | Fact::CallStateSaved { .. }
+            | Fact::CallAsked(_)
             | Fact::CallFinished(_)
             | Fact::PersonAsked { .. } => phase == TurnPhase::Running && self.work.accepts(&fact),
             // Only when a turn's end is decided again after a conflict.
@@ -260,6 +308,7 @@ impl Progress {
             | Fact::MessageReceived { .. }
             | Fact::PromptQueued { .. }
             | Fact::CallAnswered { .. }
+            | Fact::CallCancelRequested { .. }
             | Fact::CancelRequested => false,
         };
         // A turn that is cancelled may still show what it has changed.

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::approval::is_about_approval;
 use crate::update::closes_stream;
 use crate::{
     Artifact, CallId, CallRecord, CallRecords, Event, Fact, Message, MessageId, ReplyShape, TaskState,
@@ -86,6 +87,8 @@ pub enum CallChange {
     Started,
     /// It was running when the server stopped; a person decides about it.
     Lost,
+    /// It asks something itself.
+    Asks,
     /// It has not changed: repeats the open question for a client that sees only the end of the turn.
     StillAsked,
     Finished,
@@ -134,6 +137,9 @@ pub fn devtool_event_of<'a>(
         | Fact::ContextGiven(_)
         | Fact::ContextReduced(_)
         | Fact::CallDeferred { .. }
+        | Fact::CallStateSaved { .. }
+        | Fact::ConversationStateSaved { .. }
+        | Fact::CallCancelRequested { .. }
         | Fact::TextEnded
         | Fact::CancelRequested => None,
         Fact::TurnStarted { .. } => state(TaskState::Working, None, StateReason::TurnStarted),
@@ -150,13 +156,16 @@ pub fn devtool_event_of<'a>(
         Fact::CallAnswered { call: id, .. } => call(id, CallChange::Answered),
         Fact::CallStarted { call: id, .. } => call(id, CallChange::Started),
         Fact::CallLost { call: id, .. } => call(id, CallChange::Lost),
+        Fact::CallAsked(asked) => call(&asked.call, CallChange::Asks),
         Fact::CallFinished(finished) => call(&finished.call, CallChange::Finished),
         Fact::CallShowed { call: id, text } => {
             call_records.find(id).map(|call| DevtoolEvent::CallOutput { call: call.as_ref(), text })
         }
-        Fact::PersonAsked { message } => {
-            state(TaskState::InputRequired, Some(message), StateReason::ApprovalAsked)
+        Fact::PersonAsked { message, auth } => {
+            state(TaskState::asked(*auth), Some(message), StateReason::ApprovalAsked)
         }
+        // They are shown the call that asks.
+        Fact::Noticed { message } if is_about_approval(message) => None,
         Fact::Noticed { message } => state(TaskState::Working, Some(message), StateReason::Noticed),
         Fact::CredentialAsked { message } => {
             state(TaskState::AuthRequired, Some(message), StateReason::CredentialAsked)

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Artifact, CallId, Content, ContextId, Digest, Message, MessageId, Metadata, ModelPart, Proposal, Scope,
-    Seq, TaskId, TaskState, ToolCall, ToolResult, Usage,
+    Answerer, Artifact, CallId, Content, ContextId, Digest, Message, MessageId, Metadata, ModelPart,
+    Proposal, Scope, Seq, TaskId, TaskState, ToolCall, ToolResult, Usage,
 };
 
 /// A fact with its position in the task's log and its time.
@@ -106,10 +106,29 @@ pub enum Fact {
     },
     /// Output of a running call.
     CallShowed { call: CallId, text: String },
+    /// A running call saved what it needs in order to go on after a restart. It replaces what the call saved before.
+    CallStateSaved { call: CallId, state: Arc<Value> },
+    /// A tool keeps something for later calls of the conversation. It replaces what was kept under the key before; `null`
+    /// removes it.
+    ConversationStateSaved { key: Arc<str>, state: Arc<Value> },
+    /// The run of a call ended with a question to a person. The call is started again with the answer.
+    CallAsked(Box<AskedCall>),
+    /// A client cancelled this one call. The turn goes on.
+    CallCancelRequested {
+        call: CallId,
+        /// The client, for other clients.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Answerer>,
+    },
     /// A call is over. It may never have run.
     CallFinished(Box<FinishedCall>),
     /// The turn waits for answers about the open calls.
-    PersonAsked { message: Arc<Message> },
+    PersonAsked {
+        message: Arc<Message>,
+        /// Every open question asks for a credential.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        auth: bool,
+    },
     /// A notice for people while the work goes on, for example about a wait.
     Noticed { message: Arc<Message> },
     /// The agent needs a credential within its turn, and goes on when the credential has arrived another way. (Waiting
@@ -156,7 +175,8 @@ pub struct OpenedTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelAnswer {
     pub model: String,
-    pub said: Vec<ModelPart>,
+    #[serde(rename = "said")]
+    pub parts: Vec<ModelPart>,
     pub usage: Usage,
     #[serde(default, skip_serializing_if = "ResponseEnd::is_done")]
     pub end: ResponseEnd,
@@ -237,6 +257,32 @@ pub struct ProposedCall {
     pub why: String,
 }
 
+/// A question of a call itself, not one about whether it may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskedCall {
+    pub call: CallId,
+    /// The id of the question. An answer names it, or the call.
+    pub question: CallId,
+    pub kind: QuestionKind,
+    /// Not trusted: it may come from another agent.
+    pub text: String,
+    /// Where the person has to go, for example to sign in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The ids of the offered choices.
+    pub choices: Vec<String>,
+}
+
+/// What a call asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// Words.
+    Input,
+    /// A credential, which the person provides elsewhere.
+    Auth,
+}
+
 /// A client's answer to a question about a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallAnswer {
@@ -257,7 +303,7 @@ pub struct CallAnswer {
     pub message: Option<(MessageId, Digest)>,
     /// The client that answered, for other clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
+    pub by: Option<Answerer>,
 }
 
 impl CallAnswer {

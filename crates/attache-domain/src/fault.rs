@@ -43,7 +43,7 @@ pub enum Fault {
     /// as the client wrote it.
     #[error("invalid parameters: {said_in}.{setting} {what}")]
     SettingRefused { said_in: String, setting: &'static str, what: String },
-    #[error("nobody is asked about the call {call:?}{}", list("; open are: ", open))]
+    #[error("the call {call:?} waits for no answer{}", list("; open are: ", open))]
     NothingToAnswer { call: String, open: Vec<String> },
     #[error("the call {call:?} was answered already, with {choice:?}, {}at {at}", by.as_deref().map(|by| format!("by {by}, ")).unwrap_or_default())]
     AlreadyAnswered { call: String, choice: String, by: Option<String>, at: Timestamp },

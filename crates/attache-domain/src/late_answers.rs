@@ -12,26 +12,12 @@ use jiff::Timestamp;
 use crate::choice::{ANSWER, MODIFY};
 use crate::match_answers::MatchedAnswer;
 use crate::{
-    CallId, Fault, MessageAnswers, MessageId, RecordedAnswer, Scope, TaskState, TaskView, TurnPhase, Verdict,
+    Answerer, CallId, Fault, MessageAnswers, RecordedAnswer, TaskState, TaskView, TurnPhase, Verdict,
     visible_line,
 };
 
 /// For so long after a question was asked, another client than the one that answered before may not have read it.
 const MAX_READING_DELAY: Duration = Duration::from_secs(10);
-
-/// Stands between the client that answered and its message.
-const IN_MESSAGE: &str = " in the message ";
-
-/// Names the client that answered, for other clients.
-pub fn answerer(scope: &Scope, client: Option<&str>, message: &MessageId) -> String {
-    let client = client.map(|client| format!(" ({client})")).unwrap_or_default();
-    format!("{}{client}{IN_MESSAGE}{message}", scope.owner)
-}
-
-/// The caller and the client in what [`answerer`] says.
-pub fn client_of(by: &str) -> &str {
-    by.rsplit_once(IN_MESSAGE).map_or(by, |(client, _)| client)
-}
 
 impl TaskView {
     /// Refuses words that answer a question about a call although none is open, because another client was quicker. They
@@ -39,7 +25,7 @@ impl TaskView {
     pub fn refuse_late_answer(
         &self,
         answers: &MessageAnswers,
-        by: &str,
+        by: &Answerer,
         now: Timestamp,
     ) -> Result<(), Fault> {
         let progress = &self.progress;
@@ -53,7 +39,7 @@ impl TaskView {
         }
         let Some(latest) = progress.answered.back() else { return Ok(()) };
         let is_at_work = progress.turn.phase == TurnPhase::Running && latest.turn == progress.turn.number;
-        let is_another = latest.by.as_deref().map(client_of) != Some(client_of(by));
+        let is_another = latest.client() != Some(by.client.as_str());
         let is_fresh = is_recent(latest.at, now) && is_another;
         if is_at_work || is_fresh { Err(latest.already_answered()) } else { Ok(()) }
     }
@@ -73,7 +59,7 @@ impl TaskView {
     pub(crate) fn refuse_if_question_changed(
         &self,
         matched: &[MatchedAnswer],
-        by: &str,
+        by: &Answerer,
         now: Timestamp,
     ) -> Result<(), Fault> {
         let progress = &self.progress;
@@ -85,7 +71,7 @@ impl TaskView {
         // An edit that a person changed is asked about under the same id.
         let is_other = |before: &&RecordedAnswer| before.question_id() != id || before.choice == MODIFY;
         let before = progress.answered.back().filter(is_other);
-        let before = before.filter(|before| before.by.as_deref().map(client_of) != Some(client_of(by)));
+        let before = before.filter(|before| before.client() != Some(by.client.as_str()));
         let is_new = progress.state == TaskState::InputRequired && is_recent(progress.status_at, now);
         let Some(before) = before.filter(|_| is_new) else { return Ok(()) };
         let (tool, words) = self.in_words(call);
@@ -93,7 +79,7 @@ impl TaskView {
         let what = format!(
             "may be about another question: {} has answered the one before ({}, {}), and now it is about {tool} ({id}): \
              {words}\nNothing was approved. If this is what you mean, answer with `{id}: {}`",
-            before.by.as_deref().map(client_of).unwrap_or("somebody"),
+            before.client().unwrap_or("another client"),
             visible_line(&before.question_id().0),
             before.choice,
             answer.choice,

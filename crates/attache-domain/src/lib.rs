@@ -9,6 +9,7 @@
 //! means "stored in the log", never "sent to a client"; only `attache-wire` knows the formats of A2A.
 
 mod access;
+mod answerer;
 mod api_key;
 mod approval;
 mod artifact;
@@ -21,9 +22,11 @@ mod conversation;
 mod cursor;
 mod decide;
 pub mod default_limits;
+mod delegation;
 mod devtool_event;
 mod fact;
 mod fault;
+mod hidden_characters;
 mod ids;
 mod ignore_poison;
 mod late_answers;
@@ -33,6 +36,7 @@ mod message_answers;
 mod next;
 mod operation;
 mod progress;
+mod prompt_state;
 mod proposal;
 mod push;
 mod question;
@@ -50,18 +54,19 @@ mod view;
 mod visible;
 
 pub use access::{Access, AccessLevel};
+pub use answerer::Answerer;
 pub use api_key::{ApiKey, ApiKeys};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
 pub use bounded_cache::BoundedCache;
-pub use call_records::{CallRecord, CallRecords, MAX_LIVE_BYTES};
+pub use call_records::{CallRecord, CallRecords, MAX_LIVE_BYTES, OpenQuestion};
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
 };
 pub use choice::{
     ANSWER, CANCEL, LOST_CHOICES, MODIFY, PROCEED_ALWAYS, PROCEED_ALWAYS_AND_SAVE, PROCEED_ALWAYS_SERVER,
-    PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN, SKIP,
+    PROCEED_ALWAYS_TOOL, PROCEED_ONCE, QUESTION_CHOICES, RUN_AGAIN, SKIP,
 };
 pub use command::{COMMAND_MODEL, CommandArgument, CommandCall, CommandSpec};
 pub use conversation::{
@@ -69,26 +74,28 @@ pub use conversation::{
 };
 pub use cursor::{Cursor, DuplicateRule, DuplicateWindow, GapPolicy, GapReason, ReplayGap};
 pub use decide::{Facts, Intent, OpenTask};
+pub use delegation::{DELEGATION, Delegation, MAX_DELEGATION_DEPTH, agent_state_key};
 pub use devtool_event::{CallChange, DevtoolEvent, PromptChange, StateReason, devtool_event_of};
 pub use fact::{
-    AnswerLocation, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
-    GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, ReplyShape, ResponseEnd, TaskEnding,
-    TurnOutcome, Verdict,
+    AnswerLocation, AskedCall, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
+    GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, QuestionKind, ReplyShape, ResponseEnd,
+    TaskEnding, TurnOutcome, Verdict,
 };
 pub use fault::{Fault, Violation};
+pub use hidden_characters::is_hidden;
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
 pub use ignore_poison::IgnorePoison;
-pub use late_answers::{answerer, client_of};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use message_answers::{
     AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NewContent, PartAnswers,
 };
 pub use next::Step;
 pub use operation::{
-    CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Operation, OperationKind,
-    ScopedOperation, SendConfiguration, SendMessage, SendOptions, SubscribeTask,
+    CALL_TO_CANCEL, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE,
+    Operation, OperationKind, SendConfiguration, SendMessage, SendOptions, SubscribeTask,
 };
 pub use progress::{Progress, ReceivedMessage, RecordedAnswer, TextPhase, Turn, TurnPhase, UpdateContext};
+pub use prompt_state::PromptState;
 pub use proposal::{Effect, Preview, Proposal};
 pub use push::{
     ListPushConfigs, NewPushConfig, PushAuthentication, PushConfig, PushConfigOperation, PushConfigPage,
@@ -104,9 +111,7 @@ pub use summary::TaskSummary;
 pub use tool_loop::{CallPhase, CallProgress, CallStep, ToolLoop, TurnEnd};
 pub use update::{Update, closes_stream, is_shown, update_of};
 pub use view::{Compacted, ConversationItem, FileChange, Grant, PlacedExchange, TaskView};
-pub use visible::{
-    is_hidden, terminal_safe, terminal_safe_value, visible, visible_again, visible_line, visible_value,
-};
+pub use visible::{terminal_safe, terminal_safe_value, visible, visible_again, visible_line, visible_value};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.
 pub use jiff::Timestamp;

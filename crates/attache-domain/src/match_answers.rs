@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::choice::{ANSWER, CANCEL, SKIP, verdict_of};
 use crate::{
-    AnswerLine, CallAnswer, CallId, CallProgress, DataAnswer, Fault, GivenChoice, Message, MessageAnswers,
-    NamedAnswer, NewContent, PartAnswers, Progress, TaskView, visible_line,
+    AnswerLine, Answerer, CallAnswer, CallId, CallPhase, CallProgress, DataAnswer, Fault, GivenChoice,
+    Message, MessageAnswers, NamedAnswer, NewContent, Part, PartAnswers, Progress, TaskView, visible_line,
 };
 
 /// An answer with its question.
@@ -27,7 +27,7 @@ impl TaskView {
         &self,
         message: &Message,
         answers: &MessageAnswers,
-        by: &str,
+        by: &Answerer,
         now: Timestamp,
     ) -> Result<Vec<(CallId, CallAnswer)>, Fault> {
         let progress = &self.progress;
@@ -67,14 +67,20 @@ impl TaskView {
         if let Some(other) = lines.iter().find_map(|line| self.progress.closed_question(line)) {
             return Err(self.progress.not_open(&other));
         }
-        // A tool's question takes any text, so only the id of the choice itself refuses.
-        if let [only] = open
-            && only.choices.iter().any(|choice| choice == ANSWER)
-            && !text.trim().is_empty()
-            && text.trim() != CANCEL
-        {
-            let answer = CallAnswer { answers: Some(Value::from(text.trim())), ..answer(only, ANSWER) };
-            matched.push(MatchedAnswer { call: only.id.clone(), answer, is_named: false });
+        // A question takes any text, so only the ids of the other choices are not taken for words.
+        let (asked, words, is_named) = match (named_question(text, open), open) {
+            (Some((asked, words)), _) => (Some(asked), words, true),
+            (None, [only]) => (Some(*only), text.trim(), false),
+            (None, _) => (None, "", false),
+        };
+        let takes_words = |asked: &&CallProgress| {
+            takes_any_text(asked)
+                && !words.is_empty()
+                && ![CANCEL, SKIP].map(|id| find_choice(id, asked)).contains(&Some(words))
+        };
+        if let Some(asked) = asked.filter(takes_words) {
+            let answer = CallAnswer { answers: Some(Value::from(words)), ..answer(asked, ANSWER) };
+            matched.push(MatchedAnswer { call: asked.id.clone(), answer, is_named });
             return Ok(());
         }
         for line in lines {
@@ -146,8 +152,28 @@ impl Progress {
     /// The one open call is a question of a tool, which any text answers.
     pub fn takes_any_text(&self) -> bool {
         let mut asked = self.work.asked();
-        let takes = |call: &CallProgress| call.choices.iter().any(|choice| choice == ANSWER);
-        asked.next().is_some_and(takes) && asked.next().is_none()
+        asked.next().is_some_and(takes_any_text) && asked.next().is_none()
+    }
+
+    /// Does a text of `message` name an open question of a call that asks something itself? Such a question is open while
+    /// other calls still run.
+    pub fn names_own_question(&self, message: &Message) -> bool {
+        let open: Vec<_> = self.work.asked().filter(|call| call.asks.is_some()).collect();
+        let names = |text: &str| named_question(text, &open).is_some();
+        !open.is_empty() && message.parts.iter().filter_map(Part::as_text).any(names)
+    }
+
+    /// The running call that a message cancels, by data that names the call and the choice `cancel`.
+    pub fn cancels_running_call(&self, answers: &MessageAnswers) -> Option<CallId> {
+        let mut items = answers.parts.iter().flat_map(|part| match part {
+            PartAnswers::Data(items) => items.as_slice(),
+            PartAnswers::Text(_) | PartAnswers::None => &[],
+        });
+        let (Some(item), None) = (items.next(), items.next()) else { return None };
+        let named = item.call.as_ref()?;
+        let call = self.work.calls.iter().find(|call| call.id == *named || call.question_id() == named)?;
+        let cancels = item.choice.as_ref()?.choices.iter().any(|choice| choice == CANCEL);
+        (cancels && call.phase == CallPhase::Started).then(|| call.id.clone())
     }
 
     /// Does a message clearly answer about calls? It has data that names a call and a choice, or nothing but words such as
@@ -167,7 +193,7 @@ fn match_data(
     let asked = match (&item.call, open) {
         (Some(call), _) => open
             .iter()
-            .find(|asked| asked.question_id() == call)
+            .find(|asked| asked.is_asked_as(call))
             .copied()
             .ok_or_else(|| progress.not_open(call))?,
         (None, [only]) => only,
@@ -195,7 +221,18 @@ fn match_data(
 
 /// A person names a call as it was shown.
 fn is_called(asked: &CallProgress, name: &str) -> bool {
-    is_id(asked.question_id(), name)
+    is_id(asked.question_id(), name) || (asked.asks.is_some() && is_id(&asked.id, name))
+}
+
+fn takes_any_text(asked: &CallProgress) -> bool {
+    asked.choices.iter().any(|choice| choice == ANSWER)
+}
+
+/// The question that takes any text and is named before the first colon, and the text behind it.
+fn named_question<'c, 't>(text: &'t str, open: &[&'c CallProgress]) -> Option<(&'c CallProgress, &'t str)> {
+    let (name, words) = text.split_once(':')?;
+    let asked = *open.iter().find(|asked| takes_any_text(asked) && is_called(asked, name.trim()))?;
+    Some((asked, words.trim()))
 }
 
 fn is_id(id: &CallId, name: &str) -> bool {

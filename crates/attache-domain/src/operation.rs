@@ -4,16 +4,9 @@ use jiff::Timestamp;
 
 use crate::{
     AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Interface, Message, MessageAnswers,
-    Metadata, NewPushConfig, PushConfigOperation, RequestedSettings, Rights, Scope, TaskEnding, TaskId,
+    Metadata, NewPushConfig, PromptState, PushConfigOperation, RequestedSettings, Rights, TaskEnding, TaskId,
     TaskState,
 };
-
-/// A request with its caller.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScopedOperation {
-    pub scope: Scope,
-    pub operation: Operation,
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
@@ -160,6 +153,8 @@ pub const MAX_PAGE_SIZE: usize = 100;
 pub struct ListTasks {
     pub context: Option<ContextId>,
     pub state: Option<TaskState>,
+    /// Only tasks whose latest prompt is like this.
+    pub prompt: Option<PromptState>,
     /// Only tasks with a status from this time on.
     pub status_since: Option<Timestamp>,
     /// Between 1 and [`MAX_PAGE_SIZE`].
@@ -175,6 +170,7 @@ impl Default for ListTasks {
         Self {
             context: None,
             state: None,
+            prompt: None,
             status_since: None,
             page_size: DEFAULT_PAGE_SIZE,
             page_token: String::new(),
@@ -183,6 +179,9 @@ impl Default for ListTasks {
         }
     }
 }
+
+/// Member of a cancel request's metadata: the id of the one call that is cancelled instead of the task.
+pub const CALL_TO_CANCEL: &str = "attache/call";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CancelTask {

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, ArtifactId, CallId, ContextId, Digest, DuplicateWindow, Event, Fact, Fault, Message, MessageId,
-    Presentation, ReplyShape, Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState, ToolLoop,
+    Answerer, Artifact, ArtifactId, CallId, ContextId, Digest, DuplicateWindow, Event, Fact, Fault, Message,
+    MessageId, Presentation, ReplyShape, Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState, ToolLoop,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ pub struct RecordedAnswer {
     pub turn: u32,
     pub choice: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
+    pub by: Option<Answerer>,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
 }
@@ -81,9 +81,15 @@ impl RecordedAnswer {
         self.question.as_ref().unwrap_or(&self.call)
     }
 
+    /// The client that gave it, if it is known.
+    pub(crate) fn client(&self) -> Option<&str> {
+        self.by.as_ref().map(|by| by.client.as_str())
+    }
+
     /// Refuses another answer to the same question.
     pub(crate) fn already_answered(&self) -> Fault {
-        let (call, choice, by) = (self.question_id().0.clone(), self.choice.clone(), self.by.clone());
+        let by = self.by.as_ref().map(Answerer::to_string);
+        let (call, choice) = (self.question_id().0.clone(), self.choice.clone());
         Fault::AlreadyAnswered { call, choice, by, at: self.at }
     }
 }
@@ -170,6 +176,10 @@ impl Turn {
             | Fact::CallAnswered { .. }
             | Fact::CallStarted { .. }
             | Fact::CallShowed { .. }
+            | Fact::CallStateSaved { .. }
+            | Fact::ConversationStateSaved { .. }
+            | Fact::CallAsked(_)
+            | Fact::CallCancelRequested { .. }
             | Fact::CallFinished(_)
             | Fact::Noticed { .. } => {}
             Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
@@ -298,7 +308,7 @@ impl Progress {
                     self.record_message(id, digest, self.turn.number);
                 }
             }
-            Fact::PersonAsked { .. } => self.enter(TaskState::InputRequired, event.at),
+            Fact::PersonAsked { auth, .. } => self.enter(TaskState::asked(*auth), event.at),
             Fact::TurnEnded { outcome, .. } => self.enter(outcome.state(), event.at),
             Fact::CancelRequested => self.cancel_requested = true,
             Fact::TaskCanceled => self.enter(TaskState::Canceled, event.at),
@@ -320,6 +330,10 @@ impl Progress {
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
+            | Fact::CallStateSaved { .. }
+            | Fact::ConversationStateSaved { .. }
+            | Fact::CallAsked(_)
+            | Fact::CallCancelRequested { .. }
             | Fact::CallFinished(_)
             | Fact::Noticed { .. } => {}
         }
@@ -338,9 +352,17 @@ impl Progress {
 
     /// The turn waits for answers of a person.
     pub fn waits_for_person(&self) -> bool {
-        self.turn.phase == TurnPhase::Running
-            && self.state == TaskState::InputRequired
-            && self.work.waits_for_person()
+        self.turn.phase == TurnPhase::Running && self.shows_question() && self.work.waits_for_person()
+    }
+
+    /// The status shows a question about calls.
+    pub fn shows_question(&self) -> bool {
+        match self.state {
+            TaskState::InputRequired => true,
+            // Otherwise the agent waits for a credential without a question.
+            TaskState::AuthRequired => self.turn.asked,
+            _ => false,
+        }
     }
 
     fn enter(&mut self, state: TaskState, at: Timestamp) {

@@ -27,6 +27,14 @@ impl Proposal {
         })
     }
 
+    /// The agent that it would ask, and the agent's origin.
+    pub fn agent(&self) -> Option<(&str, &str)> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Delegate { agent, origin } => Some((agent.as_str(), origin.as_str())),
+            _ => None,
+        })
+    }
+
     /// Gives every command this access.
     pub fn set_access(&mut self, granted: &Access) {
         for effect in &mut self.effects {
@@ -59,6 +67,13 @@ pub enum Effect {
     UseServer { server: String, tool: String },
     /// Needs a person to answer.
     AskPerson,
+    /// Sends text to another agent.
+    Delegate {
+        /// The name under which people know the agent.
+        agent: String,
+        /// Scheme, host and port to which it is sent.
+        origin: String,
+    },
 }
 
 /// What a person sees before deciding.
@@ -97,6 +112,17 @@ pub enum Preview {
     },
     Questions {
         questions: Value,
+    },
+    /// Another agent would be asked.
+    Agent {
+        agent: String,
+        /// Where it is sent.
+        url: String,
+        /// What is sent.
+        prompt: String,
+        /// The names of the files that are sent with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
     },
     /// It only reads, so there is nothing to show.
     Plain {

@@ -13,13 +13,13 @@ const LOST: &str = "The server stopped while this was running, and it is not kno
 impl TaskView {
     /// See [`Progress::decide`](crate::Progress::decide). Questions that stay open after some answers are asked again in full.
     pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
-        let is_answer = matches!(intent, Intent::Answer { .. });
+        let is_answer = matches!(intent, Intent::Answer { .. } | Intent::CancelCall { .. });
         let mut facts = self.progress.decide(intent)?;
         if is_answer {
             let mut work = self.progress.work.clone();
             for fact in &mut facts {
                 work.apply(fact);
-                if let Fact::PersonAsked { message } = fact {
+                if let Fact::PersonAsked { message, .. } = fact {
                     let text = self.question_text("I still need your answer before I go on:", &work);
                     *message = Message { parts: vec![Part::text(text)], ..message.as_ref().clone() }.into();
                 }
@@ -37,7 +37,10 @@ impl TaskView {
             }
         }
         if work.asked().count() > 1 {
-            let word = if work.asked().any(|asked| asked.lost) { "CHOICE" } else { "yes" };
+            let word = match work.asked().all(|asked| !asked.lost && asked.asks.is_none()) {
+                true => "yes",
+                false => "CHOICE",
+            };
             text.push_str(&format!(
                 "\nFor one of these say `CALL: {word}`, for all of them `all: {word}`.\n"
             ));
@@ -47,8 +50,12 @@ impl TaskView {
 }
 
 fn about_call(asked: &CallProgress, record: &CallRecord) -> String {
-    let shown = record.proposal.as_ref().map(|proposal| describe(proposal)).unwrap_or_default();
-    let how = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
+    let shown = match (&record.asks, &record.proposal) {
+        (Some(asks), _) => own_question(record, &asks.shown),
+        (None, Some(proposal)) => describe(proposal),
+        (None, None) => String::new(),
+    };
+    let how = match record.preview() {
         _ if asked.lost => "Answer with one of",
         Some(Preview::Questions { .. }) => "Answer in your own words, or with one of",
         _ => "Answer with yes or no, or with one of",
@@ -74,6 +81,19 @@ fn describe(proposal: &Proposal) -> String {
         Preview::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
         _ => proposal.in_words(),
     }
+}
+
+/// What the call asks, and for which agent. Its lines are quoted, so that they cannot pass for a question about another call.
+fn own_question(record: &CallRecord, shown: &Preview) -> String {
+    let Preview::Questions { questions } = shown else { return String::new() };
+    let agent = record.proposal.as_ref().and_then(|proposal| proposal.agent());
+    let asker =
+        agent.map(|(agent, _)| format!("the agent {} asks:", visible_line(agent))).unwrap_or_default();
+    let words = questions_in_words(questions);
+    let lines = words
+        .trim_start_matches('\n')
+        .split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}', '\u{85}']);
+    lines.fold(asker, |text, line| format!("{text}\n> {}", terminal_safe(line)))
 }
 
 /// One question a line, each with its suggested answers.

@@ -70,12 +70,12 @@ mod tests {
     use crate::{CallId, ToolCall};
 
     fn asked(names: &str) -> RepeatDetector {
-        let mut circles = RepeatDetector::default();
+        let mut repeats = RepeatDetector::default();
         for name in names.chars() {
             let call = ToolCall { id: CallId(String::new()), name: name.into(), input: Map::new() };
-            circles.record_calls(&[ModelPart { what: ModelPartContent::Call(call), opaque: None }]);
+            repeats.record_calls(&[ModelPart { what: ModelPartContent::Call(call), opaque: None }]);
         }
-        circles
+        repeats
     }
 
     #[track_caller]
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn being_told_gives_a_fresh_chance() {
-        let mut circles = asked("aaaaa");
-        circles.record_warning();
-        assert!(!circles.is_repeating());
-        assert_eq!(circles.warnings(), 1);
+        let mut repeats = asked("aaaaa");
+        repeats.record_warning();
+        assert!(!repeats.is_repeating());
+        assert_eq!(repeats.warnings(), 1);
     }
 
     #[test]

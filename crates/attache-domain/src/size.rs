@@ -26,20 +26,22 @@ impl Fact {
             Self::MessageReceived { message: said, .. }
             | Self::PromptQueued { message: said, .. }
             | Self::CredentialAsked { message: said }
-            | Self::PersonAsked { message: said }
+            | Self::PersonAsked { message: said, .. }
             | Self::Noticed { message: said }
             | Self::Replied { message: said } => message(said),
             Self::TurnEnded { message: said, .. } | Self::PromptTaken { said, .. } => {
                 said.as_ref().map_or(0, |said| message(said))
             }
             Self::ArtifactAdded { artifact, .. } => artifact_size(artifact),
-            Self::ModelAnswered(answer) => answer.said.iter().map(said).sum(),
+            Self::ModelAnswered(answer) => answer.parts.iter().map(part_size).sum(),
             Self::ContextGiven(given) => contents(&given.contents),
             Self::ContextReduced(reduction) => reduction.summary.as_ref().map_or(0, String::len),
             Self::CallProposed(proposed) => proposal(&proposed.proposal),
             Self::CallAnswered { answer, .. } => {
                 answer.new_content.as_ref().map_or(0, String::len) + answer.answers.as_ref().map_or(0, value)
             }
+            Self::CallStateSaved { state, .. } | Self::ConversationStateSaved { state, .. } => value(state),
+            Self::CallAsked(asked) => asked.text.len() + asked.url.as_ref().map_or(0, String::len),
             Self::CallFinished(finished) => {
                 contents(&finished.output)
                     + finished.summary.len()
@@ -49,6 +51,7 @@ impl Fact {
             | Self::CallStarted { .. }
             | Self::CallLost { .. }
             | Self::CallDeferred { .. }
+            | Self::CallCancelRequested { .. }
             | Self::TextWithdrawn
             | Self::TextEnded
             | Self::WorkResumed
@@ -80,8 +83,8 @@ fn parts(parts: &[Part]) -> usize {
     parts.iter().map(size).sum()
 }
 
-fn said(said: &ModelPart) -> usize {
-    match &said.what {
+fn part_size(part: &ModelPart) -> usize {
+    match &part.what {
         ModelPartContent::Text(text) | ModelPartContent::Thought(text) => text.len(),
         ModelPartContent::Call(call) => members(&call.input),
         ModelPartContent::Hidden => 0,
@@ -94,6 +97,7 @@ fn proposal(proposal: &Proposal) -> usize {
             diff.len() + original.as_ref().map_or(0, String::len) + new_content.len()
         }
         Preview::Exec { command, .. } => command.len(),
+        Preview::Agent { prompt, .. } => prompt.len() + FRAME,
         Preview::Mcp { .. } | Preview::Info { .. } | Preview::Questions { .. } | Preview::Plain { .. } => {
             FRAME
         }

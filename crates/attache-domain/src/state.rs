@@ -42,23 +42,18 @@ impl TaskState {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
-    /// The state once a message has arrived that the task goes on with: nobody is asked any more, and a task that was over
-    /// waits for its turn.
+    /// The state of a task that asks about calls; `auth`: only for credentials.
+    pub(crate) fn asked(auth: bool) -> Self {
+        if auth { Self::AuthRequired } else { Self::InputRequired }
+    }
+
+    /// The state after a message that continues the task: open questions are dropped, and a finished task waits for its
+    /// turn.
     pub(crate) fn after_message(self) -> Self {
         match self {
             Self::InputRequired | Self::AuthRequired => Self::Working,
             Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => Self::Submitted,
             Self::Submitted | Self::Working => self,
-        }
-    }
-
-    /// May a task in this state move to `next`?
-    pub fn may_become(self, next: TaskState) -> bool {
-        match self {
-            Self::Submitted => next != Self::Submitted,
-            Self::Working => next != Self::Submitted,
-            Self::InputRequired | Self::AuthRequired => next != Self::Submitted,
-            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => false,
         }
     }
 }
@@ -70,29 +65,4 @@ pub struct TaskStatus {
     pub message: Option<Arc<Message>>,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TaskState;
-
-    #[test]
-    fn the_state_graph_is_the_one_in_the_protocol_notes() {
-        use TaskState::*;
-        let allowed: [(TaskState, &[TaskState]); 8] = [
-            (Submitted, &[Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected]),
-            (Working, &[Working, InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected]),
-            (InputRequired, &[Working, Completed, Failed, Canceled, Rejected, AuthRequired, InputRequired]),
-            (AuthRequired, &[Working, Completed, Failed, Canceled, Rejected, InputRequired, AuthRequired]),
-            (Completed, &[]),
-            (Failed, &[]),
-            (Canceled, &[]),
-            (Rejected, &[]),
-        ];
-        for (from, to) in allowed {
-            for next in TaskState::ALL {
-                assert_eq!(from.may_become(next), to.contains(&next), "{from:?} to {next:?}");
-            }
-        }
-    }
 }

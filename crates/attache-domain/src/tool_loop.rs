@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AGENT_MODEL, CallId, CallOutcome, ContextReason, Fact, ModelPart, ModelPartContent, RepeatDetector,
-    ResponseEnd, Seq, Verdict,
+    AGENT_MODEL, CallId, CallOutcome, ContextReason, Fact, ModelPart, ModelPartContent, QuestionKind,
+    RepeatDetector, ResponseEnd, Seq, Verdict,
 };
 
 /// Small: the content of the calls is in the view.
@@ -15,8 +15,8 @@ pub struct ToolLoop {
     /// In the order of the answer.
     pub calls: Vec<CallProgress>,
     /// Detects a model that repeats its calls.
-    #[serde(default, skip_serializing_if = "RepeatDetector::is_empty")]
-    pub circles: RepeatDetector,
+    #[serde(rename = "circles", default, skip_serializing_if = "RepeatDetector::is_empty")]
+    pub repeats: RepeatDetector,
     /// The latest answer makes no calls: the turn ends the way the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spoken: Option<ResponseEnd>,
@@ -35,6 +35,13 @@ pub struct ToolLoop {
     /// The latest calls are the agent's own and no model's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agents_own: bool,
+    /// How often clients answered about calls, or cancelled one, in this turn. What runs the calls watches it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interventions: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +61,12 @@ pub struct CallProgress {
     /// It was running when the server stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+    /// Its last run ended with a question of its own, and it has not started again since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<QuestionKind>,
+    /// A client cancelled it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub canceled: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +91,11 @@ impl CallProgress {
     pub fn question_id(&self) -> &CallId {
         self.question.as_ref().unwrap_or(&self.id)
     }
+
+    /// Does `id` name its question? A call that asks something itself keeps its id for clients, so that names it, too.
+    pub fn is_asked_as(&self, id: &CallId) -> bool {
+        self.question_id() == id || (self.asks.is_some() && self.id == *id)
+    }
 }
 
 impl CallPhase {
@@ -97,6 +115,7 @@ impl CallPhase {
             ),
             Fact::CallStarted { call, .. } => (call, Self::Started),
             Fact::CallLost { call, .. } => (call, Self::Asked),
+            Fact::CallAsked(asked) => (&asked.call, Self::Asked),
             Fact::CallFinished(finished) => (&finished.call, Self::Finished),
             _ => return None,
         })
@@ -176,16 +195,26 @@ impl ToolLoop {
         self.calls.iter().filter(|call| call.phase == CallPhase::Asked)
     }
 
-    /// The call of the open question `id`.
-    pub fn asked_as(&self, id: &CallId) -> Option<&CallProgress> {
-        self.asked().find(|call| call.question_id() == id)
+    /// Every open question is one of a call that needs a credential.
+    pub fn asks_only_for_credentials(&self) -> bool {
+        let mut asked = self.asked().peekable();
+        asked.peek().is_some() && asked.all(|call| call.asks == Some(QuestionKind::Auth))
     }
 
-    /// A new id for the question about a lost call, made of its position in the log and among the calls. It is unique
-    /// within the task, also among the ids of calls.
+    /// A new id for the question about a lost call.
     pub fn lost_question(&self, call: &CallId, head: Seq) -> CallId {
+        self.new_question("lost", call, head)
+    }
+
+    /// A new id for a question of the call itself.
+    pub fn own_question(&self, call: &CallId, head: Seq) -> CallId {
+        self.new_question("ask", call, head)
+    }
+
+    /// Made of its position in the log and among the calls. It is unique within the task, also among the ids of calls.
+    fn new_question(&self, kind: &str, call: &CallId, head: Seq) -> CallId {
         let place = self.calls.iter().position(|known| known.id == *call).unwrap_or_default() + 1;
-        let mut id = CallId(format!("lost-{head}-{place}"));
+        let mut id = CallId(format!("{kind}-{head}-{place}"));
         while self.find(&id).is_some() {
             id.0.push('x');
         }
@@ -193,23 +222,26 @@ impl ToolLoop {
     }
 
     /// A refused call does not run, nor does a call that depends on it. When every question is answered with a refusal,
-    /// no other call starts either.
+    /// no other call starts either. A call that a client cancelled before it started does not run, and the others do.
     fn cancellations(&self) -> Vec<CallStep> {
-        let refused = |call: &CallProgress| call.phase == CallPhase::Refused;
-        if !self.calls.iter().any(refused) {
-            return Vec::new();
-        }
-        let goes_on = self.agents_own || self.approved || self.asked().next().is_some();
+        let is_refused = |call: &CallProgress| call.phase == CallPhase::Refused;
+        let any_refused = self.calls.iter().any(is_refused);
+        let goes_on = !any_refused || self.agents_own || self.approved || self.asked().next().is_some();
         // A call depends only on earlier ones.
-        let mut canceled: Vec<&CallProgress> = Vec::new();
+        let (mut steps, mut refused): (Vec<CallStep>, Vec<&CallId>) = Default::default();
         for call in &self.calls {
             let has_begun = matches!(call.phase, CallPhase::Started | CallPhase::Finished);
-            let waits = call.until.as_ref().is_some_and(|until| canceled.iter().any(|it| it.id == *until));
-            if !has_begun && (!goes_on || refused(call) || waits) {
-                canceled.push(call);
+            let waits = call.until.as_ref().is_some_and(|until| refused.contains(&until));
+            let is_canceled = call.canceled && !has_begun;
+            let with_refused = !has_begun && (!goes_on || is_refused(call) || waits);
+            if with_refused {
+                refused.push(&call.id);
+            }
+            if with_refused || is_canceled {
+                steps.push(CallStep::Cancel(call.id.clone()));
             }
         }
-        canceled.into_iter().map(|call| CallStep::Cancel(call.id.clone())).collect()
+        steps
     }
 
     fn proposals(&self) -> Vec<CallStep> {
@@ -223,7 +255,8 @@ impl ToolLoop {
         let groups = self.calls.chunk_by(|before, after| !before.alone && !after.alone);
         let is_over = |group: &&[CallProgress]| group.iter().all(|call| call.phase == CallPhase::Finished);
         let Some(group) = groups.into_iter().find(|group| !is_over(group)) else { return Vec::new() };
-        let waits = group.iter().any(|call| call.phase == CallPhase::Asked);
+        // A call that asks something itself has run before, with the others.
+        let waits = group.iter().any(|call| call.phase == CallPhase::Asked && call.asks.is_none());
         let step = |call: &CallProgress| match call.phase {
             CallPhase::Skipped => Some(CallStep::Skip(call.id.clone())),
             CallPhase::Allowed if !waits => Some(CallStep::Start(call.id.clone())),
@@ -247,7 +280,10 @@ impl ToolLoop {
                 is(call, &[CallPhase::Requested]) && before.into_iter().any(open)
             }
             Fact::CallStarted { call, .. } => is(call, &[CallPhase::Allowed]),
-            Fact::CallLost { call, .. } => is(call, &[CallPhase::Started]),
+            Fact::CallLost { call, .. } | Fact::CallStateSaved { call, .. } => {
+                is(call, &[CallPhase::Started])
+            }
+            Fact::CallAsked(asked) => is(&asked.call, &[CallPhase::Started]),
             Fact::ContextGiven(_) | Fact::ContextReduced(_) => {
                 self.calls.iter().all(|call| call.phase == CallPhase::Finished)
             }
@@ -260,7 +296,7 @@ impl ToolLoop {
         }
     }
 
-    /// Somebody refused a call of the latest answer.
+    /// A person refused a call of the latest answer.
     pub fn was_refused(&self) -> bool {
         self.refused && !self.agents_own
     }
@@ -275,10 +311,10 @@ impl ToolLoop {
                 self.agents_own = answer.model == AGENT_MODEL;
                 if !self.agents_own {
                     self.rounds += 1;
-                    self.circles.record_calls(&answer.said);
+                    self.repeats.record_calls(&answer.parts);
                 }
                 (self.refused, self.approved, self.succeeded) = (false, false, false);
-                self.calls = answer.said.iter().filter_map(requested).collect();
+                self.calls = answer.parts.iter().filter_map(requested).collect();
                 self.spoken = self.calls.is_empty().then(|| answer.end.clone());
             }
             Fact::CallProposed(proposed) => {
@@ -291,17 +327,42 @@ impl ToolLoop {
                         question: None,
                         until: None,
                         lost: false,
+                        asks: None,
+                        canceled: call.canceled,
                     };
                 }
             }
-            Fact::CallAnswered { answer, .. } => match answer.verdict {
-                Verdict::Refuse => self.refused = true,
-                Verdict::Proceed | Verdict::Skip | Verdict::Modify => self.approved = true,
-            },
+            Fact::CallAnswered { answer, .. } => {
+                self.interventions += 1;
+                match answer.verdict {
+                    Verdict::Refuse => self.refused = true,
+                    Verdict::Proceed | Verdict::Skip | Verdict::Modify => self.approved = true,
+                }
+            }
+            Fact::CallCancelRequested { call, .. } => {
+                self.interventions += 1;
+                if let Some(call) = self.find_mut(call) {
+                    call.canceled = true;
+                }
+            }
+            Fact::CallAsked(asked) => {
+                if let Some(call) = self.find_mut(&asked.call) {
+                    call.choices.clone_from(&asked.choices);
+                    call.question = Some(asked.question.clone());
+                    call.asks = Some(asked.kind);
+                    call.lost = false;
+                }
+            }
+            Fact::CallStarted { call, .. } => {
+                if let Some(call) = self.find_mut(call) {
+                    call.asks = None;
+                }
+            }
             Fact::CallLost { call, choices, question } => {
                 if let Some(call) = self.find_mut(call) {
                     call.choices.clone_from(choices);
                     call.question.clone_from(question);
+                    call.asks = None;
                     call.lost = true;
                 }
             }
@@ -314,7 +375,7 @@ impl ToolLoop {
                 self.spoken = None;
                 self.prompted |= given.reason == ContextReason::Command;
                 if given.reason == ContextReason::Loop {
-                    self.circles.record_warning();
+                    self.repeats.record_warning();
                 }
             }
             Fact::CallFinished(finished) => {
@@ -339,8 +400,8 @@ impl ToolLoop {
     }
 }
 
-fn requested(said: &ModelPart) -> Option<CallProgress> {
-    let ModelPartContent::Call(call) = &said.what else { return None };
+fn requested(part: &ModelPart) -> Option<CallProgress> {
+    let ModelPartContent::Call(call) = &part.what else { return None };
     Some(CallProgress {
         id: call.id.clone(),
         phase: CallPhase::Requested,
@@ -349,5 +410,7 @@ fn requested(said: &ModelPart) -> Option<CallProgress> {
         question: None,
         until: None,
         lost: false,
+        asks: None,
+        canceled: false,
     })
 }

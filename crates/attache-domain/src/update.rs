@@ -56,6 +56,10 @@ pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
+            | Fact::CallStateSaved { .. }
+            | Fact::ConversationStateSaved { .. }
+            | Fact::CallAsked(_)
+            | Fact::CallCancelRequested { .. }
             | Fact::CallFinished(_)
             | Fact::CancelRequested
     );
@@ -98,6 +102,10 @@ pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<
         | Fact::CallStarted { .. }
         | Fact::CallLost { .. }
         | Fact::CallShowed { .. }
+        | Fact::CallStateSaved { .. }
+        | Fact::ConversationStateSaved { .. }
+        | Fact::CallAsked(_)
+        | Fact::CallCancelRequested { .. }
         | Fact::CallFinished(_)
         | Fact::CancelRequested => None,
         Fact::TurnStarted { .. } | Fact::WorkResumed => status(TaskState::Working, None, false),
@@ -117,7 +125,7 @@ pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<
             Some(Update::Artifact { artifact: Cow::Borrowed(artifact), append: *append, last_chunk: *last })
         }
         Fact::CredentialAsked { message } => status(TaskState::AuthRequired, Some(message), false),
-        Fact::PersonAsked { message } => status(TaskState::InputRequired, Some(message), true),
+        Fact::PersonAsked { message, auth } => status(TaskState::asked(*auth), Some(message), true),
         Fact::Noticed { message } => status(TaskState::Working, Some(message), false),
         Fact::TurnEnded { outcome, message, usage } => {
             let status = TaskStatus { state: outcome.state(), message: message.clone(), at: event.at };

@@ -3,12 +3,13 @@
 mod conversation_items;
 mod history_length;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use conversation_items::{Compacted, ConversationItem};
 
@@ -18,8 +19,8 @@ use crate::server_approval::missing_servers;
 use crate::{
     AGENT_MODEL, AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome,
     CallRecords, ContextId, Event, Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer,
-    Part, Presentation, Preview, Progress, Proposal, Role, ServerApproval, Step, TaskId, TaskKey, TaskState,
-    TaskStatus, TextPhase, ToolResult, Usage,
+    Part, PartContent, Presentation, Preview, Progress, Proposal, Role, ServerApproval, Step, TaskId,
+    TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
 };
 
 /// A task folded from its events: its progress and its content.
@@ -75,6 +76,9 @@ pub struct TaskView {
     /// Which MCP servers of the client people let the agent connect to, and which not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server_approvals: Vec<ServerApproval>,
+    /// What tools keep for later calls of the conversation, by key; `null` for what was removed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conversation_state: BTreeMap<Arc<str>, Arc<Value>>,
     /// The index of this turn's answer among the artifacts.
     answer: Option<usize>,
     /// The length of this turn's answer.
@@ -120,6 +124,9 @@ pub struct Grant {
 /// Grants that a task remembers; calls beyond that are asked about again.
 const MAX_GRANTS: usize = 256;
 
+/// Keys of [`TaskView::conversation_state`]; what is kept under further ones is forgotten.
+const MAX_CONVERSATION_KEYS: usize = 256;
+
 impl TaskView {
     /// The view after the first event of a task; `None` if that event is no opening.
     pub fn open(event: &Event) -> Option<Self> {
@@ -147,6 +154,7 @@ impl TaskView {
             chosen_model: None,
             commanding: false,
             server_approvals: Vec::new(),
+            conversation_state: BTreeMap::new(),
             answer: None,
             said: SaidBytes::default(),
             artifact_places: HashMap::new(),
@@ -195,11 +203,20 @@ impl TaskView {
             | Fact::CallLost { .. }
             | Fact::CallDeferred { .. }
             | Fact::CallShowed { .. }
+            | Fact::CallStateSaved { .. }
+            | Fact::CallAsked(_)
+            | Fact::CallCancelRequested { .. }
             | Fact::CallProposed(_)
             | Fact::Noticed { .. }
             | Fact::CancelRequested => {}
             Fact::ModelAnswered(answer) => self.add_model_answer(answer),
             Fact::ModelChosen { model } => self.chosen_model = Some(model.clone()),
+            Fact::ConversationStateSaved { key, state } => {
+                let known = self.conversation_state.contains_key(key);
+                if known || self.conversation_state.len() < MAX_CONVERSATION_KEYS {
+                    self.conversation_state.insert(key.clone(), state.clone());
+                }
+            }
             Fact::CallAnswered { call, answer } => {
                 self.add_grant(call, answer);
                 self.record_answer(event, call, answer);
@@ -207,8 +224,8 @@ impl TaskView {
             Fact::ContextGiven(given) => self.add_exchange(Exchange::User(given.contents.clone())),
             Fact::ContextReduced(reduction) => self.compact(reduction),
             Fact::CallFinished(finished) => self.add_result(finished),
-            Fact::PersonAsked { message } => {
-                self.enter(TaskState::InputRequired, Some(message.clone()), event.at);
+            Fact::PersonAsked { message, auth } => {
+                self.enter(TaskState::asked(*auth), Some(message.clone()), event.at);
             }
             Fact::MessageReceived { message, .. } => {
                 self.keep_status_message();
@@ -231,14 +248,14 @@ impl TaskView {
             }
             Fact::TextSaid { text, .. } => self.add_answer_text(text),
             Fact::TextWithdrawn => {
-                if let Some(place) = self.answer {
-                    self.artifacts[place].parts = vec![Part::text("")];
+                if let Some(index) = self.answer {
+                    self.artifacts[index].parts = vec![Part::text("")];
                     self.said.bytes = 0;
                 }
             }
             Fact::TextReplaced { text } => {
-                if let Some(place) = self.answer {
-                    self.artifacts[place].parts = vec![Part::text(text)];
+                if let Some(index) = self.answer {
+                    self.artifacts[index].parts = vec![Part::text(text)];
                     self.said.bytes = text.len();
                 }
             }
@@ -280,7 +297,7 @@ impl TaskView {
         if !self.commanding && answer.model != AGENT_MODEL {
             self.latest_usage = answer.usage;
             self.rounds += 1;
-            self.add_exchange(Exchange::Model(answer.said.clone()));
+            self.add_exchange(Exchange::Model(answer.parts.clone()));
         }
     }
 
@@ -354,8 +371,18 @@ impl TaskView {
 
     /// The answer of this turn so far.
     pub fn answer_text(&self) -> String {
-        let parts = self.answer.map(|place| self.artifacts[place].parts.iter());
+        let parts = self.answer.map(|index| self.artifacts[index].parts.iter());
         parts.into_iter().flatten().filter_map(Part::as_text).collect()
+    }
+
+    /// The data that the command of the turn gives to programs.
+    pub fn command_result(&self) -> Option<&Value> {
+        let id = Artifact::result_id(self.progress.turn.number);
+        let result = self.artifacts.iter().find(|artifact| artifact.id == id)?;
+        match &result.parts.first()?.content {
+            PartContent::Data(data) => Some(data),
+            _ => None,
+        }
     }
 
     /// The whole answer of the turn is in the history once. If the message that ends the turn holds it as well, it is
@@ -404,10 +431,10 @@ impl TaskView {
         self.said.bytes += text.len();
         let part = Part::text(text);
         match self.answer {
-            Some(place) if self.progress.turn.text == TextPhase::Withdrawn => {
-                self.artifacts[place].parts = vec![part];
+            Some(index) if self.progress.turn.text == TextPhase::Withdrawn => {
+                self.artifacts[index].parts = vec![part];
             }
-            Some(place) => self.artifacts[place].append([part]),
+            Some(index) => self.artifacts[index].append([part]),
             None => {
                 self.answer = Some(self.artifacts.len());
                 let id = self.progress.update_context().answer_id();
@@ -419,8 +446,8 @@ impl TaskView {
     /// Without `append`, or for an id not seen before, the artifact is created or replaced.
     fn add_artifact(&mut self, artifact: &Artifact, append: bool) {
         match self.artifact_index(&artifact.id) {
-            Some(place) if append => self.artifacts[place].append(artifact.parts.iter().cloned()),
-            Some(place) => self.artifacts[place] = artifact.clone().joined(),
+            Some(index) if append => self.artifacts[index].append(artifact.parts.iter().cloned()),
+            Some(index) => self.artifacts[index] = artifact.clone().joined(),
             None => {
                 self.artifact_places.insert(artifact.id.clone(), self.artifacts.len());
                 self.artifacts.push(artifact.clone().joined());
@@ -435,7 +462,7 @@ impl TaskView {
         }
         if self.artifact_places.len() != self.artifacts.len() {
             let places = self.artifacts.iter().enumerate();
-            self.artifact_places = places.map(|(place, artifact)| (artifact.id.clone(), place)).collect();
+            self.artifact_places = places.map(|(index, artifact)| (artifact.id.clone(), index)).collect();
         }
         self.artifact_places.get(id).copied()
     }
@@ -456,6 +483,7 @@ impl PartialEq for TaskView {
             && self.chosen_model == other.chosen_model
             && self.commanded == other.commanded
             && self.server_approvals == other.server_approvals
+            && self.conversation_state == other.conversation_state
             && self.changes == other.changes
             && self.granted == other.granted
             && self.compacted == other.compacted

@@ -15,7 +15,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::{Preview, Proposal};
+use crate::hidden_characters::turns_direction;
+use crate::{Preview, Proposal, is_hidden};
 
 /// `text` in lines, with all that is not plainly visible written out.
 ///
@@ -44,7 +45,7 @@ pub fn terminal_safe(text: &str) -> Cow<'_, str> {
 }
 
 /// `text` in lines, which the program that sent it may have made [`visible`] before: what is hidden is written out, and
-/// what is written out stays as it is.
+/// what is written out stays unchanged.
 pub fn visible_again(text: &str) -> Cow<'_, str> {
     escape_each(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
@@ -71,14 +72,6 @@ fn each_text(value: &Value, show: fn(&str) -> Cow<'_, str>) -> Value {
     }
 }
 
-/// A person who reads `character` may take it for nothing, for a blank, or for another place in the text.
-pub fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || turns_direction(character)
-        || draws_nothing(character)
-        || is_odd_blank(character)
-}
-
 impl Proposal {
     /// What a person is shown of it holds hidden characters, so that it can be agreed to only as it is, and once.
     pub fn has_hidden_characters(&self) -> bool {
@@ -96,6 +89,9 @@ impl Proposal {
                     || self.input.iter().any(|(name, value)| line(name) || value_hides(value))
             }
             Preview::Info { prompt, urls } => lines(prompt) || urls.iter().any(|url| line(url)),
+            Preview::Agent { agent, url, prompt, files } => {
+                lines(prompt) || [agent, url].into_iter().chain(files).any(|text| line(text))
+            }
             Preview::Plain { summary } => lines(summary),
             Preview::Questions { .. } => false,
         }
@@ -150,33 +146,6 @@ fn escape_each(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 fn push_escape(character: char, shown: &mut String) {
     let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-}
-
-/// Marks, embeddings, overrides and isolates of the bidirectional algorithm, the deprecated ones included.
-fn turns_direction(character: char) -> bool {
-    matches!(character,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
-}
-
-/// Zero-width characters, fillers, variation selectors, tags, format controls and characters that are none.
-fn draws_nothing(character: char) -> bool {
-    let is_none = u32::from(character) & 0xfffe == 0xfffe || matches!(character, '\u{fdd0}'..='\u{fdef}');
-    is_none
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{70f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}'
-            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// Drawn as a blank, or as the end of a line, and neither to a shell.
-fn is_odd_blank(character: char) -> bool {
-    matches!(
-        character,
-        '\u{a0}' | '\u{1680}' | '\u{2000}'
-            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{2800}' | '\u{3000}'
-    )
 }
 
 #[cfg(test)]

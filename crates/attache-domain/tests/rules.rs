@@ -1,8 +1,11 @@
 //! The pure rules of a task: tables for what is refused, properties for what always holds.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+use std::sync::Arc;
+
 use attache_domain::*;
 use proptest::prelude::*;
+use serde_json::Map;
 
 fn at(millisecond: i64) -> Timestamp {
     Timestamp::from_millisecond(millisecond).unwrap()
@@ -292,6 +295,74 @@ fn a_hidden_task_shows_its_reply_and_nothing_else() {
     assert!(matches!(&shown[..], [Update::Replied(reply)] if reply.text() == "r"), "{shown:?}");
 }
 
+fn any_call() -> impl Strategy<Value = CallId> {
+    prop_oneof![Just(CallId("a".into())), Just(CallId("b".into()))]
+}
+
+fn answer(choice: usize, question: Option<CallId>) -> CallAnswer {
+    let verdict = [Verdict::Proceed, Verdict::Skip, Verdict::Refuse][choice];
+    CallAnswer {
+        choice: QUESTION_CHOICES[choice].into(),
+        question,
+        verdict,
+        new_content: None,
+        answers: Some("words".into()),
+        message: None,
+        by: None,
+    }
+}
+
+/// What may be recorded about two calls that save their state and ask questions.
+fn any_call_fact() -> impl Strategy<Value = Fact> {
+    let call = |id: &str| ModelPart {
+        what: ModelPartContent::Call(ToolCall { id: CallId(id.into()), name: "t".into(), input: Map::new() }),
+        opaque: None,
+    };
+    let answered = ModelAnswer {
+        model: "m".into(),
+        parts: vec![call("a"), call("b")],
+        usage: Default::default(),
+        end: ResponseEnd::Done,
+    };
+    let asked = |(call, auth): (CallId, bool)| {
+        Fact::CallAsked(Box::new(AskedCall {
+            question: CallId(format!("ask-{}", call.0)),
+            call,
+            kind: if auth { QuestionKind::Auth } else { QuestionKind::Input },
+            text: "which?".into(),
+            url: None,
+            choices: QUESTION_CHOICES.map(str::to_owned).to_vec(),
+        }))
+    };
+    let shown = Preview::Plain { summary: String::new() };
+    let proposal = Arc::new(Proposal { input: Map::new(), effects: vec![], shown });
+    let proposed = move |call| ProposedCall {
+        call,
+        proposal: proposal.clone(),
+        alone: false,
+        choices: vec![],
+        grants: Default::default(),
+        why: String::new(),
+    };
+    let finished = |call| FinishedCall {
+        call,
+        outcome: CallOutcome::Succeeded,
+        output: vec![],
+        summary: String::new(),
+        diff: None,
+    };
+    prop_oneof![
+        2 => Just(Fact::ModelAnswered(Box::new(answered))),
+        3 => any_call().prop_map(move |call| Fact::CallProposed(Box::new(proposed(call)))),
+        4 => any_call().prop_map(|call| Fact::CallStarted { call, digest: digest("p"), mark: None }),
+        2 => (any_call(), 0..9_u8).prop_map(|(call, state)| Fact::CallStateSaved { call, state: Arc::new(state.into()) }),
+        1 => (0..3_u8).prop_map(|state| Fact::ConversationStateSaved { key: "k".into(), state: Arc::new(state.into()) }),
+        3 => (any_call(), any::<bool>()).prop_map(asked),
+        1 => any_call().prop_map(move |call| Fact::CallFinished(Box::new(finished(call)))),
+        2 => any::<bool>().prop_map(|auth| Fact::PersonAsked { message: message("p", "which?").into(), auth }),
+    ]
+}
+
 /// Anything that a client might request, sensible or not.
 fn any_intent() -> impl Strategy<Value = Intent> {
     let text = "[a-c]{0,3}";
@@ -335,6 +406,12 @@ fn any_intent() -> impl Strategy<Value = Intent> {
     ];
     prop_oneof![
         12 => record.prop_map(Intent::Record),
+        12 => any_call_fact().prop_map(Intent::Record),
+        2 => (any_call(), 0..3_usize).prop_map(|(call, choice)| Intent::Answer {
+            answers: vec![(call.clone(), answer(choice, Some(CallId(format!("ask-{}", call.0)))))],
+            prompt: None,
+        }),
+        1 => any_call().prop_map(|call| Intent::CancelCall { call, by: None }),
         3 => (0..6_u8).prop_map(|id| Intent::Receive {
             message: message(&format!("m{id}"), "again"),
             digest: digest(&id.to_string()),
@@ -396,7 +473,7 @@ proptest! {
             progress.apply(event);
             prop_assert!(!before.state.is_terminal(), "{event:?} after the end");
             if progress.status_at != before.status_at {
-                prop_assert!(before.state.may_become(progress.state), "{:?} to {:?}", before.state, progress.state);
+                prop_assert!(may_become(before.state, progress.state), "{:?} to {:?}", before.state, progress.state);
             }
         }
     }
@@ -462,5 +539,14 @@ proptest! {
                 prop_assert_eq!(shown, closes_stream(&event.fact));
             }
         }
+    }
+}
+
+/// The state graph of the protocol notes: every state that is not terminal leads anywhere but back to `submitted`.
+fn may_become(state: TaskState, next: TaskState) -> bool {
+    use TaskState::*;
+    match state {
+        Submitted | Working | InputRequired | AuthRequired => next != Submitted,
+        Completed | Failed | Canceled | Rejected => false,
     }
 }

@@ -21,13 +21,13 @@ pub(crate) struct AnswerBuilder {
     /// Whose the opaque data of this answer is.
     route: String,
     model: String,
-    pub(crate) said: Vec<ModelPart>,
+    pub(crate) parts: Vec<ModelPart>,
     ids: TakenIds,
 }
 
 impl AnswerBuilder {
     pub(crate) fn new(route: &str, model: &str, prompt: &Prompt) -> Self {
-        Self { route: route.into(), model: model.into(), said: Vec::new(), ids: TakenIds::of(prompt) }
+        Self { route: route.into(), model: model.into(), parts: Vec::new(), ids: TakenIds::of(prompt) }
     }
 
     pub(crate) fn text(&mut self, text: &str, tell: &mut dyn FnMut(AnswerPiece)) {
@@ -35,7 +35,7 @@ impl AnswerBuilder {
             return;
         }
         tell(AnswerPiece::Text(text.to_owned()));
-        match self.said.last_mut() {
+        match self.parts.last_mut() {
             Some(ModelPart { what: ModelPartContent::Text(known), opaque: None }) => known.push_str(text),
             _ => self.push(ModelPartContent::Text(text.to_owned()), None),
         }
@@ -47,7 +47,7 @@ impl AnswerBuilder {
             return;
         }
         tell(AnswerPiece::Thought(text.to_owned()));
-        match self.said.last_mut() {
+        match self.parts.last_mut() {
             Some(ModelPart { what: ModelPartContent::Thought(known), opaque: Some(opaque) })
                 if opaque.data == data =>
             {
@@ -77,18 +77,18 @@ impl AnswerBuilder {
     pub(crate) fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
         let opaque =
             data.map(|data| ProviderData { provider: self.route.clone(), model: self.model.clone(), data });
-        self.said.push(ModelPart { what, opaque });
+        self.parts.push(ModelPart { what, opaque });
     }
 
     /// What to make of an answer that ended as it should, if there is something in it.
     pub(crate) fn verdict(&self, after_results: bool) -> AnswerVerdict {
-        let speaks = |said: &ModelPart| match &said.what {
+        let speaks = |part: &ModelPart| match &part.what {
             ModelPartContent::Text(text) => !text.trim().is_empty(),
             ModelPartContent::Call(_) => true,
             ModelPartContent::Thought(_) | ModelPartContent::Hidden => false,
         };
-        let thought = self.said.iter().any(|said| matches!(said.what, ModelPartContent::Thought(_)));
-        if self.said.iter().any(speaks) || after_results && !thought {
+        let thought = self.parts.iter().any(|part| matches!(part.what, ModelPartContent::Thought(_)));
+        if self.parts.iter().any(speaks) || after_results && !thought {
             return AnswerVerdict::Whole(StopReason::Done);
         }
         let why = if thought { "the model thought and said nothing" } else { "the answer is empty" };
@@ -119,30 +119,30 @@ impl TakenIds {
     }
 
     fn is_told(&self, id: &CallId) -> bool {
-        let is_it = |said: &ModelPart| matches!(&said.what, ModelPartContent::Call(call) if call.id == *id);
+        let is_it = |part: &ModelPart| matches!(&part.what, ModelPartContent::Call(call) if call.id == *id);
         self.exchanges.iter().any(|exchange| match &**exchange {
-            Exchange::Model(said) => said.iter().any(is_it),
+            Exchange::Model(parts) => parts.iter().any(is_it),
             Exchange::User(_) | Exchange::Results(_) => false,
         })
     }
 }
 
-/// How much was said.
-pub(crate) fn extent(said: &[ModelPart]) -> usize {
-    let length = |said: &ModelPart| match &said.what {
+/// The length of an answer.
+pub(crate) fn extent(parts: &[ModelPart]) -> usize {
+    let length = |part: &ModelPart| match &part.what {
         ModelPartContent::Text(text) | ModelPartContent::Thought(text) => text.len() + 1,
         ModelPartContent::Call(_) | ModelPartContent::Hidden => 1,
     };
-    said.iter().map(length).sum()
+    parts.iter().map(length).sum()
 }
 
 /// An answer as it enters the history.
-pub(crate) fn history_parts(mut said: Vec<ModelPart>, stop: &StopReason) -> Vec<ModelPart> {
+pub(crate) fn history_parts(mut parts: Vec<ModelPart>, stop: &StopReason) -> Vec<ModelPart> {
     if matches!(stop, StopReason::Refused { .. }) {
-        // Nobody will answer them.
-        said.retain(|said| !matches!(said.what, ModelPartContent::Call(_)));
+        // They will get no results.
+        parts.retain(|part| !matches!(part.what, ModelPartContent::Call(_)));
     }
-    said
+    parts
 }
 
 pub(crate) fn sum(one: Usage, other: Usage) -> Usage {

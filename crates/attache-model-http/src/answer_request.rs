@@ -241,8 +241,8 @@ impl<P: Provider> AnswerRequest<P> {
     fn conclude(&mut self, stop: StopReason) {
         let assembly = std::mem::replace(&mut self.assembly, self.provider.assembly(&Prompt::default()));
         let usage = assembly.usage();
-        let said = assembly.into_parts(&stop);
-        self.queued.push_back(Ok(AnswerEvent::End { stop, usage, said }));
+        let parts = assembly.into_parts(&stop);
+        self.queued.push_back(Ok(AnswerEvent::End { stop, usage, parts }));
         self.phase = Phase::Over;
     }
 
@@ -260,7 +260,7 @@ impl<P: Provider> AnswerRequest<P> {
     }
 
     fn not_answered(&mut self, fault: FailedAttempt, renew: TokenRenewal) {
-        let setback = match fault.retry {
+        let retry_reason = match fault.retry {
             Some(RetryDecision::After(wanted)) => RetryReason::NotAnswered { wanted },
             Some(RetryDecision::ConnectionRefused) => RetryReason::ConnectionRefused,
             Some(RetryDecision::FirstByteTimeout) => RetryReason::FirstByteTimeout,
@@ -273,7 +273,7 @@ impl<P: Provider> AnswerRequest<P> {
             }
             Some(RetryDecision::WithNewCredential) | None => return self.give_up(fault.error),
         };
-        self.retry(setback, fault);
+        self.retry(retry_reason, fault);
     }
 
     fn not_whole(&mut self, fault: FailedAttempt) {
@@ -290,8 +290,10 @@ impl<P: Provider> AnswerRequest<P> {
     }
 
     /// Retries the whole prompt after a delay, or gives up.
-    fn retry(&mut self, setback: RetryReason, fault: FailedAttempt) {
-        let Some(pause) = self.retry_state.delay_after(setback) else { return self.give_up(fault.error) };
+    fn retry(&mut self, retry_reason: RetryReason, fault: FailedAttempt) {
+        let Some(pause) = self.retry_state.delay_after(retry_reason) else {
+            return self.give_up(fault.error);
+        };
         tracing::debug!(why = fault.why, ?pause, "the model is asked again");
         self.assembly = self.provider.assembly(&self.prompt);
         self.change(RequestVariation { continuation: None, ..self.circumstances.clone() });

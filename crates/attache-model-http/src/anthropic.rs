@@ -1,4 +1,4 @@
-//! Anthropic's Claude, by the Messages API, and whatever speaks like it.
+//! Anthropic's Claude, over the Messages API, and compatible servers.
 
 mod answer;
 mod block;
@@ -21,8 +21,8 @@ use serde_json::Value;
 use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
 use crate::failed_attempt::FailedAttempt;
+use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
-use crate::retry_class::RequestError;
 use crate::token::TokenRenewal;
 use answer::AnthropicAssembly;
 use models::Model;

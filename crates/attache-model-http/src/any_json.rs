@@ -1,4 +1,4 @@
-//! JSON that looks like a provider's often enough to get anywhere, for tests.
+//! Generates JSON that resembles a provider's, for tests.
 
 use proptest::prelude::*;
 use serde_json::Value;

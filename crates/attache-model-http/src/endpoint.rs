@@ -1,4 +1,4 @@
-//! Where a request goes and what proves who sends it, for providers with one address and one key.
+//! The URL and the credential of a request, for providers with one address and one key.
 
 use attache_model::LanguageError;
 use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
@@ -97,7 +97,7 @@ pub(crate) fn redacted<'a>(text: &str, secrets: impl Iterator<Item = &'a Secret>
     worth.fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
 }
 
-/// The name of a model as it is sent.
+/// The name of a model in requests.
 pub(crate) fn checked_model(model: &str) -> Result<String, BadOptions> {
     match model.trim().is_empty() || model.chars().any(char::is_control) {
         true => Err(BadOptions { what: format!("{model:?} is not the name of a model") }),

@@ -1,4 +1,4 @@
-//! What went wrong, and whether another try may help: the same for every provider.
+//! A failed attempt, and whether a retry may help: the same for every provider.
 
 use std::time::Duration;
 
@@ -29,15 +29,9 @@ pub(crate) enum RetryDecision {
     WithNewCredential,
 }
 
-/// A longer delay is reported as an exhausted quota.
-pub(crate) const MAX_RETRY_DELAY: Duration = Duration::from_secs(300);
-
 /// Errors are shown to people, and no more of them than is read.
 const MAX_MESSAGE_LENGTH: usize = 2_000;
 const MAX_TITLE_LENGTH: usize = 200;
-
-/// Added where another server than the provider's has most likely answered.
-pub(crate) const NOT_SERVED: &str = "nothing is served at that address: is the base URL right?";
 
 impl FailedAttempt {
     pub(crate) fn of_network(error: &NetError, place: &str, retry: &RetryOptions) -> Self {
@@ -78,15 +72,15 @@ fn wrong_address(error: &NetError) -> Option<&'static str> {
     let NetError::Connect { what } = error else { return None };
     let what = what.to_ascii_lowercase();
     if what.contains("connection refused") {
-        Some("nobody listens there: is the address right?")
+        Some("the connection was refused: is the address right?")
     } else if what.contains("tls handshake eof") {
-        Some("whoever listens there hangs up: is it https:// at all?")
+        Some("the server closed the connection during the TLS handshake: does it speak HTTPS?")
     } else {
         None
     }
 }
 
-/// An error's body as people may read it. Of a page, whoever sent it, its title says enough.
+/// An error's body as text for people. Of a web page only the title.
 pub(crate) fn readable(body: &str) -> String {
     let body = body.trim();
     if !body.starts_with('<') {
@@ -103,6 +97,18 @@ pub(crate) fn shortened(message: &str) -> String {
     match message.char_indices().nth(MAX_MESSAGE_LENGTH) {
         Some((end, _)) => format!("{}…", &message[..end]),
         None => message.to_owned(),
+    }
+}
+
+/// The message, with the status and the provider's name for the error in parentheses.
+pub(crate) fn error_text(status: Option<u16>, name: &str, message: &str) -> String {
+    let status = status.map(|status| status.to_string()).unwrap_or_default();
+    let label = format!("{status} {name}");
+    match (label.trim(), message) {
+        ("", "") => "an error without a word".into(),
+        ("", message) => message.to_owned(),
+        (label, "") => label.to_owned(),
+        (label, message) => format!("{message} ({label})"),
     }
 }
 
@@ -155,7 +161,7 @@ pub(crate) fn outcome(fault: &FailedAttempt) -> String {
         Some(RetryDecision::NoCapacity) => format!("capacity, {end}"),
         Some(RetryDecision::WithNewCredential) => format!("renew, {end}"),
         Some(RetryDecision::FirstByteTimeout) => format!("silent, {end}"),
-        Some(RetryDecision::ConnectionRefused) => format!("nobody, {end}"),
+        Some(RetryDecision::ConnectionRefused) => format!("refused, {end}"),
     }
 }
 

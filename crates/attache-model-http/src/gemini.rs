@@ -1,4 +1,4 @@
-//! Google's Gemini, by the Developer API, by Vertex, and by whatever speaks like them.
+//! Google's Gemini, over the Developer API or Vertex, and compatible servers.
 
 mod answer;
 mod arguments;
@@ -9,8 +9,8 @@ mod endpoint;
 pub(crate) mod fuzz;
 mod models;
 mod request;
+mod request_error;
 mod response;
-mod retry_class;
 mod schema;
 mod search;
 mod text_or_value;
@@ -76,7 +76,7 @@ impl GeminiOptions {
     }
 }
 
-/// Who is asking.
+/// How requests are authenticated.
 #[derive(Clone)]
 pub enum Credential {
     ApiKey(Secret),
@@ -213,10 +213,10 @@ impl Provider for Shared {
     }
 
     fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
-        retry_class::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.id)
+        request_error::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.id)
     }
 
     fn classify_event(&self, error: &Value) -> FailedAttempt {
-        retry_class::of_event(error, &self.model.id)
+        request_error::of_event(error, &self.model.id)
     }
 }

@@ -1,4 +1,4 @@
-//! Files and links, as most providers take them.
+//! Files and links in the form that most providers accept.
 
 use attache_domain::Content;
 use base64::Engine as _;
@@ -24,7 +24,7 @@ pub(crate) fn media_part(content: &Content) -> Option<MediaPart<'_>> {
     match content {
         Content::Text(text) if text.trim().is_empty() => None,
         Content::Text(text) => Some(MediaPart::Text(text.clone())),
-        // Whether anyone follows it is the model's to decide, by a tool.
+        // The model decides whether to fetch it, with a tool.
         Content::Link { url, .. } => Some(MediaPart::Text(url.clone())),
         Content::Bytes { media_type, bytes, name } => {
             let media_type = essence(media_type);

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, and whatever speaks like them: Ollama, vLLM, llama.cpp and many a gateway.
+//! OpenAI's chat completions, and compatible servers such as Ollama, vLLM and llama.cpp.
 //!
 //! Compatible servers leave out different fields, so every optional field may be missing.
 
@@ -24,8 +24,8 @@ use serde_json::Value;
 use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
 use crate::failed_attempt::FailedAttempt;
+use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
-use crate::retry_class::RequestError;
 use crate::token::TokenRenewal;
 use answer::OpenAiAssembly;
 use models::Model;
@@ -39,7 +39,7 @@ pub struct OpenAiOptions {
     pub model: String,
     /// With the version in its path, such as `http://localhost:11434/v1`; OpenAI's when there is none.
     pub base_url: Option<BaseUrl>,
-    /// OpenAI wants one; a server of one's own may do without.
+    /// OpenAI requires one; other servers may not.
     pub key: Option<Secret>,
     pub organization: Option<String>,
     pub project: Option<String>,

@@ -122,8 +122,8 @@ impl RetryState {
     }
 
     /// The delay before the next attempt; `None` to give up.
-    pub fn delay_after(&mut self, setback: RetryReason) -> Option<Duration> {
-        let pause = match setback {
+    pub fn delay_after(&mut self, retry_reason: RetryReason) -> Option<Duration> {
+        let pause = match retry_reason {
             RetryReason::NotAnswered { wanted } => {
                 self.unanswered += 1;
                 (self.unanswered < self.options.attempts).then_some(())?;
@@ -180,14 +180,14 @@ impl RetryState {
 mod tests {
     use super::*;
 
-    fn pauses(jitter: Jitter, setback: RetryReason) -> Vec<f64> {
+    fn pauses(jitter: Jitter, retry_reason: RetryReason) -> Vec<f64> {
         let mut tries = RetryState::new(RetryOptions { jitter, ..RetryOptions::default() });
-        std::iter::from_fn(|| tries.delay_after(setback)).map(|pause| pause.as_secs_f64()).collect()
+        std::iter::from_fn(|| tries.delay_after(retry_reason)).map(|pause| pause.as_secs_f64()).collect()
     }
 
     #[track_caller]
-    fn check(setback: RetryReason, expected: &[f64]) {
-        assert_eq!(pauses(Jitter::none(), setback), expected);
+    fn check(retry_reason: RetryReason, expected: &[f64]) {
+        assert_eq!(pauses(Jitter::none(), retry_reason), expected);
     }
 
     const NO_WISH: Option<Duration> = None;
@@ -213,10 +213,10 @@ mod tests {
 
     #[test]
     fn jitter_spreads_by_less_than_a_third() {
-        let setback = RetryReason::NotAnswered { wanted: NO_WISH };
-        assert_eq!(pauses(Jitter::new(|| 0.0), setback)[0], 3.5);
-        assert_eq!(pauses(Jitter::new(|| 1.0), setback)[0], 6.5);
-        let random = pauses(Jitter::random(), setback);
+        let retry_reason = RetryReason::NotAnswered { wanted: NO_WISH };
+        assert_eq!(pauses(Jitter::new(|| 0.0), retry_reason)[0], 3.5);
+        assert_eq!(pauses(Jitter::new(|| 1.0), retry_reason)[0], 6.5);
+        let random = pauses(Jitter::random(), retry_reason);
         assert!((3.5..=6.5).contains(&random[0]), "{random:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Tokens that are asked for when they are needed.
+//! Tokens that are requested when they are needed.
 
 use attache_net::Secret;
 use futures_util::future::BoxFuture;

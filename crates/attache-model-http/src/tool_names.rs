@@ -1,17 +1,17 @@
-//! Tools under names that a provider takes.
+//! Names of tools that every provider accepts.
 //!
-//! Tools of others come under any name. One that does not fit is spelled otherwise on the way out, and a call by
-//! that spelling is a call of the tool it stands for.
+//! Tools of MCP servers may have any name. A name that providers refuse is replaced in requests, and calls are mapped
+//! back to the tool.
 
 use std::collections::HashMap;
 
 use attache_model::Prompt;
 
-/// Both ways between the names of a prompt's tools and their spelling.
+/// Maps the names of a prompt's tools to the names in requests, and back.
 #[derive(Debug, Default)]
 pub(crate) struct ToolNames {
-    spelled: HashMap<String, String>,
-    meant: HashMap<String, String>,
+    sent: HashMap<String, String>,
+    tools: HashMap<String, String>,
 }
 
 /// What all providers take.
@@ -24,24 +24,24 @@ impl ToolNames {
         let (fitting, others): (Vec<_>, Vec<_>) =
             prompt.tools.iter().map(|tool| tool.name.as_str()).partition(|name| fits(name));
         for name in fitting.into_iter().chain(others) {
-            let spelling = (0..)
-                .map(|count| spelling(name, count))
-                .find(|spelling| names.meant.get(spelling).is_none_or(|meant| meant == name));
-            let spelling = spelling.unwrap_or_default();
-            names.meant.insert(spelling.clone(), name.to_owned());
-            names.spelled.insert(name.to_owned(), spelling);
+            let sent = (0..)
+                .map(|count| plain_name(name, count))
+                .find(|sent| names.tools.get(sent).is_none_or(|tool| tool == name));
+            let sent = sent.unwrap_or_default();
+            names.tools.insert(sent.clone(), name.to_owned());
+            names.sent.insert(name.to_owned(), sent);
         }
         names
     }
 
-    /// As it is sent. A tool that is no longer there, but was called once, needs a name too.
-    pub(crate) fn spell(&self, name: &str) -> String {
-        self.spelled.get(name).cloned().unwrap_or_else(|| spelling(name, 0))
+    /// The name in requests. Tools that are gone but were called earlier have one too.
+    pub(crate) fn sent_name(&self, name: &str) -> String {
+        self.sent.get(name).cloned().unwrap_or_else(|| plain_name(name, 0))
     }
 
-    /// The tool that a model calls by `spelled`.
-    pub(crate) fn meant(&self, spelled: String) -> String {
-        self.meant.get(&spelled).cloned().unwrap_or(spelled)
+    /// The tool that a model calls by `sent`.
+    pub(crate) fn tool_name(&self, sent: String) -> String {
+        self.tools.get(&sent).cloned().unwrap_or(sent)
     }
 }
 
@@ -53,15 +53,15 @@ fn is_plain(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_' || character == '-'
 }
 
-/// The `count`th attempt at spelling a name.
-fn spelling(name: &str, count: usize) -> String {
+/// The `count`th candidate for a name.
+fn plain_name(name: &str, count: usize) -> String {
     let plain = |character: char| if is_plain(character) { character } else { '_' };
     let tail = if count == 0 { String::new() } else { format!("_{count}") };
-    let mut spelled: String = name.chars().map(plain).take(MAX_NAME_LENGTH - tail.len()).collect();
-    if spelled.is_empty() {
-        spelled.push('_');
+    let mut plain_name: String = name.chars().map(plain).take(MAX_NAME_LENGTH - tail.len()).collect();
+    if plain_name.is_empty() {
+        plain_name.push('_');
     }
-    spelled + &tail
+    plain_name + &tail
 }
 
 #[cfg(test)]
@@ -80,10 +80,10 @@ mod tests {
         };
         let tools = names.iter().map(tool).collect();
         let found = ToolNames::of(&Prompt { tools, ..Prompt::default() });
-        let spelled: Vec<_> = names.iter().map(|name| found.spell(name)).collect();
-        assert_eq!(spelled, expected);
-        for (name, spelled) in names.iter().zip(spelled) {
-            assert_eq!(&found.meant(spelled), name);
+        let sent: Vec<_> = names.iter().map(|name| found.sent_name(name)).collect();
+        assert_eq!(sent, expected);
+        for (name, sent) in names.iter().zip(sent) {
+            assert_eq!(&found.tool_name(sent), name);
         }
     }
 
@@ -94,7 +94,7 @@ mod tests {
         check(&["größe", ""], &["gr__e", "_"]);
         let long = "x".repeat(70);
         check(&[&long], &[&long[..64]]);
-        assert_eq!(ToolNames::default().spell("gone.tool"), "gone_tool");
-        assert_eq!(ToolNames::default().meant("unheard".into()), "unheard");
+        assert_eq!(ToolNames::default().sent_name("gone.tool"), "gone_tool");
+        assert_eq!(ToolNames::default().tool_name("unheard".into()), "unheard");
     }
 }

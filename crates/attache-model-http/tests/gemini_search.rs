@@ -8,7 +8,7 @@ use attache_model_http::gemini::{
     Backend, Credential, GeminiOptions, GeminiSearch, SearchAnswer, SearchSource, SearchSupport,
 };
 use attache_model_http::retry::{Jitter, RetryOptions};
-use attache_net::{BaseUrl, HttpClient, HttpClientOptions, Proxy, Secret};
+use attache_net::{BaseUrl, HttpClient, HttpClientOptions, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn search_by(model: &str, server: &ModelServer) -> GeminiSearch {
     let retry = RetryOptions { jitter: Jitter::none(), first_delay: first_pause, ..RetryOptions::default() };
     let options =
         GeminiOptions { retry, ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend) };
-    let client = HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() };
+    let client = HttpClientOptions::default();
     GeminiSearch::new(options, HttpClient::new(&client).unwrap()).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! What a model is asked and what it answers with.
+//! The trait of built-in models: a conversation in, a stream of items out.
 
 use std::sync::Arc;
 

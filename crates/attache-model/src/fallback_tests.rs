@@ -30,7 +30,7 @@ impl LanguageModel for Fake {
         let said = Ok(AnswerEvent::Piece(AnswerPiece::Text(self.name.into())));
         let last = match failed {
             true => Err((self.error)()),
-            false => Ok(AnswerEvent::End { stop: StopReason::Done, usage: Usage::default(), said: vec![] }),
+            false => Ok(AnswerEvent::End { stop: StopReason::Done, usage: Usage::default(), parts: vec![] }),
         };
         stream::iter([said, last]).boxed()
     }
@@ -103,7 +103,7 @@ async fn the_error_of_the_last_is_the_end() {
     let (first, second) = (fake("one", 9, quota), fake("two", 9, unavailable));
     let model = chain(&[&first, &second]);
     assert_eq!(told(&model).await, "one >two two ! the model cannot be reached: away");
-    // Both rest; somebody has to be asked all the same.
+    // Both models rest; the first one is asked all the same.
     assert_eq!(told(&model).await, "one ! the quota is used up: no more");
 }
 
@@ -126,5 +126,5 @@ async fn a_chain_has_the_name_of_its_first_and_the_window_of_its_smallest() {
     let model = chain(&[&first, &small]);
     assert_eq!((model.name(), model.window()), ("one", 3));
     drop(model.stream(Prompt::default()));
-    assert_eq!(first.asked.load(Ordering::SeqCst), 0, "nobody is asked before somebody listens");
+    assert_eq!(first.asked.load(Ordering::SeqCst), 0, "no model is asked before the stream is polled");
 }

@@ -63,7 +63,7 @@ pub enum AnswerEvent {
         stop: StopReason,
         usage: Usage,
         /// The whole answer, with the opaque data that the provider expects back.
-        said: Vec<ModelPart>,
+        parts: Vec<ModelPart>,
     },
 }
 

@@ -1,8 +1,8 @@
-//! A model that needs no key, no network and no luck: the same request always gets the same answer.
+//! A deterministic model without a key or a network.
 //!
 //! It understands plain-English requests, which its answer to "help" lists, and says honestly that it is no
 //! language model when it is asked for more. Some requests it answers by itself (`request`, `reply`); others
-//! become a `plan` of calls of tools, and an `account` of what came of them. What it says and does follows from
+//! become a `plan` of calls of tools, and an `account` of their results. What it says and does follows from
 //! the request alone, so a turn goes on after a restart where it was.
 
 mod action;

@@ -67,9 +67,9 @@ impl BuiltInModel for ScriptModel {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let cue = MatchedRule::find(&self.script, &request);
-        let performance = ScriptRun::new(Arc::clone(&self.script), cue, request.results);
-        Player::new(performance, request.emitted).boxed()
+        let matched = MatchedRule::find(&self.script, &request);
+        let run = ScriptRun::new(Arc::clone(&self.script), matched, request.results);
+        Player::new(run, request.emitted).boxed()
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {

@@ -1,4 +1,4 @@
-//! Reading a conversation.
+//! Reads the messages of a conversation.
 
 use std::sync::Arc;
 

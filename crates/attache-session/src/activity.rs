@@ -7,6 +7,7 @@ use attache_domain::{Scope, Seq, TaskId, TaskKey};
 use tokio::sync::broadcast::{Receiver, Sender, channel, error::RecvError};
 
 use crate::SessionService;
+use crate::reserved_tasks::ReservedTasksReader;
 
 /// Announcements that a slow reader may leave unread.
 const MAX_UNREAD: usize = 256;
@@ -27,6 +28,16 @@ pub(crate) struct Activity {
 pub struct ActivityFeed {
     receiver: Receiver<Announcement>,
     scope: Scope,
+    /// Keeps the caller's reservations from expiring.
+    _reserved: Option<ReservedTasksReader>,
+}
+
+/// For which tasks a client reads the announcements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActivityReader {
+    /// While it reads, no id that its caller has reserved expires.
+    AllTasks,
+    OneTask,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,8 +78,10 @@ impl Activity {
 
 impl SessionService {
     /// Every message and cancel of this caller's tasks from now on, and every id that it reserves.
-    pub fn activity(&self, scope: &Scope) -> ActivityFeed {
-        ActivityFeed { receiver: self.activity.sender.subscribe(), scope: scope.clone() }
+    pub fn activity(&self, scope: &Scope, reader: ActivityReader) -> ActivityFeed {
+        let reads_all = reader == ActivityReader::AllTasks;
+        let _reserved = reads_all.then(|| self.reserved_tasks.read_all(scope));
+        ActivityFeed { receiver: self.activity.sender.subscribe(), scope: scope.clone(), _reserved }
     }
 }
 
@@ -104,7 +117,7 @@ mod tests {
         let activity = Activity::default();
         activity.announce(&key("ann", "before"), Seq(1));
         let scope = Scope::new(String::new(), "ann");
-        let mut feed = ActivityFeed { receiver: activity.sender.subscribe(), scope };
+        let mut feed = ActivityFeed { receiver: activity.sender.subscribe(), scope, _reserved: None };
         activity.announce(&key("bob", "b"), Seq(1));
         activity.announce(&key("ann", "a"), Seq(2));
         assert_eq!(feed.next().await, TaskActivity::After { task: TaskId::from("a"), seq: Seq(2) });

@@ -1,4 +1,4 @@
-//! The agent that the session runs turns with.
+//! The trait of agents that run turns.
 
 use std::sync::Arc;
 
@@ -30,6 +30,11 @@ impl TurnRequest {
         Self { view: live.view(), task: CurrentTask { live, index } }
     }
 
+    /// With an earlier state of the task.
+    pub(crate) fn at(view: Arc<TaskView>, live: Arc<LiveTask>, index: Arc<dyn TaskIndex>) -> Self {
+        Self { view, task: CurrentTask { live, index } }
+    }
+
     /// Drops the view, so that changes need not copy it, and keeps access to the current one.
     pub fn into_task(self) -> CurrentTask {
         self.task
@@ -45,6 +50,22 @@ pub struct CurrentTask {
 impl CurrentTask {
     pub fn view(&self) -> Arc<TaskView> {
         self.live.view()
+    }
+
+    /// How often clients answered about calls, or cancelled one, in this turn.
+    pub fn interventions(&self) -> u32 {
+        self.live.with_progress(|progress| progress.work.interventions)
+    }
+
+    /// Waits until there are other answers and cancels than the first `seen` ones.
+    pub async fn intervened(&self, seen: u32) {
+        loop {
+            let intervened = self.live.intervened.notified();
+            if self.interventions() != seen {
+                return;
+            }
+            intervened.await;
+        }
     }
 
     /// The finished tasks of the same conversation and caller, oldest first.
@@ -155,6 +176,12 @@ pub trait Agent: Send + Sync + 'static {
     /// What the turn under way has changed so far, to be shown with a task that is cancelled.
     async fn changes(&self, _request: TurnRequest) -> Option<Artifact> {
         None
+    }
+
+    /// The turn of the request was cancelled or stopped: tells others who work for its calls. Its time is limited. False if one
+    /// could not be told; then it is called again later, also after a restart.
+    async fn abandon_calls(&self, _request: TurnRequest) -> bool {
+        true
     }
 
     /// Runs one turn and records everything in `journal`, including the end of the turn.

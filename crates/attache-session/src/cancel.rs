@@ -1,13 +1,17 @@
-//! Canceling: the work stops first, which needs no store; that it did is recorded as soon as it can be.
+//! Cancels tasks: the work stops first, without the store; the cancel is recorded as soon as the store can be written.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache_domain::{CancelTask, Fault, Scope, TaskKey, TaskState, TaskView};
+use attache_domain::{
+    Answerer, CALL_TO_CANCEL, CallId, CallPhase, CallProgress, CancelTask, Fault, Intent, Scope, TaskId,
+    TaskKey, TaskState, TaskView,
+};
 use tokio::time::timeout;
 
 use crate::SessionService;
 use crate::live_task::LiveTask;
+use crate::service::record_fault;
 use crate::store_health::StoreFault;
 use crate::watcher::Watcher;
 
@@ -16,7 +20,18 @@ const SECOND_CHANCE: Duration = Duration::from_secs(1);
 
 impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
+    ///
+    /// With [`CALL_TO_CANCEL`] in the metadata only that call is cancelled, and the task goes on.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
+        if let Some(call) = cancel.metadata.as_ref().and_then(|metadata| metadata.get(CALL_TO_CANCEL)) {
+            let Some(call) = call.as_str() else {
+                return Err(Fault::invalid(
+                    format!("metadata.{CALL_TO_CANCEL}"),
+                    "must be text: the id of a call",
+                ));
+            };
+            return self.cancel_call(scope, &cancel.task, &CallId(call.to_owned())).await;
+        }
         let live = match self.cancelable(scope, &cancel.task).await {
             Err(Fault::TaskNotFound { task }) => {
                 let key = TaskKey { scope: scope.clone(), task };
@@ -31,18 +46,18 @@ impl SessionService {
         // Push configurations of a task at rest become active before the task changes. A running task is stopped
         // first, because a failing store must not prevent that.
         let is_running = live.is_running();
-        let mut hold = None;
+        let mut guard = None;
         if !is_running {
-            hold = timeout(SECOND_CHANCE, self.hold(&live.key)).await.ok();
+            guard = timeout(SECOND_CHANCE, self.guard_outbox(&live.key)).await.ok();
         }
         let head = live.with_progress(|progress| progress.head);
         live.request_cancel()?;
         self.activity.announce(&live.key, head);
         self.run(&live);
         if is_running {
-            hold = timeout(SECOND_CHANCE, self.hold(&live.key)).await.ok();
+            guard = timeout(SECOND_CHANCE, self.guard_outbox(&live.key)).await.ok();
         }
-        drop(hold);
+        drop(guard);
         let watcher = Watcher::new(live);
         tokio::select! {
             biased;
@@ -50,6 +65,35 @@ impl SessionService {
             () = self.stop.cancelled() => {}
         }
         self.recorded(watcher.task())
+    }
+
+    /// Cancels one call of the running turn, and waits a little until it has ended. The turn goes on.
+    pub async fn cancel_call(
+        &self,
+        scope: &Scope,
+        task: &TaskId,
+        call: &CallId,
+    ) -> Result<Arc<TaskView>, Fault> {
+        let live = self.visible(scope, task).await?;
+        let guard = self.guard_outbox(&live.key).await?;
+        let head = live.with_progress(|progress| progress.head);
+        let by = Answerer { client: scope.owner.to_string(), message: None };
+        let intent = Intent::CancelCall { call: call.clone(), by: Some(by) };
+        live.record(intent).await.map_err(record_fault)?;
+        self.activity.announce(&live.key, head);
+        self.run(&live);
+        drop(guard);
+        let is_open = |known: &CallProgress| {
+            (known.id == *call || known.question_id() == call) && known.phase != CallPhase::Finished
+        };
+        let watcher = Watcher::new(live);
+        let ended = watcher.wait_until(|state| !state.view.progress.work.calls.iter().any(is_open));
+        tokio::select! {
+            biased;
+            _ = timeout(self.options.cancel_patience, ended) => {}
+            () = self.stop.cancelled() => {}
+        }
+        Ok(watcher.task().view())
     }
 
     async fn wait_until_recorded(&self, watcher: &Watcher) {

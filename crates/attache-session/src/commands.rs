@@ -1,4 +1,4 @@
-//! Commands: which there are, and giving one.
+//! Lists and runs commands.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{AvailableTools, CommandRefusal, ToolsGuard, conversation};
 /// The result of starting a command.
 pub enum CommandOutcome {
     /// It runs as the turn of a task; with the task as it was a moment later.
-    Started { started: StartedTask, standing: CommandStatus },
+    Started { started: StartedTask, status: CommandStatus },
     /// It cannot be given like this. Nothing was kept.
     Refused(CommandRefusal),
 }
@@ -60,26 +60,25 @@ impl SessionService {
 
     async fn conversation_settings(&self, view: &TaskView) -> Result<RequestedSettings, Fault> {
         let scope = &view.progress.scope;
-        let mut place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
+        let mut list = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
         if view.history.is_empty()
             && let Some(reserved) = self.reserved(&view.key()).await?
         {
-            place =
-                ListCommands { context: Some(reserved.context), task: None, settings: reserved.requested };
+            list = ListCommands { context: Some(reserved.context), task: None, settings: reserved.requested };
         }
-        self.requested_settings(scope, &place).await
+        self.requested_settings(scope, &list).await
     }
 
     /// Gives the command of `send`, whose message carries one.
     pub async fn run_command(&self, scope: &Scope, mut send: SendMessage) -> Result<CommandOutcome, Fault> {
         let message = &mut send.message;
         let Some(command) = message.command.clone() else { return Err(Fault::Internal) };
-        let place = ListCommands {
+        let list = ListCommands {
             context: message.context.clone(),
             task: message.task.clone(),
             settings: message.requested.clone(),
         };
-        let settings = self.requested_settings(scope, &place).await?;
+        let settings = self.requested_settings(scope, &list).await?;
         match self.agent.check_command(&command, &settings).await {
             Ok(exact) => {
                 message.parts = vec![Part::text(exact.line())];
@@ -95,19 +94,19 @@ impl SessionService {
         let watcher = Watcher::new(started.live.clone());
         let is_known = watcher.wait_until(|state| is_known(&state.view.progress, &id));
         let _ = tokio::time::timeout(STATUS_TIMEOUT, is_known).await;
-        let standing = status_of(&watcher.task().view(), &id);
-        Ok(CommandOutcome::Started { started, standing })
+        let status = status_of(&watcher.task().view(), &id);
+        Ok(CommandOutcome::Started { started, status })
     }
 
-    /// The settings of the named conversation, with those of `place` over them.
+    /// The settings of the named conversation, with those of `list` over them.
     async fn requested_settings(
         &self,
         scope: &Scope,
-        place: &ListCommands,
+        list: &ListCommands,
     ) -> Result<RequestedSettings, Fault> {
-        let mut context = place.context.clone();
+        let mut context = list.context.clone();
         let mut own = None;
-        if let Some(task) = &place.task {
+        if let Some(task) = &list.task {
             let view = match self.visible(scope, task).await {
                 Ok(live) => live.view(),
                 Err(fault) => {
@@ -121,7 +120,7 @@ impl SessionService {
         let said = match &context {
             Some(context) => {
                 let stores = &self.stores;
-                let except = place.task.as_ref();
+                let except = list.task.as_ref();
                 let earlier = conversation::earlier_tasks(
                     stores.index.as_ref(),
                     stores.log.as_ref(),
@@ -135,14 +134,14 @@ impl SessionService {
             }
             None => RequestedSettings::default(),
         };
-        Ok(match place.settings.as_deref() {
+        Ok(match list.settings.as_deref() {
             Some(settings) => settings.clone().over(said),
             None => said,
         })
     }
 }
 
-/// It is over, asks for something, waits for its turn, or is in the hands of the model.
+/// It is finished, asks for something, waits for its turn, or has prompted the model.
 fn is_known(progress: &Progress, id: &MessageId) -> bool {
     let prompted = progress.turn.phase == TurnPhase::Running && progress.work.prompted;
     progress.is_settled() || prompted || is_queued(progress, id)

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, DuplicateWindow, Fault, Message, MessageAnswers, Progress, Scope, SendMessage, TaskEnding,
-    TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer, visible_line,
+    Answerer, ContextId, DuplicateWindow, Fault, Message, MessageAnswers, Progress, Scope, SendMessage,
+    TaskEnding, TaskId, TaskKey, TaskState, TaskView, TurnPhase, visible_line,
 };
 use attache_store::ListQuery;
 
@@ -69,7 +69,7 @@ impl SessionService {
             (Some(view), 1) => Ok(Some(view.task.clone())),
             (Some(_), _) => Err(several(&waiting)),
             (None, _) => {
-                let by = answerer(scope, send.options.client.as_deref(), &message.id);
+                let by = Answerer::new(scope, send.options.client.as_deref(), &message.id);
                 views.iter().try_for_each(|view| refuse_late(view, send, &by))?;
                 Ok(None)
             }
@@ -85,6 +85,7 @@ impl SessionService {
         latest: Vec<TaskId>,
     ) -> Result<Vec<Arc<TaskView>>, Fault> {
         let mut tasks = self.tasks_in(scope, context, Some(TaskState::InputRequired)).await?;
+        tasks.extend(self.tasks_in(scope, context, Some(TaskState::AuthRequired)).await?);
         let in_memory = latest.into_iter().filter(|task| self.task_cache.find(&key(scope, task)).is_some());
         let others: Vec<_> = in_memory.filter(|task| !tasks.contains(task)).collect();
         tasks.extend(others);
@@ -123,7 +124,7 @@ fn is_answer_to(answers: &MessageAnswers, view: &TaskView) -> bool {
 }
 
 /// Refuses an answer, in words or as data, to a question of this task that another one has answered.
-fn refuse_late(view: &TaskView, send: &SendMessage, by: &str) -> Result<(), Fault> {
+fn refuse_late(view: &TaskView, send: &SendMessage, by: &Answerer) -> Result<(), Fault> {
     let SendMessage { message, answers, .. } = send;
     view.refuse_late_answer(answers, by, now())?;
     let data = answers.data_apart(message);

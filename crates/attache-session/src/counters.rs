@@ -1,4 +1,4 @@
-//! What the session has done, as numbers anyone may read at any time.
+//! Counters of the session.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -34,7 +34,7 @@ pub struct CountersSnapshot {
     pub tasks_running: u64,
     /// Tasks taken up again after a restart.
     pub tasks_recovered: u64,
-    /// Tasks whose log was found unreadable, and reads that met one of them.
+    /// Tasks whose log was found unreadable, and reads that met one of them or another damaged row.
     pub tasks_unreadable: u64,
     pub unreadable_reads: u64,
     pub store_failures: u64,

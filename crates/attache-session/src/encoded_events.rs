@@ -11,14 +11,14 @@ pub(crate) struct EncodedEvents {
 }
 
 impl EncodedEvents {
-    /// Appends the encoding in dialect number `dialect` to `out`. Calls `spell` only the first time.
-    pub(crate) fn write(&self, dialect: usize, out: &mut Vec<u8>, spell: impl FnOnce(&mut Vec<u8>)) {
+    /// Appends the encoding in dialect number `dialect` to `out`. Calls `encode` only the first time.
+    pub(crate) fn write(&self, dialect: usize, out: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>)) {
         let mut made = self.made.lock().ignore_poison();
         if let Some((_, known)) = made.iter().find(|(known, _)| *known == dialect) {
             return out.extend_from_slice(known);
         }
         let start = out.len();
-        spell(out);
+        encode(out);
         made.push((dialect, out[start..].into()));
     }
 }
@@ -28,12 +28,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_dialect_is_spelled_once() {
-        let spellings = EncodedEvents::default();
+    fn each_dialect_is_encoded_once() {
+        let events = EncodedEvents::default();
         let mut out = b"> ".to_vec();
-        spellings.write(0, &mut out, |out| out.extend_from_slice(b"zero "));
-        spellings.write(1, &mut out, |out| out.extend_from_slice(b"one "));
-        spellings.write(0, &mut out, |_| panic!("spelled before"));
+        events.write(0, &mut out, |out| out.extend_from_slice(b"zero "));
+        events.write(1, &mut out, |out| out.extend_from_slice(b"one "));
+        events.write(0, &mut out, |_| panic!("encoded before"));
         assert_eq!(out, b"> zero one zero ");
     }
 }

@@ -24,12 +24,12 @@ impl RenderedTask {
         &self,
         dialect: usize,
         out: &mut Vec<u8>,
-        spell: impl FnOnce(&TaskView, &mut Vec<u8>),
+        encode: impl FnOnce(&TaskView, &mut Vec<u8>),
     ) {
         if self.view.progress.is_final() {
-            self.whole.write(dialect, out, |out| spell(&self.view, out));
+            self.whole.write(dialect, out, |out| encode(&self.view, out));
         } else {
-            spell(&self.view, out);
+            encode(&self.view, out);
         }
     }
 }

@@ -50,10 +50,10 @@ impl Identity {
         scope: &Scope,
         message: &Message,
         digest: &Digest,
-        sameness: DuplicateRule,
+        duplicate_rule: DuplicateRule,
         number: u32,
     ) -> TaskId {
-        let (kind, content) = match sameness {
+        let (kind, content) = match duplicate_rule {
             DuplicateRule::IdAndContent => ("task", &*digest.0),
             DuplicateRule::Id => ("task of the message", ""),
         };

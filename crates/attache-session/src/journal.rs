@@ -1,4 +1,4 @@
-//! The agent records the facts of its turn here.
+//! The journal in which the agent records the facts of its turn.
 //!
 //! Facts are collected while an append is in flight and go together in the next one (idle: no delay; busy: larger
 //! batches). Only pieces of an answer may be delayed (`flush_timer`). Each fact is decided when it is recorded, on a copy
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use attache_domain::{Event, Fact, IgnorePoison, Intent, Progress, Seq, Step, TaskSummary, TaskView};
 use tokio::sync::Notify;
 
-use crate::TurnStopped;
+use crate::agent::{CurrentTask, TurnStopped};
 use crate::answer_message::AnswerMessage;
 use crate::history::{HistoryLimits, ends_turn};
 use crate::live_task::{Batch, number};
@@ -33,6 +33,10 @@ struct State {
     urgent: bool,
     /// A batch is being written.
     writing: bool,
+    /// Counts the facts that the agent has recorded, those that the latest batch reached, and those that are durable.
+    recorded: u64,
+    taken: u64,
+    durable: u64,
     stopped: bool,
     history: HistoryLimits,
     /// The history has reached its limit: only facts that end the turn are accepted.
@@ -48,6 +52,9 @@ impl Journal {
             pending: Vec::new(),
             urgent: false,
             writing: false,
+            recorded: 0,
+            taken: 0,
+            durable: 0,
             stopped: false,
             history,
             full: false,
@@ -88,7 +95,10 @@ impl Journal {
 
     /// Waits until everything recorded is durable. The task then also shows what others appended before. What they append
     /// later shows at the next record, which is decided again or stops this turn.
+    ///
+    /// What is recorded meanwhile is not waited for, so calls that show much do not hold up one that saves something.
     pub async fn flush(&self) -> Result<(), TurnStopped> {
+        let recorded = self.state().recorded;
         loop {
             let written = self.written.notified();
             {
@@ -96,9 +106,33 @@ impl Journal {
                 if state.stopped {
                     return Err(TurnStopped);
                 }
-                if state.pending.is_empty() && !state.writing {
+                if state.durable >= recorded {
                     return Ok(());
                 }
+                state.urgent = true;
+            }
+            written.await;
+        }
+    }
+
+    /// Waits until the answers and cancels that clients have recorded about calls count here, too.
+    pub async fn catch_up(&self, task: &CurrentTask) -> Result<(), TurnStopped> {
+        loop {
+            let written = self.written.notified();
+            {
+                let mut state = self.state();
+                if state.stopped {
+                    return Err(TurnStopped);
+                }
+                let recorded = task.interventions();
+                if state.ahead.work.interventions == recorded {
+                    return Ok(());
+                }
+                if state.pending.is_empty() && !state.writing {
+                    state.ahead = task.view().progress.clone();
+                    return Ok(());
+                }
+                // What is written now conflicts with what the clients recorded, and is decided again.
                 state.urgent = true;
             }
             written.await;
@@ -117,7 +151,9 @@ impl Journal {
 
     /// The batch that was taken is durable.
     pub(crate) fn flushed(&self) {
-        self.state().writing = false;
+        let mut state = self.state();
+        (state.writing, state.durable) = (false, state.taken);
+        drop(state);
         self.written.notify_waiters();
     }
 
@@ -139,7 +175,7 @@ impl Journal {
         let first = state.pending.first()?.seq;
         let events = std::mem::take(&mut state.pending);
         let ends_in_piece = events.last().is_some_and(|event| is_piece(&event.fact));
-        (state.urgent, state.writing) = (false, true);
+        (state.urgent, state.writing, state.taken) = (false, true, state.recorded);
         let summary = TaskSummary::of(&state.ahead);
         drop(state);
         if events.len() >= MAX_PENDING {
@@ -192,6 +228,7 @@ impl State {
     fn push(&mut self, fact: Fact) -> Result<(), TurnStopped> {
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
+                self.recorded += u64::from(!facts.is_empty());
                 self.urgent |= facts.iter().any(|fact| !may_be_delayed(fact));
                 number(&mut self.ahead, facts, &mut self.pending);
                 Ok(())

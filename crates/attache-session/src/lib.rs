@@ -6,6 +6,7 @@
 //!
 //! Not here: wire formats, and how a turn runs (that is the [`Agent`]).
 
+mod abandoned_calls;
 mod activity;
 mod agent;
 mod answer_message;
@@ -30,9 +31,11 @@ mod listing;
 mod live_task;
 mod media;
 mod open_task;
+mod options;
 mod outbox;
 mod push;
 mod quarantine;
+mod receive_message;
 mod replay;
 mod reservation;
 mod reserved_tasks;
@@ -49,7 +52,7 @@ mod task_cache;
 mod watcher;
 mod weight;
 
-pub use activity::{ActivityFeed, TaskActivity};
+pub use activity::{ActivityFeed, ActivityReader, TaskActivity};
 pub use agent::{
     Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, ToolsGuard,
     TurnRequest, TurnStopped,
@@ -61,12 +64,13 @@ pub use follow::Follower;
 pub use history::HistoryLimits;
 pub use journal::Journal;
 pub use listing::TaskPage;
+pub use options::SessionOptions;
 pub use outbox::{
     DeliveryResult, OutboxStats, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload,
     PushSender, PushSettings,
 };
 pub use reservation::Reservation;
-pub use service::{SendReply, SessionOptions, SessionService, StartError, StartedTask};
+pub use service::{SendReply, SessionService, StartError, StartedTask};
 pub use store_health::{StoreFault, store_fault};
 pub use subscription::{FutureFollower, Subscription, WhenFinished};
 pub use tail::TailEntry;

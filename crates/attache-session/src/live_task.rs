@@ -29,6 +29,8 @@ pub(crate) struct LiveTask {
     state: Mutex<LiveTaskState>,
     /// Wakes the runner for what others appended.
     pub(crate) runner_wakeup: Notify,
+    /// Wakes the turn for answers and cancels of clients about its calls.
+    pub(crate) intervened: Notify,
 }
 
 pub(crate) struct LiveTaskState {
@@ -73,6 +75,7 @@ impl LiveTask {
             log,
             counters,
             runner_wakeup: Notify::new(),
+            intervened: Notify::new(),
             state: Mutex::new(LiveTaskState {
                 view: Arc::new(view),
                 wakers: Wakers::default(),
@@ -189,6 +192,7 @@ impl LiveTask {
         let LiveTaskState { view, tail, wakers, cancel_requested: cancel_wanted, store_failed, .. } =
             &mut *guard;
         let mut woken = Vec::new();
+        let interventions = view.progress.work.interventions;
         for event in events {
             if event.seq != view.progress.head.next() {
                 continue; // Another reader of the log was quicker.
@@ -203,6 +207,9 @@ impl LiveTask {
         let view = view.clone();
         wakers.take(&mut woken);
         drop(guard);
+        if view.progress.work.interventions != interventions {
+            self.intervened.notify_waiters();
+        }
         woken.into_iter().for_each(Waker::wake);
         view
     }

@@ -1,4 +1,4 @@
-//! Which media types the agent takes and gives.
+//! The media types that the agent accepts and sends.
 
 use attache_domain::{Fault, Part, PartContent};
 

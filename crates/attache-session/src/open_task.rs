@@ -1,4 +1,4 @@
-//! Opening tasks: a new message gets one, and a message that came before leads to the one it has.
+//! Opens tasks: a new message opens one, a repeated message finds the one it opened.
 //!
 //! The id of a task follows from what was said and from how often it was said before, so that sends at the same time, and
 //! those after a crash, agree on it. The tasks of one message are numbered without a gap, and each begins when the one
@@ -17,7 +17,8 @@ use crate::identity::{digest, new_context};
 use crate::live_task::now;
 use crate::media;
 use crate::outbox::OutboxGuard;
-use crate::service::{StartedTask, internal, refuse_another, sender};
+use crate::receive_message::{refuse_another, sender};
+use crate::service::{StartedTask, internal};
 
 /// A task that is to be opened.
 pub(crate) struct NewTask {
@@ -33,7 +34,7 @@ impl SessionService {
     ) -> Result<(StartedTask, Option<OutboxGuard>), Fault> {
         let digest = digest(&send.message);
         let duplicates = self.duplicates(&send);
-        let place = |number| {
+        let new_task = |number| {
             let task = self.identity.task(scope, &send.message, &digest, send.options.duplicate_rule, number);
             NewTask { key: TaskKey { scope: scope.clone(), task }, duplicates }
         };
@@ -41,15 +42,15 @@ impl SessionService {
         // Most messages are new. It is looked up first where a wrong guess would have to be taken back.
         let may_guess = send.options.duplicate_rule == DuplicateRule::Id
             || (duplicates == DuplicateWindow::InFlight && send.configuration.push.is_none());
-        if !may_guess && let Some(latest) = self.latest_number(place).await? {
-            let counts = self.find_duplicate(&place(latest), &send.message.id, &digest).await?.is_some();
+        if !may_guess && let Some(latest) = self.latest_number(new_task).await? {
+            let counts = self.find_duplicate(&new_task(latest), &send.message.id, &digest).await?.is_some();
             number = if counts { latest } else { latest + 1 };
         }
         loop {
-            if let Some(opened) = self.open_as(place(number), send.clone(), digest.clone()).await? {
+            if let Some(opened) = self.open_as(new_task(number), send.clone(), digest.clone()).await? {
                 return Ok(opened);
             }
-            number = self.latest_number(place).await?.unwrap_or(0).max(number + 1);
+            number = self.latest_number(new_task).await?.unwrap_or(0).max(number + 1);
         }
     }
 
@@ -57,7 +58,7 @@ impl SessionService {
     /// is over.
     pub(crate) async fn open_as(
         &self,
-        place: NewTask,
+        new_task: NewTask,
         mut send: SendMessage,
         digest: Digest,
     ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
@@ -65,11 +66,11 @@ impl SessionService {
         let request = send.configuration.push.take();
         let reply = self.agent.reply_shape(&send.message);
         let request = request.filter(|_| reply == ReplyShape::Task);
-        let enlisted = self.register_push(&place.key, request, Seq::START.next()).await?;
-        match self.append_opening(place, send, digest, reply).await {
-            Ok(Some(started)) => Ok(Some((started, enlisted.map(|enlisted| enlisted.hold)))),
+        let registered = self.register_push(&new_task.key, request, Seq::START.next()).await?;
+        match self.append_opening(new_task, send, digest, reply).await {
+            Ok(Some(started)) => Ok(Some((started, registered.map(|registered| registered.guard)))),
             refused => {
-                self.discard_push(enlisted).await;
+                self.discard_push(registered).await;
                 refused.map(|_| None)
             }
         }
@@ -77,14 +78,14 @@ impl SessionService {
 
     async fn append_opening(
         &self,
-        place: NewTask,
+        new_task: NewTask,
         send: SendMessage,
         digest: Digest,
         reply: ReplyShape,
     ) -> Result<Option<StartedTask>, Fault> {
-        let NewTask { key, .. } = &place;
+        let NewTask { key, .. } = &new_task;
         let scope = &key.scope;
-        let (message, sameness) = (send.message.id.clone(), send.options.duplicate_rule);
+        let (message, duplicate_rule) = (send.message.id.clone(), send.options.duplicate_rule);
         let context = send.message.context.clone().unwrap_or_else(new_context);
         let opening = OpenTask {
             task: key.task.clone(),
@@ -112,10 +113,10 @@ impl SessionService {
             }
             // The message came before. If that still counts, the caller sees the task from its start.
             Err(StoreError::Conflict { .. }) => {
-                let Some(live) = self.find_duplicate(&place, &message, &digest).await? else {
+                let Some(live) = self.find_duplicate(&new_task, &message, &digest).await? else {
                     return Ok(None);
                 };
-                if sameness == DuplicateRule::Id {
+                if duplicate_rule == DuplicateRule::Id {
                     live.with_progress(|progress| refuse_another(progress, &message, &digest))?;
                 }
                 let view = self.as_of(&live, Seq::START.next()).await?;

@@ -45,7 +45,7 @@ use stored::{ACTIVE, ConfigKey, StoredPushStatus};
 use write_queue::{WriteQueue, WriteReceipt};
 
 pub(crate) struct Outbox {
-    courier: Arc<dyn PushSender>,
+    sender: Arc<dyn PushSender>,
     options: PushOptions,
     records: Arc<dyn Records>,
     log: Arc<dyn EventLog>,
@@ -132,9 +132,9 @@ impl Outbox {
         task_cache: Arc<TaskCache>,
         counters: Arc<Counters>,
     ) -> Result<Arc<Self>, StoreError> {
-        let PushSettings { sender: courier, options } = settings;
+        let PushSettings { sender, options } = settings;
         let outbox = Arc::new(Self {
-            courier,
+            sender,
             records: stores.records.clone(),
             log: stores.log.clone(),
             task_cache,
@@ -165,11 +165,19 @@ impl Outbox {
         self.ledger.wait().await;
     }
 
-    /// Continues the configurations that were active when the store was last used.
+    /// Continues the configurations that were active when the store was last used. If the list of them cannot be read,
+    /// the start goes on; the next message to a task finds its configurations again.
     async fn resume_active(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut after: Option<String> = None;
         loop {
-            let page = self.records.list_prefix(ACTIVE, "", after.as_deref(), PAGE).await?;
+            let page = match self.records.list_prefix(ACTIVE, "", after.as_deref(), PAGE).await {
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    self.counters.quarantine.count_read();
+                    tracing::error!(%error, "the list of active push configurations cannot be read");
+                    return Ok(());
+                }
+                page => page?,
+            };
             for record in &page {
                 match ConfigKey::parse(&record.key) {
                     Some(key) => self.resume(key).await?,
@@ -260,8 +268,8 @@ impl TaskConfigs {
 }
 
 impl ConfigSlot {
-    fn new(active: Arc<ActiveConfig>, standing: StoredPushStatus) -> Self {
-        Self { active, status: standing, next_attempt: None, sending_since: None, rest: RestState::No }
+    fn new(active: Arc<ActiveConfig>, status: StoredPushStatus) -> Self {
+        Self { active, status, next_attempt: None, sending_since: None, rest: RestState::No }
     }
 
     fn shown(&self) -> PushStatus {

@@ -1,4 +1,4 @@
-//! Push configurations: kept as records, one by one, beside the task they are about.
+//! Push configurations of tasks, kept as records.
 
 use std::sync::Arc;
 
@@ -86,9 +86,9 @@ impl SessionService {
     }
 
     /// Held while a task changes, so that its configurations are active.
-    pub(crate) async fn hold(&self, key: &TaskKey) -> Result<Option<OutboxGuard>, Fault> {
+    pub(crate) async fn guard_outbox(&self, key: &TaskKey) -> Result<Option<OutboxGuard>, Fault> {
         match &self.outbox {
-            Some(outbox) => outbox.hold(key).await.map(Some).map_err(internal),
+            Some(outbox) => outbox.guard(key).await.map(Some).map_err(internal),
             None => Ok(None),
         }
     }
@@ -107,10 +107,10 @@ impl SessionService {
     }
 
     /// The message was refused: what it brought is not kept.
-    pub(crate) async fn discard_push(&self, enlisted: Option<RegisteredConfig>) {
-        let (Some(outbox), Some(enlisted)) = (&self.outbox, enlisted) else { return };
-        if enlisted.is_new
-            && let Err(error) = outbox.delete(enlisted.hold.task(), &enlisted.kept.config.id).await
+    pub(crate) async fn discard_push(&self, registered: Option<RegisteredConfig>) {
+        let (Some(outbox), Some(registered)) = (&self.outbox, registered) else { return };
+        if registered.is_new
+            && let Err(error) = outbox.delete(registered.guard.task(), &registered.kept.config.id).await
         {
             internal(error);
         }

@@ -28,7 +28,7 @@ pub(crate) struct Quarantine {
 impl Quarantine {
     /// A read of the task's log has failed for what is stored.
     pub(crate) fn add(&self, key: &TaskKey, error: &StoreError) {
-        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.count_read();
         let mut tasks = self.tasks.lock().ignore_poison();
         if tasks.len() < MAX_NAMED && tasks.insert(key.clone()) {
             tracing::error!(
@@ -38,12 +38,17 @@ impl Quarantine {
         }
     }
 
+    /// A read has failed for what is stored. The caller names it in the server's log.
+    pub(crate) fn count_read(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Tasks found unreadable since the start.
     pub(crate) fn tasks(&self) -> u64 {
         self.tasks.lock().ignore_poison().len() as u64
     }
 
-    /// Reads that met one of them.
+    /// Reads that met one of them, or another row that cannot be read.
     pub(crate) fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
 //! Tasks that have an id and wait for their first message.
 //!
 //! Some clients ask for a task before they have anything to say. Nothing has happened to it yet, so there is no fact to
-//! log: a record keeps what was asked for, until the first message opens the task under its id, the task is canceled, or a
-//! day has passed and no client reads it.
+//! log: a record keeps what was asked for, until the first message opens the task under its id, the task is canceled, or
+//! the reservation timeout (a day) has passed and no client reads it.
 
 use std::sync::Arc;
 
@@ -25,9 +25,6 @@ use crate::subscription::Subscription;
 use crate::{Follower, SessionService};
 
 const SPACE: &str = "reserved";
-
-/// How long an id waits for a message.
-const RESERVATION_SECONDS: i64 = 24 * 3600;
 
 /// Of a reserved id.
 const ID_LENGTH: usize = 36;
@@ -94,20 +91,44 @@ impl SessionService {
         Ok(task)
     }
 
-    /// Reads the reservations back. Those of tasks that exist, and those that have expired, are deleted.
+    /// Reads the reservations back. Those of tasks that exist, and those that have expired, are deleted. Damage costs
+    /// the reservations that cannot be read, never the start.
     pub(crate) async fn load_reserved(&self) -> Result<(), StoreError> {
         let mut last: Option<String> = None;
         loop {
-            let records = self.stores.records.list_prefix(SPACE, "", last.as_deref(), LOADED_AT_ONCE).await?;
+            let listed = self.stores.records.list_prefix(SPACE, "", last.as_deref(), LOADED_AT_ONCE).await;
+            let records = match listed {
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    self.counters.quarantine.count_read();
+                    tracing::error!(%error, "the reserved ids cannot be read; those not read yet are not listed");
+                    return Ok(());
+                }
+                listed => listed?,
+            };
             let mut outdated = Vec::new();
             for record in &records {
-                match (key_of(&record.key), read(&record.value)) {
-                    (Some(key), Some(reserved))
-                        if !reserved.is_old() && self.stores.index.summary(&key).await?.is_none() =>
-                    {
-                        self.reserved_tasks.insert(&key, reserved.at, reserved.context);
+                let found = match (key_of(&record.key), read(&record.value)) {
+                    (Some(key), Some(reserved)) if !self.is_old(&reserved) => Some((key, reserved)),
+                    _ => None,
+                };
+                let Some((key, reserved)) = found else {
+                    outdated.push(RecordChange::Delete { space: SPACE, key: record.key.clone() });
+                    continue;
+                };
+                match self.stores.index.summary(&key).await {
+                    Ok(None) => self.reserved_tasks.insert(&key, reserved.at, reserved.context),
+                    Ok(Some(_)) => {
+                        outdated.push(RecordChange::Delete { space: SPACE, key: record.key.clone() });
                     }
-                    _ => outdated.push(RecordChange::Delete { space: SPACE, key: record.key.clone() }),
+                    // Only the log says now whether the task was opened, so the record stays.
+                    Err(error @ StoreError::Corrupt { .. }) => {
+                        self.counters.quarantine.count_read();
+                        tracing::error!(
+                            task = %key.task, %error,
+                            "the index row of a reserved task cannot be read; the task is not listed"
+                        );
+                    }
+                    Err(error) => return Err(error),
                 }
             }
             if !outdated.is_empty() {
@@ -133,7 +154,8 @@ impl SessionService {
             }
             found => found.map_err(internal)?,
         };
-        let counts = |reserved: &StoredReservation| !reserved.is_old() || self.reserved_tasks.is_read(key);
+        let counts =
+            |reserved: &StoredReservation| !self.is_old(reserved) || self.reserved_tasks.is_read(key);
         Ok(found.and_then(|value| read(&value)).filter(counts))
     }
 
@@ -224,12 +246,16 @@ impl SessionService {
     }
 
     async fn expired_reservations(&self) -> Result<Vec<RecordChange>, Fault> {
-        let oldest = self.stores.records.list_prefix(SPACE, "", None, MAX_CLEARED).await.map_err(internal)?;
+        let oldest = match self.stores.records.list_prefix(SPACE, "", None, MAX_CLEARED).await {
+            // Nothing is cleared away then; a new reservation does not depend on it.
+            Err(StoreError::Corrupt { .. }) => Vec::new(),
+            oldest => oldest.map_err(internal)?,
+        };
         let mut changes = Vec::new();
         for record in oldest {
             let key = key_of(&record.key);
             let is_read = key.as_ref().is_some_and(|key| self.reserved_tasks.is_read(key));
-            if !is_read && read(&record.value).is_none_or(|reserved| reserved.is_old()) {
+            if !is_read && read(&record.value).is_none_or(|reserved| self.is_old(&reserved)) {
                 if let Some(key) = key {
                     self.reserved_tasks.remove(&key);
                 }
@@ -237,6 +263,16 @@ impl SessionService {
             }
         }
         Ok(changes)
+    }
+
+    /// It expires unless a client reads it.
+    fn is_old(&self, reserved: &StoredReservation) -> bool {
+        reserved.at < self.oldest_reservation()
+    }
+
+    /// Reservations from before have expired.
+    pub(crate) fn oldest_reservation(&self) -> Timestamp {
+        now().checked_sub(self.options.reservation_timeout).unwrap_or(Timestamp::MIN)
     }
 }
 
@@ -256,11 +292,6 @@ impl StoredReservation {
         };
         Event { seq: Seq::START.next(), at: self.at, fact: opening.decide() }
     }
-
-    /// It expires unless a client reads it.
-    fn is_old(&self) -> bool {
-        now().as_second() - self.at.as_second() > RESERVATION_SECONDS
-    }
 }
 
 fn read(value: &[u8]) -> Option<StoredReservation> {
@@ -268,12 +299,12 @@ fn read(value: &[u8]) -> Option<StoredReservation> {
 }
 
 /// The id first, for the sake of the order.
-fn name(TaskKey { scope, task }: &TaskKey) -> String {
+pub(crate) fn name(TaskKey { scope, task }: &TaskKey) -> String {
     format!("{task} {}:{}{}", scope.tenant.len(), scope.tenant, scope.owner)
 }
 
 /// The task of a record.
-fn key_of(name: &str) -> Option<TaskKey> {
+pub(crate) fn key_of(name: &str) -> Option<TaskKey> {
     let (task, scope) = name.split_once(' ')?;
     let (length, names) = scope.split_once(':')?;
     let (tenant, owner) = names.split_at_checked(length.parse().ok()?)?;

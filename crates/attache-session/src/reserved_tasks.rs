@@ -1,4 +1,4 @@
-//! The reserved ids in memory: which a caller has, and who waits for their first message.
+//! The reserved task ids in memory, and the clients that wait for their first message.
 //!
 //! The records are the truth; they are read when the session starts.
 
@@ -14,6 +14,8 @@ const MAX_RESERVED: usize = 10_000;
 #[derive(Default)]
 pub(crate) struct ReservedTasks {
     callers: Mutex<HashMap<Scope, BTreeMap<TaskId, ReservedTask>>>,
+    /// The readers of all tasks of a caller.
+    connected: Mutex<HashMap<Scope, usize>>,
 }
 
 struct ReservedTask {
@@ -26,6 +28,12 @@ struct ReservedTask {
 pub(crate) struct ReservedReader {
     tasks: Arc<ReservedTasks>,
     key: TaskKey,
+}
+
+/// Held by a reader of all tasks of a caller. While it lives, none of the caller's reservations expires.
+pub(crate) struct ReservedTasksReader {
+    tasks: Arc<ReservedTasks>,
+    scope: Scope,
 }
 
 impl ReservedTasks {
@@ -61,7 +69,16 @@ impl ReservedTasks {
     }
 
     pub(crate) fn is_read(&self, key: &TaskKey) -> bool {
-        self.find(key, |task| task.readers > 0).unwrap_or(false)
+        self.is_connected(&key.scope) || self.find(key, |task| task.readers > 0).unwrap_or(false)
+    }
+
+    fn is_connected(&self, scope: &Scope) -> bool {
+        self.connected.lock().ignore_poison().contains_key(scope)
+    }
+
+    pub(crate) fn read_all(self: &Arc<Self>, scope: &Scope) -> ReservedTasksReader {
+        *self.connected.lock().ignore_poison().entry(scope.clone()).or_default() += 1;
+        ReservedTasksReader { tasks: self.clone(), scope: scope.clone() }
     }
 
     fn find<T>(&self, key: &TaskKey, look: impl FnOnce(&mut ReservedTask) -> T) -> Option<T> {
@@ -74,16 +91,18 @@ impl ReservedTasks {
         ReservedReader { tasks: self.clone(), key: key.clone() }
     }
 
-    /// Adds the ids that the query asks for to a page of tasks.
-    pub(crate) fn add_to(&self, query: &ListQuery, page: &mut IndexPage) {
+    /// Adds the ids that the query asks for to a page of tasks. Those from before `oldest` have expired, unless they are read.
+    pub(crate) fn add_to(&self, query: &ListQuery, oldest: Timestamp, page: &mut IndexPage) {
         if query.state.is_some_and(|state| state != TaskState::Submitted) {
             return;
         }
         let place = |cursor: &ListCursor| (cursor.status_at, cursor.task.clone());
+        let is_connected = self.is_connected(&query.scope);
         let callers = self.callers.lock().ignore_poison();
         let Some(tasks) = callers.get(&query.scope) else { return };
         let is_wanted = |task: &ReservedTask| {
-            query.context.as_ref().is_none_or(|context| *context == task.context)
+            (task.at >= oldest || task.readers > 0 || is_connected)
+                && query.context.as_ref().is_none_or(|context| *context == task.context)
                 && query.since.is_none_or(|since| task.at >= since)
         };
         let wanted = tasks.iter().filter(|(_, task)| is_wanted(task));
@@ -98,6 +117,18 @@ impl ReservedTasks {
         page.tasks.sort_by_key(|cursor| std::cmp::Reverse(place(cursor)));
         page.more |= page.tasks.len() > query.limit;
         page.tasks.truncate(query.limit);
+    }
+}
+
+impl Drop for ReservedTasksReader {
+    fn drop(&mut self) {
+        let mut connected = self.tasks.connected.lock().ignore_poison();
+        if let Some(count) = connected.get_mut(&self.scope) {
+            *count -= 1;
+            if *count == 0 {
+                connected.remove(&self.scope);
+            }
+        }
     }
 }
 
@@ -141,11 +172,11 @@ mod tests {
     fn pages_hold_tasks_and_reserved_ids_in_the_order_of_time() {
         let tasks = reserved();
         let mut page = IndexPage { tasks: vec![cursor(5, "t5"), cursor(3, "t3")], more: false, total: 2 };
-        tasks.add_to(&query(None), &mut page);
+        tasks.add_to(&query(None), at(0), &mut page);
         assert_eq!(page.tasks, [cursor(6, "r6"), cursor(5, "t5"), cursor(4, "r4")]);
         assert_eq!((page.more, page.total), (true, 5));
         let mut page = IndexPage { tasks: vec![cursor(3, "t3")], more: false, total: 2 };
-        tasks.add_to(&query(Some(cursor(4, "r4"))), &mut page);
+        tasks.add_to(&query(Some(cursor(4, "r4"))), at(0), &mut page);
         assert_eq!(page.tasks, [cursor(3, "t3"), cursor(1, "r1")]);
         assert_eq!((page.more, page.total), (false, 5));
     }
@@ -157,7 +188,7 @@ mod tests {
             let mut query = query(None);
             change(&mut query);
             let mut page = IndexPage::default();
-            tasks.add_to(&query, &mut page);
+            tasks.add_to(&query, at(0), &mut page);
             page.tasks.len()
         };
         assert_eq!(listed(|_| {}), 3);
@@ -165,6 +196,28 @@ mod tests {
         assert_eq!(listed(|query| query.state = Some(TaskState::Working)), 0);
         assert_eq!(listed(|query| query.context = Some("d".into())), 0);
         assert_eq!(listed(|query| query.since = Some(at(4))), 2);
+    }
+
+    #[test]
+    fn what_has_expired_is_listed_only_while_it_is_read() {
+        let tasks = reserved();
+        let listed = || {
+            let mut page = IndexPage::default();
+            tasks.add_to(&query(None), at(5), &mut page);
+            page.tasks.len()
+        };
+        assert_eq!(listed(), 1);
+        let reader = tasks.read(&key("r1"));
+        assert_eq!(listed(), 2);
+        drop(reader);
+        let (one, two) = (tasks.read_all(&key("").scope), tasks.read_all(&key("").scope));
+        assert!(listed() == 3 && tasks.is_read(&key("r1")));
+        drop(one);
+        assert_eq!(listed(), 3);
+        drop(two);
+        assert!(listed() == 1 && !tasks.is_read(&key("r1")));
+        let _other = tasks.read_all(&Scope::new("", "you"));
+        assert_eq!(listed(), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Coming back: a task as of a cursor, and everything after it.
+//! Resumes a stream: a task as of a cursor, and all events after it.
 
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl SessionService {
         if at >= now.progress.head {
             return Ok(Some(now.clone()));
         }
-        // The opening is part of every task that anybody sees.
+        // Every visible task has its opening.
         let view = match live.view_at(at.max(Seq::START.next())).await {
             // It is in memory, and what is stored of it cannot be read: as good as not kept.
             Err(error @ StoreError::Corrupt { .. }) => {

@@ -1,4 +1,4 @@
-//! Works on one task until it is at rest: look, do the next step, record, again.
+//! Works on one task until it rests: read, run the next step, record, repeat.
 //!
 //! One runner owns a running task. A restart is the same loop on a view folded from the log.
 
@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
+use crate::abandoned_calls::{AbandonedCalls, OpenCalls};
 use crate::context_queues::{ContextPermit, ContextPermitFuture, ContextQueues};
 use crate::flush_timer::FlushTimer;
 use crate::history::{HistoryLimits, stopped_calls};
@@ -24,6 +25,7 @@ pub(crate) struct Runner {
     pub(crate) live: Arc<LiveTask>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) index: Arc<dyn TaskIndex>,
+    pub(crate) abandoned_calls: AbandonedCalls,
     pub(crate) contexts: Arc<ContextQueues>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) history: HistoryLimits,
@@ -245,14 +247,27 @@ impl Runner {
 
     /// The request to cancel is recorded first: after a crash in between, the next start continues with it.
     async fn cancel(&self) {
+        let open = OpenCalls::of(&self.live);
         self.record(Intent::Cancel).await;
         self.record_changes().await;
-        self.record(Intent::Record(Fact::TaskCanceled)).await;
+        self.end_calls(open, Intent::Record(Fact::TaskCanceled)).await;
     }
 
     async fn stop_turn(&self, turn: u32) {
+        let open = OpenCalls::of(&self.live);
         self.record_changes().await;
-        self.record(Intent::StopTurn { turn }).await;
+        self.end_calls(open, Intent::StopTurn { turn }).await;
+    }
+
+    /// Records `end`, with which the open calls are over, and tells their peers. After a crash in between, the next start does.
+    async fn end_calls(&self, open: Option<OpenCalls>, end: Intent) {
+        if let Some(open) = &open {
+            self.abandoned_calls.remember(open).await;
+        }
+        self.record(end).await;
+        if let Some(open) = open {
+            self.abandoned_calls.tell(open).await;
+        }
     }
 
     /// What the turn under way has changed so far.

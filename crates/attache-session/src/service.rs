@@ -1,70 +1,35 @@
-//! The one door: every surface asks here, and nowhere else.
+//! The session service: the only way to read and change tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    ANSWER, CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent,
-    ListTasks, Message, MessageAnswers, MessageId, Progress, ReplyShape, Right, Rights, Scope, SendMessage,
-    SendOptions, Sender, Seq, TaskEnding, TaskId, TaskKey, TaskState, TaskView, TurnPhase, answerer,
+    Cursor, Fault, GetTask, Message, ReplyShape, Right, Scope, SendMessage, Seq, TaskId, TaskKey, TaskView,
+    TurnPhase,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::abandoned_calls::AbandonedCalls;
 use crate::activity::Activity;
 use crate::context_queues::ContextQueues;
 use crate::finished_tasks::{FinishedTasks, RenderedTask};
-use crate::history::HistoryLimits;
-use crate::identity::{Identity, digest};
-use crate::listing::{self, TaskPage};
-use crate::live_task::{LiveTask, RecordError, now};
-use crate::outbox::{Outbox, OutboxGuard};
+use crate::identity::Identity;
+use crate::live_task::{LiveTask, RecordError};
+use crate::options::SessionOptions;
+use crate::outbox::Outbox;
 use crate::reserved_tasks::ReservedTasks;
 use crate::runner::Runner;
 use crate::store_health::{StoreFault, store_fault};
 use crate::subscription::Subscription;
 use crate::task_cache::TaskCache;
 use crate::watcher::Watcher;
-use crate::weight::weight_of_view;
-use crate::{Agent, Counters, Follower, PushSettings, media, replay};
+use crate::{Agent, Counters, Follower, media, replay};
 
 /// A monitor that asks how things are waits no longer than this for the store to be read.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Options of the session.
-#[derive(Debug, Clone)]
-pub struct SessionOptions {
-    /// Media types taken in message parts; `image/*` and `*/*` work.
-    pub input_modes: Vec<String>,
-    /// Media types the agent may produce.
-    pub output_modes: Vec<String>,
-    /// How long a cancel call waits for the task to stop before it answers with the state that holds.
-    pub cancel_patience: Duration,
-    /// A message that names a context but no task is the answer to the one task of the context that waits for input.
-    pub answer_by_context: bool,
-    /// Who carries push notifications; without it there are none.
-    pub push: Option<PushSettings>,
-    /// How long a message that is sent again counts as the same, for callers to whom an id alone does not say it.
-    pub duplicate_sends: DuplicateWindow,
-    /// How long the history of a task may become.
-    pub history: HistoryLimits,
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self {
-            input_modes: vec!["*/*".into()],
-            output_modes: vec!["text/plain".into()],
-            cancel_patience: Duration::from_secs(5),
-            answer_by_context: true,
-            duplicate_sends: DuplicateWindow::default(),
-            push: None,
-            history: HistoryLimits::default(),
-        }
-    }
-}
 
 pub struct SessionService {
     pub(crate) stores: Stores,
@@ -72,6 +37,7 @@ pub struct SessionService {
     pub(crate) options: SessionOptions,
     pub(crate) identity: Identity,
     pub(crate) task_cache: Arc<TaskCache>,
+    pub(crate) abandoned_calls: AbandonedCalls,
     finished: FinishedTasks,
     contexts: Arc<ContextQueues>,
     /// Notified whenever a reserved task is opened.
@@ -110,7 +76,7 @@ pub struct StartedTask {
 }
 
 impl SessionService {
-    /// Opens the door and takes up every task that was being worked on when the log last stopped.
+    /// Starts the service and resumes every task that was at work when the server last stopped.
     pub async fn start(
         stores: Stores,
         agent: Arc<dyn Agent>,
@@ -122,12 +88,21 @@ impl SessionService {
             Some(push) => Some(Outbox::start(push, &stores, task_cache.clone(), counters.clone()).await?),
             None => None,
         };
+        let (runners, stop) = (TaskTracker::new(), CancellationToken::new());
+        let abandoned_calls = AbandonedCalls {
+            agent: agent.clone(),
+            index: stores.index.clone(),
+            records: stores.records.clone(),
+            tracker: runners.clone(),
+            stop: stop.clone(),
+        };
         let session = Arc::new(Self {
             stores,
             agent,
             options,
             identity,
             task_cache,
+            abandoned_calls,
             finished: FinishedTasks::default(),
             contexts: Arc::default(),
             promises: Arc::default(),
@@ -135,10 +110,11 @@ impl SessionService {
             activity: Activity::default(),
             counters,
             outbox,
-            runners: TaskTracker::new(),
-            stop: CancellationToken::new(),
+            runners,
+            stop,
         });
         session.load_reserved().await?;
+        session.tell_left_peers().await;
         for key in session.stores.index.unfinished().await? {
             match session.live_task(&key).await {
                 Ok(Some(live)) => {
@@ -202,13 +178,13 @@ impl SessionService {
         media::check_input(&send.message.parts, &self.options.input_modes)?;
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
         self.agent.check(&send.message)?;
-        let (started, hold) = match send.message.task.clone() {
+        let (started, guard) = match send.message.task.clone() {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
         };
         self.activity.announce(&started.live.key, started.before());
         self.run(&started.live);
-        drop(hold);
+        drop(guard);
         Ok(started)
     }
 
@@ -282,117 +258,6 @@ impl SessionService {
             .ok_or_else(|| Fault::TaskNotFound { task: get.task.clone() })
     }
 
-    pub async fn list(&self, scope: &Scope, list: &ListTasks) -> Result<TaskPage, Fault> {
-        let query = listing::query(scope, list)?;
-        let mut listed = self.stores.index.list(&query).await.map_err(internal)?;
-        self.reserved_tasks.add_to(&query, &mut listed);
-        // Few at first, for they may be large; a page that is large enough ends early.
-        let (mut tasks, mut weight, mut shown) = (Vec::new(), 0, 0);
-        while shown < listed.tasks.len() && weight < listing::MAX_PAGE_WEIGHT {
-            let next = (shown * 2).max(listing::FIRST_READ_SIZE).min(listed.tasks.len());
-            let places = &listed.tasks[shown..next];
-            let keys = places.iter().map(|place| TaskKey { scope: scope.clone(), task: place.task.clone() });
-            let views = self.views(keys.collect()).await.map_err(internal)?;
-            weight += views.iter().map(|view| weight_of_view(view)).sum::<usize>();
-            tasks.extend(views);
-            shown = next;
-        }
-        let next_page_token = match listed.tasks.get(..shown).and_then(<[_]>::last) {
-            Some(last) if listed.more || shown < listed.tasks.len() => listing::token(scope, list, last),
-            _ => String::new(),
-        };
-        // Some may have moved on since the index chose them.
-        tasks.retain(|view| list.state.is_none_or(|state| view.status.state == state));
-        Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })
-    }
-
-    async fn receive(
-        &self,
-        scope: &Scope,
-        task: TaskId,
-        mut send: SendMessage,
-    ) -> Result<(StartedTask, Option<OutboxGuard>), Fault> {
-        let live = match self.visible(scope, &task).await {
-            Err(Fault::TaskNotFound { .. }) => {
-                let key = TaskKey { scope: scope.clone(), task };
-                if let Some(opened) = self.open_reserved(&key, &send).await? {
-                    return Ok(opened);
-                }
-                // Another message may have opened it since.
-                self.visible(scope, &key.task).await?
-            }
-            found => found?,
-        };
-        let head = live.with_progress(|progress| progress.head);
-        let enlisted = self.register_push(&live.key, send.configuration.push.take(), head).await?;
-        let hold = if enlisted.is_none() { self.hold(&live.key).await? } else { None };
-        match self.append_message(scope, live, send).await {
-            Ok(started) => Ok((started, enlisted.map(|enlisted| enlisted.hold).or(hold))),
-            Err(fault) => {
-                self.discard_push(enlisted).await;
-                Err(fault)
-            }
-        }
-    }
-
-    async fn append_message(
-        &self,
-        scope: &Scope,
-        live: Arc<LiveTask>,
-        send: SendMessage,
-    ) -> Result<StartedTask, Fault> {
-        let duplicates = self.duplicates(&send);
-        let SendMessage { message, answers, options: manner, .. } = send;
-        let digest = digest(&message);
-        let message = Message { sender: Some(sender(scope, &manner)), ..message };
-        if manner.duplicate_rule == DuplicateRule::Id {
-            live.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
-        }
-        let by = answerer(scope, manner.client.as_deref(), &message.id);
-        let is_known = |progress: &Progress| progress.has_received(&message.id, &digest, duplicates);
-        let view = live.view();
-        if !manner.rights.prompt && is_known(&view.progress) {
-            // An answer that is sent again. Were its turn over by now, it would be taken for a prompt.
-            return Ok(StartedTask { live, view, bare: false, shown_again: 0, recorded: 0 });
-        }
-        let said = read(&view, &message, &answers, &by, is_known)?;
-        drop(view);
-        said.check(manner.rights)?;
-        let sign = |(call, answer): (CallId, CallAnswer)| {
-            let message = Some((message.id.clone(), digest.clone()));
-            (call, CallAnswer { message, by: Some(by.clone()), ..answer })
-        };
-        let mut answered = 0;
-        let intent = match said {
-            MessageContent::Prompt(message) => Intent::Receive {
-                message,
-                digest: digest.clone(),
-                reopens: manner.ending != Some(TaskEnding::Completes),
-                duplicates,
-            },
-            MessageContent::Answers { answers, rest } => {
-                let prompt = rest.map(|rest| (rest, digest.clone()));
-                answered = answers.len() as u64;
-                Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
-            }
-        };
-        let queued = live.with_progress(|progress| progress.queue.len());
-        let (view, recorded) = match live.record(intent).await {
-            // It was recorded when it seemed to fail, and comes again.
-            Err(RecordError::Refused(_)) if live.with_progress(is_known) => (live.view(), 0),
-            recorded => recorded.map_err(record_fault)?,
-        };
-        let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
-        let shown_again = match answered {
-            // A message that was queued behind visible work got a notice.
-            0 => u64::from(is_queued),
-            // The answers, and the question about what is still open.
-            answers if view.progress.waits_for_person() => answers + 1,
-            _ => 0,
-        };
-        Ok(StartedTask { live, view, bare: false, shown_again, recorded })
-    }
-
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
     pub(crate) async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<LiveTask>, Fault> {
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
@@ -405,14 +270,14 @@ impl SessionService {
     pub(crate) async fn views(&self, keys: Vec<TaskKey>) -> Result<Vec<Arc<TaskView>>, StoreError> {
         let mut views: Vec<_> =
             keys.iter().map(|key| self.task_cache.find(key).map(|live| live.view())).collect();
-        let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
-        let asked: Vec<_> = missing.iter().map(|place| keys[*place].clone()).collect();
+        let missing: Vec<_> = (0..keys.len()).filter(|index| views[*index].is_none()).collect();
+        let asked: Vec<_> = missing.iter().map(|index| keys[*index].clone()).collect();
         let read = replay::views(self.stores.log.as_ref(), &self.counters.quarantine, &asked).await?;
-        for (place, mut view) in missing.into_iter().zip(read) {
-            if view.is_none() && self.reserved_tasks.contains(&keys[place]) {
-                view = self.reserved_view(&keys[place]).await.ok().flatten();
+        for (index, mut view) in missing.into_iter().zip(read) {
+            if view.is_none() && self.reserved_tasks.contains(&keys[index]) {
+                view = self.reserved_view(&keys[index]).await.ok().flatten();
             }
-            views[place] = view.map(Arc::new);
+            views[index] = view.map(Arc::new);
         }
         Ok(views.into_iter().flatten().collect())
     }
@@ -460,6 +325,7 @@ impl SessionService {
             live: live.clone(),
             agent: self.agent.clone(),
             index: self.stores.index.clone(),
+            abandoned_calls: self.abandoned_calls.clone(),
             contexts: self.contexts.clone(),
             counters: self.counters.clone(),
             history: self.options.history,
@@ -483,62 +349,6 @@ impl StartedTask {
     }
 }
 
-/// Who sends a message, for other clients.
-pub(crate) fn sender(scope: &Scope, options: &SendOptions) -> Box<Sender> {
-    let (by, client) = (scope.owner.to_string(), options.client.clone());
-    Box::new(Sender { by, client, interface: options.interface })
-}
-
-/// What a message says to a task: answers about calls, something else, or both.
-enum MessageContent {
-    Prompt(Message),
-    Answers { answers: Vec<(CallId, CallAnswer)>, rest: Option<Message> },
-}
-
-impl MessageContent {
-    /// Refuses what the client may not say. A question of a tool, which any text answers, approves nothing.
-    fn check(&self, rights: Rights) -> Result<(), Fault> {
-        match self {
-            Self::Prompt(_) => rights.require(Right::Prompt),
-            Self::Answers { answers, rest } => {
-                if rest.is_some() {
-                    rights.require(Right::Prompt)?;
-                }
-                match answers.iter().all(|(_, answer)| answer.choice == ANSWER) {
-                    true => rights.require_to_send(),
-                    false => rights.require(Right::Approve),
-                }
-            }
-        }
-    }
-}
-
-/// A message that the task has already received is passed on unchanged: `decide` recognises it.
-fn read(
-    view: &TaskView,
-    message: &Message,
-    answers: &MessageAnswers,
-    by: &str,
-    is_known: impl Fn(&Progress) -> bool,
-) -> Result<MessageContent, Fault> {
-    let progress = &view.progress;
-    let is_known = is_known(progress);
-    if !is_known && let Some((data, rest)) = answers.data_apart(message) {
-        let answers = view.match_answers(message, &data, by, now())?;
-        return Ok(MessageContent::Answers { answers, rest });
-    }
-    if is_known || message.command.is_some() {
-        return Ok(MessageContent::Prompt(message.clone()));
-    }
-    if !progress.waits_for_person() {
-        view.refuse_late_answer(answers, by, now())?;
-        view.refuse_answer_after_end(answers, now())?;
-        return Ok(MessageContent::Prompt(message.clone()));
-    }
-    let answers = view.match_answers(message, answers, by, now())?;
-    Ok(MessageContent::Answers { answers, rest: None })
-}
-
 /// Follows the task of a message that was accepted, unless there is nothing to wait for: the message came before and the
 /// task is at rest.
 fn follower_of(started: StartedTask, view: &TaskView) -> Option<Follower> {
@@ -550,17 +360,11 @@ fn follower_of(started: StartedTask, view: &TaskView) -> Option<Follower> {
     }
 }
 
-fn record_fault(error: RecordError) -> Fault {
+pub(crate) fn record_fault(error: RecordError) -> Fault {
     match error {
         RecordError::Refused(fault) => fault,
         RecordError::Store(error) => internal(error),
     }
-}
-
-/// For callers to whom an id says it all: what came under this id must have been the same.
-pub(crate) fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> Result<(), Fault> {
-    let another = progress.received.iter().any(|seen| seen.id == *message && seen.digest != *digest);
-    if another { Err(Fault::MessageIdTaken { message: message.clone() }) } else { Ok(()) }
 }
 
 pub(crate) fn internal(error: StoreError) -> Fault {

@@ -1,4 +1,4 @@
-//! Stopping a turn: the work ends at once, and the task goes on with the next message.
+//! Stops a turn: the work ends at once, and the task continues with the next message.
 
 use attache_domain::{Fault, Scope, TaskId, TurnPhase};
 use tokio::time::timeout;

@@ -1,4 +1,4 @@
-//! The last events of a task in memory, so that readers who keep up never touch the store.
+//! The newest events of a task in memory, so that followers that keep up never read the store.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ pub struct TailEntry {
     stage: UpdateContext,
     /// The calls after the event, for clients that see calls.
     call_records: Arc<CallRecords>,
-    spelled: EncodedEvents,
+    encoded: EncodedEvents,
 }
 
 impl TailEntry {
     /// `stage` is of before the event, `call_records` of after it.
     pub(crate) fn new(event: Arc<Event>, stage: UpdateContext, call_records: Arc<CallRecords>) -> Self {
-        Self { event, stage, call_records, spelled: EncodedEvents::default() }
+        Self { event, stage, call_records, encoded: EncodedEvents::default() }
     }
 
     /// The event for clients of the development-tool extension; `None` if it is internal.
@@ -56,12 +56,12 @@ impl TailEntry {
         dialect: usize,
         others: bool,
         out: &mut Vec<u8>,
-        spell: impl FnOnce(&Self, &mut Vec<u8>),
+        encode: impl FnOnce(&Self, &mut Vec<u8>),
     ) {
         if others {
-            self.spelled.write(dialect, out, |out| spell(self, out));
+            self.encoded.write(dialect, out, |out| encode(self, out));
         } else {
-            spell(self, out);
+            encode(self, out);
         }
     }
 

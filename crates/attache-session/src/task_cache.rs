@@ -1,4 +1,7 @@
-//! The tasks in memory: those at work, and the latest of those at rest.
+//! The tasks in memory: running ones, and the latest of the others.
+//!
+//! No `BoundedCache`: a task at work must not be forgotten, or there would be two `LiveTask`s of it. Only those at rest
+//! are bounded, oldest first.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,4 +1,4 @@
-//! About how much memory things take, for what is bounded by it.
+//! Estimates memory use, for caches that are bounded by it.
 
 use attache_domain::{
     Artifact, CallRecord, CallRecords, Content, Exchange, Fact, FileChange, Message, Metadata, ModelPart,
@@ -26,15 +26,19 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
             Fact::MessageReceived { message, .. }
             | Fact::PromptQueued { message, .. }
             | Fact::CredentialAsked { message }
-            | Fact::PersonAsked { message }
+            | Fact::PersonAsked { message, .. }
             | Fact::Noticed { message }
             | Fact::Replied { message } => weight_of_message(message),
             Fact::CallShowed { text, .. } | Fact::TextReplaced { text } => text.len() * 2,
             Fact::ContextGiven(given) => weight_of_contents(&given.contents),
             Fact::ContextReduced(reduction) => reduction.summary.as_ref().map_or(0, String::len),
-            Fact::ModelAnswered(answer) => answer.said.iter().map(weight_of_said).sum(),
+            Fact::ModelAnswered(answer) => answer.parts.iter().map(weight_of_part).sum(),
             Fact::CallProposed(proposed) => weight_of_proposal(&proposed.proposal),
             Fact::CallAnswered { answer, .. } => answer.new_content.as_ref().map_or(0, String::len),
+            Fact::CallStateSaved { state, .. } | Fact::ConversationStateSaved { state, .. } => {
+                weight_of_value(state)
+            }
+            Fact::CallAsked(asked) => asked.text.len() * 2,
             Fact::CallFinished(finished) => {
                 weight_of_contents(&finished.output) + finished.diff.as_ref().map_or(0, String::len)
             }
@@ -45,6 +49,7 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallDeferred { .. }
+            | Fact::CallCancelRequested { .. }
             | Fact::TextWithdrawn
             | Fact::TextEnded
             | Fact::WorkResumed
@@ -55,10 +60,10 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
         }
 }
 
-fn weight_of_said(said: &ModelPart) -> usize {
+fn weight_of_part(part: &ModelPart) -> usize {
     const OVERHEAD: usize = 256;
     OVERHEAD
-        + match &said.what {
+        + match &part.what {
             ModelPartContent::Text(text) | ModelPartContent::Thought(text) => text.len(),
             ModelPartContent::Call(call) => weight_of_input(&call.input),
             ModelPartContent::Hidden => 0,
@@ -71,6 +76,7 @@ fn weight_of_proposal(proposal: &Proposal) -> usize {
             diff.len() + original.as_ref().map_or(0, String::len) + new_content.len()
         }
         Preview::Exec { command, .. } => command.len(),
+        Preview::Agent { prompt, .. } => prompt.len() + 1024,
         Preview::Mcp { .. } | Preview::Info { .. } | Preview::Questions { .. } | Preview::Plain { .. } => {
             1024
         }
@@ -121,7 +127,7 @@ pub fn weight_of_view(view: &TaskView) -> usize {
     let artifacts = view.artifacts.iter().map(weight_of_artifact);
     let exchanges = view.exchanges.iter().map(|placed| match placed.exchange.as_ref() {
         Exchange::User(contents) => weight_of_contents(contents),
-        Exchange::Model(said) => said.iter().map(weight_of_said).sum(),
+        Exchange::Model(parts) => parts.iter().map(weight_of_part).sum(),
         Exchange::Results(results) => results.iter().map(|result| weight_of_contents(&result.output)).sum(),
     });
     let weigh = |change: &FileChange| change.content.len() + change.original.as_ref().map_or(0, String::len);

@@ -1,4 +1,4 @@
-//! One connection to one server. Here, and nowhere else, the protocol library is known.
+//! One connection to one server. Only this module uses the protocol library.
 
 mod connection_end;
 mod event_reader;
@@ -28,8 +28,8 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
-use crate::shorten::cut;
 use crate::{ConnectContext, ServerOptions};
 use connection_end::ConnectionEnd;
 use host::{Host, ServerNotifications};
@@ -53,7 +53,7 @@ pub(crate) struct Connection {
     process: Option<Process>,
 }
 
-/// How long a request may take, and who hears of it meanwhile.
+/// The timeout of a request, and the receiver of its progress.
 #[derive(Clone)]
 pub(crate) struct RequestOptions<'a> {
     pub(crate) timeout: Duration,

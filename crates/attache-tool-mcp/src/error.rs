@@ -1,4 +1,4 @@
-//! Why a server cannot be used, and why a call came to nothing.
+//! Why a server cannot be used, and why a call failed.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ pub(crate) enum ConnectError {
     Unreachable(String),
     #[error("it does not speak MCP: {0}")]
     NotUnderstood(String),
-    #[error("nobody has agreed to connect to it")]
+    #[error("connecting to it was not approved")]
     Unapproved,
     #[error("the servers have been closed")]
     Closed,
 }
 
-/// A call that was sent came to nothing.
+/// Why a sent call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("cancelled")]

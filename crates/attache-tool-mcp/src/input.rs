@@ -1,4 +1,4 @@
-//! Does an input fit a tool's schema, as far as can be told without deciding what its server decides?
+//! Checks an input against a tool's schema, leniently: the server decides.
 //!
 //! Shallow on purpose: presence, primitive types and listed values of the topmost level. What passes here may still
 //! be refused by the server, which answers with its own words.
@@ -52,7 +52,7 @@ fn is(expected: &str, value: &Value) -> bool {
         "number" => value.is_number(),
         // 3.0 is an integer to JSON Schema.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        // A type nobody has heard of is the server's affair.
+        // Unknown types are up to the server.
         _ => true,
     }
 }

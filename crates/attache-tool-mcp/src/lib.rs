@@ -31,13 +31,13 @@ mod connection;
 mod error;
 mod server;
 
+mod cut;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod input;
 mod mcp_tool;
 mod resources;
 mod selection;
-mod shorten;
 mod tool_list;
 mod tool_name;
 mod tool_result;

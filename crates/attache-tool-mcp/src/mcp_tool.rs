@@ -1,4 +1,4 @@
-//! A server's tool, as one of ours.
+//! A tool of a server.
 
 use std::sync::{Arc, Weak};
 
@@ -8,10 +8,10 @@ use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolOutput, ToolSpec
 use serde_json::json;
 
 use crate::connection::RequestOptions;
+use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::input;
 use crate::server::{Server, ServerRequestError};
-use crate::shorten::cut;
 use crate::tool_result::{self, ResultSource};
 use attache_tool::untrusted;
 
@@ -87,7 +87,7 @@ pub(crate) fn words(error: &ServerRequestError) -> String {
             format!("error {code}: {}", untrusted(&cut(message, MAX_ERROR_LENGTH)))
         }
         ServerRequestError::Call(CallError::Lost(why)) => format!(
-            "the connection was lost during the call ({}), so nobody knows whether it was carried out; the next call \
+            "the connection was lost during the call ({}), so it is not known whether it was carried out; the next call \
              connects again",
             cut(why, MAX_ERROR_LENGTH)
         ),

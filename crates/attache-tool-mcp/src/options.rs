@@ -1,11 +1,11 @@
-//! What a server is reached by, and what it may do.
+//! How a server is reached, and what it may do.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache_net::{AddressRules, Proxy, Secret, Url};
+use attache_net::{AddressRules, NetworkSettings, Secret, Url};
 use attache_tool::{Access, Confiner};
 
 /// How long a call may take unless the server's options say otherwise.
@@ -129,7 +129,8 @@ pub struct ConnectContext {
     pub directory: PathBuf,
     /// For starting a server, shaking hands and reading its first list of tools.
     pub connect_timeout: Duration,
-    pub proxy: Proxy,
+    /// The proxy for servers that are reached over HTTP, and whose certificates count.
+    pub network: NetworkSettings,
     /// Where servers may be.
     pub addresses: AddressRules,
     /// What confines programs that are to be confined; none: they are not started.
@@ -138,7 +139,7 @@ pub struct ConnectContext {
     pub mark: Option<String>,
 }
 
-/// Who confines servers, and where their temporary files go.
+/// The confinement of servers, and the folder of their temporary files.
 #[derive(Debug, Clone)]
 pub struct ServerConfinement {
     pub confiner: Arc<dyn Confiner>,
@@ -158,7 +159,7 @@ impl ConnectContext {
             directory: directory.into(),
             // A program may have to be fetched from a package registry first.
             connect_timeout: Duration::from_secs(60),
-            proxy: Proxy::System,
+            network: NetworkSettings::default(),
             addresses: AddressRules::any(),
             confinement: None,
             mark: None,

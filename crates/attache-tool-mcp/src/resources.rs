@@ -1,18 +1,19 @@
-//! What servers let read: one tool that lists it, and one that reads it.
+//! Two tools for the resources of servers: one lists them, one reads them.
 
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use attache_domain::{Content, Effect, Preview, Proposal};
-use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
+use attache_tool::{
+    MAX_OUTPUT_CHARACTERS, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, untrusted,
+};
 use serde_json::{Value, json};
 
 use crate::connection::RequestOptions;
+use crate::cut::cut;
 use crate::mcp_tool::words;
 use crate::server::Server;
-use crate::shorten::{MAX_CHARACTERS, cut};
 use crate::tool_result::{self, ResultSource};
-use attache_tool::untrusted;
 
 /// All servers, while a conversation keeps them.
 pub(crate) type WeakServers = Weak<[Arc<Server>]>;
@@ -67,7 +68,7 @@ impl Tool for ListResources {
         let text = if lines.is_empty() {
             "There are none.".into()
         } else {
-            untrusted(&cut(&lines.join("\n"), MAX_CHARACTERS))
+            untrusted(&cut(&lines.join("\n"), MAX_OUTPUT_CHARACTERS))
         };
         Ok(ToolOutput { content: vec![Content::Text(text)], summary, ..ToolOutput::default() })
     }

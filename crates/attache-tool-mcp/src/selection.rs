@@ -1,4 +1,4 @@
-//! Which of a server's tools are wanted.
+//! Which of a server's tools are used.
 
 use crate::ServerOptions;
 

@@ -16,9 +16,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, RequestOptions};
+use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::mcp_tool::McpTool;
-use crate::shorten::cut;
 use crate::tool_list::ToolList;
 use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus, Transport};
 use lists::ServerLists;

@@ -6,8 +6,8 @@ use attache_tool::{ToolKind, ToolOrigin, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::ServerOptions;
+use crate::cut::cut;
 use crate::selection::wanted;
-use crate::shorten::cut;
 use crate::tool_name::tool_name;
 use crate::visible::{in_lines, is_drawn, on_one_line};
 

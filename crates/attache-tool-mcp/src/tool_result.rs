@@ -1,16 +1,16 @@
-//! What a server answered to a call, as what a model gets.
+//! Converts the result of a call for a model.
 
 use std::path::Path;
 
 use attache_domain::{Base64, Content};
-use attache_tool::{ToolError, ToolErrorKind, ToolOutput};
+use attache_tool::{MAX_OUTPUT_CHARACTERS, ToolError, ToolErrorKind, ToolOutput, shorten, untrusted};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use uuid::Uuid;
 
-use crate::shorten::{MAX_CHARACTERS, cut, shorten};
+use crate::cut::cut;
 use crate::visible::in_lines;
-use attache_tool::untrusted;
 
 /// Bytes of one result; the rest is left out.
 const MAX_RESULT_BYTES: usize = 10 * 1024 * 1024;
@@ -163,7 +163,9 @@ impl ResultParts {
         let summary = summary(&whole);
         let mut content = Vec::new();
         if !self.texts.is_empty() {
-            content.push(Content::Text(untrusted(&shorten(whole, MAX_CHARACTERS, scratch).await)));
+            let name = format!("mcp_{}", Uuid::now_v7());
+            let text = shorten(whole, MAX_OUTPUT_CHARACTERS, scratch, name).await;
+            content.push(Content::Text(untrusted(&text)));
         }
         for (words, bytes) in self.bytes {
             content.extend([Content::Text(words), bytes]);

@@ -92,7 +92,7 @@ async fn a_huge_result_is_cut_with_a_notice() {
     let content = json!([{ "type": "text", "text": "x".repeat(11 * 1024 * 1024) }]);
     let output = of_call(json!({ "content": content }), SOURCE, scratch.path()).await.unwrap();
     assert!(texts(&output)[0].len() < 50_000);
-    assert!(texts(&output)[0].contains("characters are left out here; the whole is in"));
+    assert!(texts(&output)[0].contains("characters are left out here; the whole output is in"));
     assert!(texts(&output)[1].contains("the rest is left out"));
 
     let many = vec![json!({ "type": "text", "text": "x" }); 5_000];

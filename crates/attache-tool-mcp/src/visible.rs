@@ -1,12 +1,10 @@
-//! Names from outside that people read before they decide: nothing in them may hide or pretend.
+//! Makes names of unknown origin safe to show before a decision.
+
+use attache_domain::is_hidden;
 
 /// Is this character drawn, and in its place?
 pub(crate) fn is_drawn(character: char) -> bool {
-    // Reordering marks, joiners and tags have no form of their own, and change or hide what stands around them.
-    let formless = matches!(character,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
-    !character.is_control() && !formless
+    !is_hidden(character)
 }
 
 /// `text` on one line, without what is not drawn.
@@ -16,9 +14,15 @@ pub(crate) fn on_one_line(text: &str) -> String {
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `text` without what is not drawn, but for the ends of its lines.
+/// `text` without what is not drawn, but for the ends of its lines. Blanks of other scripts become blanks.
 pub(crate) fn in_lines(text: &str) -> String {
-    text.chars().filter(|character| *character == '\n' || is_drawn(*character)).collect()
+    let shown = |character: char| match character {
+        '\n' => Some('\n'),
+        drawn if is_drawn(drawn) => Some(drawn),
+        blank if blank.is_whitespace() && !blank.is_control() => Some(' '),
+        _ => None,
+    };
+    text.chars().filter_map(shown).collect()
 }
 
 #[cfg(test)]
@@ -29,5 +33,14 @@ mod tests {
     fn nothing_hides() {
         assert_eq!(on_one_line(" a\nb\u{1b}[2Jc\u{202e}d\u{e0041}é "), "a b [2Jc d é");
         assert_eq!(in_lines("a\r\nb\u{7}\u{200b}c"), "a\nbc");
+        assert_eq!(in_lines("日\u{3000}本 a\u{a0}b"), "日 本 a b");
+    }
+
+    #[test]
+    fn fillers_joiners_and_selectors_are_not_drawn() {
+        for character in ['\u{34f}', '\u{115f}', '\u{3164}', '\u{fe00}', '\u{fe0f}', '\u{ffa0}'] {
+            assert!(!is_drawn(character), "{character:?}");
+            assert_eq!(in_lines(&format!("a{character}b")), "ab");
+        }
     }
 }

@@ -88,18 +88,18 @@ struct StepError {
 }
 
 /// Names the step that an error belongs to.
-trait During<T> {
-    fn during(self, what: impl Into<String>) -> Result<T, StepError>;
+trait InStep<T> {
+    fn in_step(self, what: impl Into<String>) -> Result<T, StepError>;
 }
 
-impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
-    fn during(self, what: impl Into<String>) -> Result<T, StepError> {
+impl<T, E: Into<io::Error>> InStep<T> for Result<T, E> {
+    fn in_step(self, what: impl Into<String>) -> Result<T, StepError> {
         self.map_err(|error| StepError { step: what.into(), error: error.into() })
     }
 }
 
 fn confine(plan: Plan, command: Command) -> Result<ExitCode, StepError> {
-    let server = supervise::watch_server(plan.server).during("finding the server")?;
+    let server = supervise::watch_server(plan.server).in_step("finding the server")?;
     match plan.walls {
         Isolation::Namespaces => {
             let folder = StartFolder::current()?;
@@ -118,7 +118,7 @@ fn confine(plan: Plan, command: Command) -> Result<ExitCode, StepError> {
 
 /// Runs the command unconfined and within its limits. It ends with the server.
 fn supervise_only(server: i32, limits: CommandLimits, command: Command) -> Result<ExitCode, StepError> {
-    let server = supervise::watch_server(server).during("finding the server")?;
+    let server = supervise::watch_server(server).in_step("finding the server")?;
     limited(server, limits, command)
 }
 
@@ -128,7 +128,7 @@ fn limited(
     command: Command,
 ) -> Result<ExitCode, StepError> {
     watcher::run_watched(server, limits, || {
-        resource_limits::set_limits(limits, Isolation::None).during("setting limits")?;
+        resource_limits::set_limits(limits, Isolation::None).in_step("setting limits")?;
         Ok(watcher::CommandAction::Run(Box::new(command)))
     })
 }
@@ -147,10 +147,10 @@ fn in_namespaces(
     reads: &[PathBuf],
     next: impl FnOnce() -> Result<Option<Job>, StepError>,
 ) -> Result<ExitCode, StepError> {
-    namespaces::create().during("making namespaces")?;
-    let (ours, theirs) = UnixStream::pair().during("making a socket")?;
-    let process = namespaces::ProcessHandle::this().during("finding this process")?;
-    let beside = move || process.send_network_namespace(&ours).during("making a network namespace");
+    namespaces::create().in_step("making namespaces")?;
+    let (ours, theirs) = UnixStream::pair().in_step("making a socket")?;
+    let process = namespaces::ProcessHandle::this().in_step("finding this process")?;
+    let beside = move || process.send_network_namespace(&ours).in_step("making a network namespace");
     supervise::in_child(beside, move || {
         let tree = root::begin(reads);
         // First, because an error is printed to the output of the command.
@@ -159,13 +159,13 @@ fn in_namespaces(
         };
         root::finish(tree?, &plan)?;
         folder.enter()?;
-        namespaces::receive_network_namespace(&theirs).during("entering the network namespace")?;
+        namespaces::receive_network_namespace(&theirs).in_step("entering the network namespace")?;
         // Only tests and tools that work need a loopback device.
         if plan.level > AccessLevel::Look {
-            loopback::bring_up().during("bringing up the loopback device")?;
+            loopback::bring_up().in_step("bringing up the loopback device")?;
         }
         if plan.network == Network::Proxy {
-            loopback::send_listener().during("handing out the proxy's socket")?;
+            loopback::send_listener().in_step("handing out the proxy's socket")?;
         }
         restrict(&plan)?;
         Ok(match run_probe(&plan) {
@@ -177,12 +177,12 @@ fn in_namespaces(
 
 /// Restricts this process. Children inherit the restrictions.
 fn restrict(plan: &Plan) -> Result<(), StepError> {
-    resource_limits::set_limits(plan.limits, plan.walls).during("setting limits")?;
+    resource_limits::set_limits(plan.limits, plan.walls).in_step("setting limits")?;
     if plan.walls == Isolation::Namespaces {
-        capabilities::forbid_user_namespaces().during("closing user namespaces")?;
-        capabilities::drop_all().during("dropping capabilities")?;
+        capabilities::forbid_user_namespaces().in_step("closing user namespaces")?;
+        capabilities::drop_all().in_step("dropping capabilities")?;
     }
-    rustix::thread::set_no_new_privs(true).during("giving up privileges")?;
+    rustix::thread::set_no_new_privs(true).in_step("giving up privileges")?;
     landlock_rules::restrict(plan)?;
     seccomp_filter::restrict(plan)?;
     Ok(())
@@ -211,20 +211,20 @@ struct StartFolder {
 
 impl StartFolder {
     fn current() -> Result<Self, StepError> {
-        let path = rustix::process::getcwd(Vec::new()).during("finding the folder")?;
+        let path = rustix::process::getcwd(Vec::new()).in_step("finding the folder")?;
         let path = PathBuf::from(OsString::from_vec(path.into_bytes()));
-        let identity = identity(&path).during("finding the folder")?;
+        let identity = identity(&path).in_step("finding the folder")?;
         Ok(Self { path, identity })
     }
 
     /// Goes to the same folder in the new file tree.
     fn enter(&self) -> Result<(), StepError> {
-        rustix::process::chdir(&self.path).during(format!("entering {}", self.path.display()))?;
-        let now = identity(&self.path).during("finding the folder again")?;
+        rustix::process::chdir(&self.path).in_step(format!("entering {}", self.path.display()))?;
+        let now = identity(&self.path).in_step("finding the folder again")?;
         if now == self.identity {
             return Ok(());
         }
-        Err(io::Error::other("it is another folder now")).during(format!("entering {}", self.path.display()))
+        Err(io::Error::other("it is another folder now")).in_step(format!("entering {}", self.path.display()))
     }
 }
 

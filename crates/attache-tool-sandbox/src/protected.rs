@@ -89,7 +89,7 @@ fn first_link(root: &Path, path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Resolves the links of a path. The part that does not exist stays as it is.
+/// Resolves the links of a path. The part that does not exist stays unchanged.
 fn resolve_target(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);

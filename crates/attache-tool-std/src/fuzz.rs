@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`. Only [`inputs()`] touches the disk.
 
@@ -32,7 +32,7 @@ pub fn program_output(bytes: &[u8]) {
 /// The bytes of a file: text that was understood is written back as the same bytes.
 pub fn file(bytes: &[u8]) {
     if let Some((form, text)) = TextForm::decode(bytes) {
-        // A second mark in the text is not one that anybody wrote on purpose, and is left out.
+        // A second mark in the text is an accident, and is left out.
         if !text.starts_with('\u{feff}') {
             let written = form.encode(&text);
             assert_eq!(written, bytes);

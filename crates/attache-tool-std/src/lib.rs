@@ -30,7 +30,6 @@ mod shell;
 mod stop_background_process;
 mod text_file;
 mod text_form;
-mod truncate;
 mod walk;
 mod web_fetch;
 mod workspace;

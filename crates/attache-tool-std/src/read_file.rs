@@ -96,7 +96,7 @@ impl Tool for ReadFile {
 /// The same for every conversation.
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
     let description = format!(
-        "Reads one file of the workspace. Text comes back as it is, at most {MAX_LINES} lines at a time; when \
+        "Reads one file of the workspace. Text comes back unchanged, at most {MAX_LINES} lines at a time; when \
          lines are left out, a first line in brackets says which are shown and how to go on. Images, PDF, audio \
          and video are handed over as such. Read a file before changing it."
     );

@@ -159,7 +159,7 @@ fn spec() -> ToolSpec {
     ToolSpec {
         name: NAME.into(),
         title: "Shell".into(),
-        description: "Runs a command line with `bash -c`. Nobody can type: its standard input is empty, so use \
+        description: "Runs a command line with `bash -c`. It is not interactive: its standard input is empty, so use \
             options that make programs ask nothing. The answer has the lines `Output:` (standard output and error \
             together), and where there is something to say `Exit Code:` (when not 0), `Signal:` and `Background \
             PIDs:`. A command that writes nothing for some minutes is ended. Start servers, watchers and whatever \

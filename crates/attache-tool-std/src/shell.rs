@@ -24,14 +24,17 @@ mod processes;
 mod report;
 mod screen;
 mod start;
-mod transcript;
+mod terminal_text;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::Content;
-use attache_tool::{Access, Confiner, ToolContext, ToolError, ToolErrorKind, ToolOutput, failpoint};
+use attache_tool::{
+    Access, Confiner, ToolContext, ToolError, ToolErrorKind, ToolOutput, failpoint, shorten_blocking,
+};
+use uuid::Uuid;
 
 pub use background::BackgroundProcesses;
 pub use marked_processes::MarkedProcesses;
@@ -45,9 +48,8 @@ use live::{LiveForwarder, last_characters};
 use process_mark::ProcessMark;
 pub(crate) use process_mark::fresh_id;
 use start::{Launcher, RunningCommand, start};
-use transcript::Transcript;
+use terminal_text::TerminalText;
 
-use crate::truncate::truncate;
 use attache_tool::untrusted;
 
 /// Bytes of output kept for one command. Of longer output the beginning and the end are kept.
@@ -72,7 +74,7 @@ impl Shell {
     ) -> Result<ToolOutput, ToolError> {
         let mut started = self.start(command, directory, access, context)?;
         let mut ear = ForegroundListener {
-            transcript: Transcript::new(MAX_OUTPUT, screen::ROWS),
+            terminal_text: TerminalText::new(MAX_OUTPUT, screen::ROWS),
             live: LiveForwarder::new(context.live.clone(), self.options.live_interval),
         };
         let limits = ListenLimits {
@@ -82,8 +84,8 @@ impl Shell {
             max_output_bytes: self.options.max_output_bytes,
         };
         let ending = listen_until_end(&mut started, &limits, &context.cancel, &mut ear).await;
-        ear.transcript.finish();
-        let text = ear.transcript.text();
+        ear.terminal_text.finish();
+        let text = ear.terminal_text.text();
         Ok(self.ended(command, started, ending, text, context).await)
     }
 
@@ -164,7 +166,8 @@ impl Shell {
                 !workspace.roots.iter().any(|root| path.starts_with(root)) && path.symlink_metadata().is_ok()
             };
             let note = confinement_note::note(&access, ending, &text, &blocked, outside);
-            (truncate(text, limit, &workspace.scratch, "run_shell_command"), note)
+            let name = format!("run_shell_command_{}", Uuid::now_v7());
+            (shorten_blocking(text, limit, &workspace.scratch, &name), note)
         });
         let lost = |_| ("(lost: it could not be shortened)".into(), None);
         let (text, note) = shortened.await.unwrap_or_else(lost);

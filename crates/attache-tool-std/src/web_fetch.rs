@@ -15,7 +15,7 @@ mod urls;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_net::{AddressRules, HttpClient, HttpClientOptions, Proxy, Url};
+use attache_net::{AddressRules, HttpClient, HttpClientOptions, NetworkSettings, Url};
 use attache_tool::{
     Effect, Preview, Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput,
     ToolSpec,
@@ -78,13 +78,12 @@ impl WebFetch {
     }
 
     /// Options of a client for URLs from models.
-    pub fn client_options(addresses: AddressRules) -> HttpClientOptions {
+    pub fn client_options(addresses: AddressRules, network: &NetworkSettings) -> HttpClientOptions {
         HttpClientOptions {
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(10),
-            proxy: Proxy::Never,
             addresses,
-            ..HttpClientOptions::default()
+            ..network.client_options()
         }
     }
 

@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
@@ -30,8 +30,8 @@ pub fn policy_rules(text: &[u8]) {
         assert_eq!(again.len(), rules.len());
         assert_eq!(policy::to_toml(&again), written);
     }
-    for spelling in text.lines().take(20) {
-        let _ = policy::legacy_rule(spelling, PolicyDecision::Allow, PolicyTier::User, "a list");
+    for entry in text.lines().take(20) {
+        let _ = policy::legacy_rule(entry, PolicyDecision::Allow, PolicyTier::User, "a list");
     }
 }
 

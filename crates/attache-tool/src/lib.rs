@@ -14,14 +14,16 @@ mod glob_limit;
 pub mod policy;
 mod protected;
 mod registry;
+mod resumable;
 pub mod ruling;
 pub mod shell;
+mod shorten;
 mod spec;
 mod tool;
 mod untrusted;
 
 /// Stored in the log, so they are types of the domain.
-pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal};
+pub use attache_domain::{Access, AccessLevel, Delegation, Effect, Preview, Proposal, QuestionKind};
 pub use confinement::{
     ConfinedProgram, Confinement, ConfinementGuard, Confiner, Launch, NoConfinement, ProgramInput,
     ReadyProcess, ReadyStart, WATCHER_NAME,
@@ -31,9 +33,14 @@ pub use file_stamp::FileStamp;
 pub use glob_limit::check_glob;
 pub use protected::{is_protected, protected_files};
 pub use registry::ToolRegistry;
+pub use resumable::{
+    CANCEL_TIMEOUT, CallEnd, CallKey, CallQuestion, CallStart, CallState, MAX_STATE_BYTES, NoCallState,
+    PeerNotice, QuestionAnswer, ResumableTool,
+};
+pub use shorten::{MAX_OUTPUT_CHARACTERS, shorten, shorten_blocking};
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
 pub use tool::{
-    IgnoreSources, LeftoverProcesses, LiveOutput, MARK_VARIABLE, NoLeftoverProcesses, OutputFile, Tool,
-    ToolContext, ToolInput, ToolOutput, Workspace,
+    IgnoreSources, LeftoverProcesses, LiveOutput, MARK_VARIABLE, OutputFile, Tool, ToolContext, ToolInput,
+    ToolOutput, Workspace,
 };
 pub use untrusted::untrusted;

@@ -72,10 +72,12 @@ pub enum PolicyTier {
 /// A decision about matching calls. An empty list or none matches any.
 #[derive(Debug, Clone)]
 pub struct PolicyRule {
-    /// `*` stands for any text.
+    /// `*` stands for any text. The name of an agent stands for calls that ask this agent.
     pub tools: Vec<String>,
     pub server: Option<String>,
     pub subagent: Option<String>,
+    /// Limits the rule to agents at this origin.
+    pub agent_origin: Option<String>,
     /// Matched against the arguments as JSON with sorted keys.
     pub arguments: Option<Regex>,
     /// The first words of a command.
@@ -110,6 +112,7 @@ impl PolicyRule {
             tools: vec![],
             server: None,
             subagent: None,
+            agent_origin: None,
             arguments: None,
             prefixes: vec![],
             command: None,
@@ -150,6 +153,7 @@ impl PartialEq for PolicyRule {
             && pattern(&self.arguments) == pattern(&other.arguments)
             && pattern(&self.command) == pattern(&other.command)
             && self.annotations == other.annotations
+            && self.agent_origin == other.agent_origin
             && self.access == other.access
             && self.shape == other.shape
             && self.workspace == other.workspace

@@ -154,11 +154,11 @@ fn without_people(call: &CallFacts<'_>, ruling: Ruling) -> Ruling {
         return ruling;
     }
     let message = format!("{NO_APPROVER} A rule that allows it, or another mode, would let it run.");
-    Ruling::deny(format!("{}; nobody can be asked", ruling.why), message)
+    Ruling::deny(format!("{}; no person can be asked", ruling.why), message)
 }
 
 /// Begins the message of such a denial.
-pub const NO_APPROVER: &str = "It needs the approval of a person, and nobody is there to give it.";
+pub const NO_APPROVER: &str = "It needs the approval of a person, and no person can be asked.";
 
 #[cfg(test)]
 mod tests;

@@ -96,7 +96,7 @@ pub fn roots(parsed: &ParsedCommand) -> Vec<String> {
 }
 
 impl Segment {
-    /// The program as it is written, perhaps with a path.
+    /// The program as written, perhaps with a path.
     pub fn program(&self) -> Option<&str> {
         self.words.first().and_then(ShellWord::text)
     }

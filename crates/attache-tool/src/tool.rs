@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Base64, Content};
+use attache_domain::{Base64, Content, Delegation};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Proposal, ToolError, ToolSpec};
+use crate::{CallKey, CallState, Proposal, ResumableTool, ToolError, ToolSpec};
 
 pub type ToolInput = Map<String, Value>;
 
@@ -28,6 +28,11 @@ pub trait Tool: Send + Sync + 'static {
     /// Does exactly what was proposed, or fails when the files have changed since. Stops soon after `context.cancel` is
     /// cancelled and leaves no process running.
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+
+    /// For tools whose calls outlive this process or ask a person while they run. Their calls are run through this only.
+    fn resumable(&self) -> Option<&dyn ResumableTool> {
+        None
+    }
 }
 
 /// The context of a call.
@@ -38,6 +43,12 @@ pub struct ToolContext {
     pub live: Arc<dyn LiveOutput>,
     /// The value of [`Tool::process_mark`] for this call.
     pub mark: Option<String>,
+    /// The call; the same after a restart.
+    pub call: CallKey,
+    /// Saves what the call needs in order to go on after a restart.
+    pub state: Arc<dyn CallState>,
+    /// The agents that delegated before this one.
+    pub delegation: Arc<Delegation>,
 }
 
 /// The environment variable with the mark, set for every process of a call.
@@ -49,17 +60,6 @@ pub trait LeftoverProcesses: Send + Sync + 'static {
     /// Ends every process with `mark` and its descendants. Returns when none is left, or after some seconds with the ids of
     /// those that could not be ended.
     async fn end(&self, mark: &str) -> Vec<i32>;
-}
-
-/// For tools that start no processes.
-#[derive(Debug, Default)]
-pub struct NoLeftoverProcesses;
-
-#[async_trait]
-impl LeftoverProcesses for NoLeftoverProcesses {
-    async fn end(&self, _mark: &str) -> Vec<i32> {
-        Vec::new()
-    }
 }
 
 /// Where a conversation works.

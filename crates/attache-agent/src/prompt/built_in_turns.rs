@@ -77,7 +77,7 @@ fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationI
     })
 }
 
-/// Those of the turn between two places of the history.
+/// The exchanges of the turn between two positions of the history.
 fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Item = &Exchange> {
     let first = view.exchanges.partition_point(|placed| placed.after < start);
     let turn = view.exchanges[first..].iter().take_while(move |placed| placed.after <= end);

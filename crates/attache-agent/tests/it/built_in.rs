@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 
 use crate::world::{Setup, World};
 
-/// Looks, writes, and says what came of it.
+/// Reads, writes, and reports the results.
 struct Worker;
 
 impl BuiltInModel for Worker {

@@ -105,7 +105,7 @@ async fn play(failure: Option<Failure>) -> usize {
         if view.status.state != TaskState::InputRequired {
             break;
         }
-        // Somebody who is asked whether something took effect looks, and leaves it at that.
+        // A person who is asked whether a call took effect skips it.
         let asks_about_lost = status_text(&view).contains("not known whether it took effect");
         lost |= asks_about_lost;
         let answer = if asks_about_lost { "skip" } else { "yes" };

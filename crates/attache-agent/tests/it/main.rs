@@ -9,6 +9,8 @@ mod loops;
 mod noted_log;
 mod policy;
 mod reducing;
+mod remote_tool;
 mod restarts;
+mod resuming;
 mod rounds;
 mod world;

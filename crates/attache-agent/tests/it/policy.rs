@@ -1,4 +1,4 @@
-//! The referee that goes by rules: what it offers, says and remembers.
+//! The approver that goes by rules: what it offers, says and remembers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl FileLookup for Linked {
     }
 }
 
-fn referee(mode: PolicyMode, confinement: Confinement) -> PolicyApprover {
+fn approver(mode: PolicyMode, confinement: Confinement) -> PolicyApprover {
     PolicyApprover::new(PolicyOptions {
         policy: Policy::default(),
         mode,
@@ -90,15 +90,15 @@ fn fetch() -> Proposal {
     }
 }
 
-fn rule(referee: &PolicyApprover, tool: &str, proposal: &Proposal) -> ApprovalDecision {
-    referee.rule(ApprovalRequest { tool: &spec(tool), proposal })
+fn rule(approver: &PolicyApprover, tool: &str, proposal: &Proposal) -> ApprovalDecision {
+    approver.rule(ApprovalRequest { tool: &spec(tool), proposal })
 }
 
-fn runs(referee: &PolicyApprover, line: &str) -> bool {
-    matches!(rule(referee, "run_shell_command", &command(line)), ApprovalDecision::Allow { .. })
+fn runs(approver: &PolicyApprover, line: &str) -> bool {
+    matches!(rule(approver, "run_shell_command", &command(line)), ApprovalDecision::Allow { .. })
 }
 
-fn always(referee: &PolicyApprover, tool: &str, proposal: &Proposal) {
+fn always(approver: &PolicyApprover, tool: &str, proposal: &Proposal) {
     let answer = CallAnswer {
         choice: "proceed_always".into(),
         question: None,
@@ -108,15 +108,15 @@ fn always(referee: &PolicyApprover, tool: &str, proposal: &Proposal) {
         message: None,
         by: None,
     };
-    referee.remember_answer(ApprovalRequest { tool: &spec(tool), proposal }, &answer);
+    approver.remember_answer(ApprovalRequest { tool: &spec(tool), proposal }, &answer);
 }
 
 #[test]
 fn always_is_offered_with_what_it_means_and_holds_for_just_that() {
-    let referee = referee(PolicyMode::Default, Confinement::full());
+    let approver = approver(PolicyMode::Default, Confinement::full());
     let proposal = command("git commit -m one");
     let ApprovalDecision::Ask { choices, grants, access, .. } =
-        rule(&referee, "run_shell_command", &proposal)
+        rule(&approver, "run_shell_command", &proposal)
     else {
         panic!("it is asked about");
     };
@@ -127,16 +127,16 @@ fn always_is_offered_with_what_it_means_and_holds_for_just_that() {
          workspace, confined (work) without network, until this conversation ends."
     );
     assert_eq!(access, Some(Access::new(AccessLevel::Work)));
-    always(&referee, "run_shell_command", &proposal);
-    assert!(runs(&referee, "git commit -m two"));
+    always(&approver, "run_shell_command", &proposal);
+    assert!(runs(&approver, "git commit -m two"));
     for line in ["git commit --amend", "git push", "git commit -m x > /etc/x", "git config a b"] {
-        assert!(!runs(&referee, line), "{line}");
+        assert!(!runs(&approver, line), "{line}");
     }
 }
 
 #[test]
 fn always_is_not_offered_where_it_would_be_too_wide() {
-    let full = referee(PolicyMode::Default, Confinement::full());
+    let full = approver(PolicyMode::Default, Confinement::full());
     for line in ["echo hi > ok.txt", "cp a /etc/x", "make \u{202E}x", "git remote add x y"] {
         let ApprovalDecision::Ask { choices, grants, .. } = rule(&full, "run_shell_command", &command(line))
         else {
@@ -144,7 +144,7 @@ fn always_is_not_offered_where_it_would_be_too_wide() {
         };
         assert_eq!((choices, grants.len()), (vec!["proceed_once".to_owned(), "cancel".into()], 0), "{line}");
     }
-    let none = referee(PolicyMode::Default, Confinement::default());
+    let none = approver(PolicyMode::Default, Confinement::default());
     let ApprovalDecision::Ask { choices, .. } = rule(&none, "run_shell_command", &command("make")) else {
         panic!()
     };
@@ -153,9 +153,9 @@ fn always_is_not_offered_where_it_would_be_too_wide() {
 
 #[test]
 fn what_is_asked_about_shows_the_protected_files_it_would_write() {
-    let referee = referee(PolicyMode::Confined, Confinement::full());
+    let approver = approver(PolicyMode::Confined, Confinement::full());
     let proposal = command("git remote add x y");
-    let ApprovalDecision::Ask { access: Some(access), .. } = rule(&referee, "run_shell_command", &proposal)
+    let ApprovalDecision::Ask { access: Some(access), .. } = rule(&approver, "run_shell_command", &proposal)
     else {
         panic!("it is asked about");
     };
@@ -164,32 +164,32 @@ fn what_is_asked_about_shows_the_protected_files_it_would_write() {
         "{}",
         access.describe()
     );
-    assert!(runs(&referee, "make"));
+    assert!(runs(&approver, "make"));
 }
 
 #[test]
 fn always_for_an_edit_is_about_edits_and_not_about_protected_files() {
-    let referee = referee(PolicyMode::Default, Confinement::full());
-    always(&referee, "write_file", &edit("/w/a.txt"));
-    assert!(matches!(rule(&referee, "write_file", &edit("/w/b.txt")), ApprovalDecision::Allow { .. }));
+    let approver = approver(PolicyMode::Default, Confinement::full());
+    always(&approver, "write_file", &edit("/w/a.txt"));
+    assert!(matches!(rule(&approver, "write_file", &edit("/w/b.txt")), ApprovalDecision::Allow { .. }));
     for path in ["/w/.git/config", "/w/.env", "/w/GEMINI.md", "/w/package.json"] {
-        let ApprovalDecision::Ask { choices, .. } = rule(&referee, "write_file", &edit(path)) else {
+        let ApprovalDecision::Ask { choices, .. } = rule(&approver, "write_file", &edit(path)) else {
             panic!("{path}")
         };
         assert_eq!(choices, ["proceed_once", "modify_with_editor", "cancel"], "{path}");
     }
-    assert!(matches!(rule(&referee, "web_fetch", &fetch()), ApprovalDecision::Ask { .. }));
-    assert!(!runs(&referee, "make"));
-    assert!(runs(&referee, "echo x > plain.md"));
-    assert!(!runs(&referee, "echo x > todo.md"), "a link that leads out");
+    assert!(matches!(rule(&approver, "web_fetch", &fetch()), ApprovalDecision::Ask { .. }));
+    assert!(!runs(&approver, "make"));
+    assert!(runs(&approver, "echo x > plain.md"));
+    assert!(!runs(&approver, "echo x > todo.md"), "a link that leads out");
 }
 
 #[test]
 fn links_and_ignored_files_are_seen_when_a_call_is_judged() {
-    let referee = referee(PolicyMode::Default, Confinement::full());
-    assert!(runs(&referee, "cat a.txt"));
+    let approver = approver(PolicyMode::Default, Confinement::full());
+    assert!(runs(&approver, "cat a.txt"));
     for line in ["cat notes.txt", "cat .env", "grep -R x ."] {
-        assert!(!runs(&referee, line), "{line}");
+        assert!(!runs(&approver, line), "{line}");
     }
 }
 
@@ -197,13 +197,13 @@ fn links_and_ignored_files_are_seen_when_a_call_is_judged() {
 fn what_hides_something_is_agreed_to_once() {
     // Whether "always" is offered for a command, and whether the command runs after it.
     let lasts = |line: &str| {
-        let referee = referee(PolicyMode::Default, Confinement::full());
-        let ApprovalDecision::Ask { choices, .. } = rule(&referee, "run_shell_command", &command(line))
+        let approver = approver(PolicyMode::Default, Confinement::full());
+        let ApprovalDecision::Ask { choices, .. } = rule(&approver, "run_shell_command", &command(line))
         else {
             panic!("{line} is asked about");
         };
-        always(&referee, "run_shell_command", &command(line));
-        (choices.contains(&"proceed_always".to_owned()), runs(&referee, line))
+        always(&approver, "run_shell_command", &command(line));
+        (choices.contains(&"proceed_always".to_owned()), runs(&approver, line))
     };
     assert_eq!(lasts("touch a"), (true, true));
     assert_eq!(lasts("touch a\u{200b}"), (false, false));

@@ -18,8 +18,8 @@ fn patient() -> Setup {
 fn rambles(number: usize) -> Script {
     let text = format!("Part {number}. ");
     let mut script = calls(&text, &[&format!("c{number} look")]);
-    if let Some(Ok(attache_model::AnswerEvent::End { said, usage, .. })) = script.last_mut() {
-        said[0] = ModelPart { what: ModelPartContent::Text("x".repeat(60_000)), opaque: None };
+    if let Some(Ok(attache_model::AnswerEvent::End { parts, usage, .. })) = script.last_mut() {
+        parts[0] = ModelPart { what: ModelPartContent::Text("x".repeat(60_000)), opaque: None };
         usage.input = 0;
         usage.output = 0;
     }

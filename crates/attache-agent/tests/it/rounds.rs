@@ -18,7 +18,7 @@ async fn an_answer_without_calls_ends_the_turn() {
     assert_eq!(prompt.instructions.as_deref(), Some("Be good."));
     assert_eq!(
         prompt.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
-        ["look", "slow", "write"]
+        ["look", "remote", "slow", "write"]
     );
 }
 
@@ -77,7 +77,7 @@ async fn the_model_is_asked_and_a_call_runs_only_after_everything_before_is_dura
     assert_eq!((view.rounds, view.usage.input), (3, 30));
 }
 
-/// Time passes only where somebody waits for it.
+/// Time passes only when a task waits for it.
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_told_once_however_long_its_calls_take() {
     let world = World::new([calls("I look. ", &["long look"]), calls("", &["b look"]), says("Seen.")]).await;

@@ -21,14 +21,15 @@ use attache_session::{SendReply, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_tool::{
-    Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolRegistry, ToolSpec,
-    Workspace,
+    LeftoverProcesses, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput,
+    ToolRegistry, ToolSpec, Workspace,
 };
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
 use crate::noted_log::{Failure, NotedLog};
+use crate::remote_tool::RemoteTool;
 
 /// One answer of the model.
 pub(crate) type Script = Vec<Result<AnswerEvent, LanguageError>>;
@@ -143,10 +144,18 @@ impl World {
         parts: Vec<attache_domain::Part>,
         configuration: SendConfiguration,
     ) -> Result<Arc<TaskView>, attache_domain::Fault> {
+        let message = Message { task, parts, ..Message::from_agent("".into(), "c".into(), None, "") };
+        self.send_message(message, configuration).await
+    }
+
+    /// Sends a message of a person under a new id.
+    pub(crate) async fn send_message(
+        &self,
+        message: Message,
+        configuration: SendConfiguration,
+    ) -> Result<Arc<TaskView>, attache_domain::Fault> {
         let number = self.tools.next_number();
-        let mut message = Message::from_agent(format!("m{number}").into(), "c".into(), task, "");
-        message.role = Role::User;
-        message.parts = parts;
+        let message = Message { id: format!("m{number}").into(), role: Role::User, ..message };
         let answers = attache_wire::read_answers(&message);
         let options = SendOptions { rights: Rights::ALL, ..SendOptions::default() };
         let send = SendMessage { message, answers, configuration, metadata: None, options };
@@ -184,6 +193,17 @@ impl World {
         self.session.list(&scope(), &list).await.unwrap().tasks[0].clone()
     }
 
+    /// The task that was opened last, once it is as wanted.
+    pub(crate) async fn newest_when(&self, is_so: impl Fn(&TaskView) -> bool) -> Arc<TaskView> {
+        loop {
+            let view = self.newest().await;
+            if is_so(&view) {
+                return view;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// The task that was opened last, once it is at rest.
     pub(crate) async fn newest_at_rest(&self) -> Arc<TaskView> {
         loop {
@@ -219,6 +239,7 @@ async fn start(
     {
         tools.add(Arc::new(Noting::new(name, repeatable, parallel, notes.clone())));
     }
+    tools.add(Arc::new(RemoteTool::new(notes.clone())));
     let workspace = Workspace {
         roots: vec!["work".into()],
         scratch: "scratch".into(),
@@ -230,7 +251,7 @@ async fn start(
             .built_in
             .clone()
             .map_or_else(|| AgentModel::Language(model.clone()), AgentModel::BuiltIn),
-        toolbox: Arc::new(tools),
+        tool_source: Arc::new(tools),
         approver: notes.clone(),
         workspace: Arc::new(workspace),
         instructions: "Be good.".into(),
@@ -243,7 +264,7 @@ async fn start(
         info: None,
         notices: Vec::new(),
         limits: setup.limits.clone(),
-        leftovers: Arc::new(attache_tool::NoLeftoverProcesses),
+        leftovers: Arc::new(NoLeftoverProcesses),
         attended: setup.attended,
     };
     let agent = CodingAgent::new(Arc::new(place));
@@ -282,7 +303,7 @@ impl ScriptedModel {
     /// The conversation of the latest prompt, a line for each exchange.
     pub(crate) fn heard(&self) -> Vec<String> {
         let prompts = self.prompts.lock().unwrap();
-        prompts.last().unwrap().exchanges.iter().map(|exchange| spell(exchange)).collect()
+        prompts.last().unwrap().exchanges.iter().map(|exchange| shown(exchange)).collect()
     }
 }
 
@@ -312,12 +333,12 @@ impl LanguageModel for ScriptedModel {
 
 pub(crate) fn says(text: &str) -> Script {
     let piece = |text: &str| Ok(AnswerEvent::Piece(AnswerPiece::Text(text.to_owned())));
-    let said = vec![ModelPart { what: ModelPartContent::Text(text.into()), opaque: None }];
-    text.split_inclusive(' ').map(piece).chain([Ok(end(StopReason::Done, said))]).collect()
+    let parts = vec![ModelPart { what: ModelPartContent::Text(text.into()), opaque: None }];
+    text.split_inclusive(' ').map(piece).chain([Ok(end(StopReason::Done, parts))]).collect()
 }
 
-pub(crate) fn end(stop: StopReason, said: Vec<ModelPart>) -> AnswerEvent {
-    AnswerEvent::End { stop, usage: Usage { input: 10, output: 1, ..Usage::default() }, said }
+pub(crate) fn end(stop: StopReason, parts: Vec<ModelPart>) -> AnswerEvent {
+    AnswerEvent::End { stop, usage: Usage { input: 10, output: 1, ..Usage::default() }, parts }
 }
 
 /// Says `text` and calls tools, given as `id tool`.
@@ -328,8 +349,8 @@ pub(crate) fn calls(text: &str, calls: &[&str]) -> Script {
         let input = Map::from_iter([("what".to_owned(), json!(id))]);
         ToolCall { id: CallId(id.into()), name: name.into(), input }
     });
-    if let Some(Ok(AnswerEvent::End { said, .. })) = script.last_mut() {
-        said.extend(called.map(|call| ModelPart { what: ModelPartContent::Call(call), opaque: None }));
+    if let Some(Ok(AnswerEvent::End { parts, .. })) = script.last_mut() {
+        parts.extend(called.map(|call| ModelPart { what: ModelPartContent::Call(call), opaque: None }));
     }
     script
 }
@@ -486,7 +507,7 @@ impl Tool for Noting {
     }
 }
 
-fn spell(exchange: &Exchange) -> String {
+fn shown(exchange: &Exchange) -> String {
     let content = |content: &Content| match content {
         Content::Text(text) => text.clone(),
         other => format!("{other:?}"),
@@ -516,4 +537,14 @@ fn spell(exchange: &Exchange) -> String {
 /// The text of the task's status.
 pub(crate) fn status_text(view: &TaskView) -> String {
     view.status.message.as_ref().map(|message| message.text()).unwrap_or_default()
+}
+
+/// The tools of the tests start no processes.
+struct NoLeftoverProcesses;
+
+#[async_trait]
+impl LeftoverProcesses for NoLeftoverProcesses {
+    async fn end(&self, _mark: &str) -> Vec<i32> {
+        Vec::new()
+    }
 }

@@ -41,9 +41,9 @@ impl TaskView {
         let mut messages = self.history.iter().enumerate().skip(messages).peekable();
         std::iter::from_fn(move || {
             loop {
-                let place = messages.peek().map(|(place, _)| *place);
+                let index = messages.peek().map(|(index, _)| *index);
                 if let Some(placed) =
-                    exchanges.next_if(|placed| place.is_none_or(|place| placed.after <= place))
+                    exchanges.next_if(|placed| index.is_none_or(|index| placed.after <= index))
                 {
                     return Some(ConversationItem::Exchange(&placed.exchange));
                 }
@@ -62,9 +62,9 @@ impl TaskView {
         let mut messages = self.history.iter().enumerate().skip(self.compacted.messages).rev().peekable();
         std::iter::from_fn(move || {
             loop {
-                let place = messages.peek().map(|(place, _)| *place);
+                let index = messages.peek().map(|(index, _)| *index);
                 if let Some(placed) =
-                    exchanges.next_if(|placed| place.is_none_or(|place| placed.after > place))
+                    exchanges.next_if(|placed| index.is_none_or(|index| placed.after > index))
                 {
                     return Some(ConversationItem::Exchange(&placed.exchange));
                 }

@@ -71,7 +71,7 @@ impl AnswerReader {
         }
         if let Some(bare) = &mut self.bare {
             bare.extend_from_slice(bytes);
-            // As soon as it can be told: somebody else's page may be long.
+            // As early as possible: a foreign page may be long.
             if is_foreign(bare) && bare.len() >= MIN_FOREIGN_BYTES {
                 return foreign(bare);
             }

@@ -1,4 +1,4 @@
-//! Puts an answer together from its events, and says whether it is one.
+//! Builds an answer from its events, and validates it.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::tool_names::ToolNames;
 pub(super) struct AnthropicAssembly {
     route: String,
     model: String,
-    saying: AnswerBuilder,
+    builder: AnswerBuilder,
     names: ToolNames,
     /// Blocks that have begun and not ended, by their number.
     open: BTreeMap<u64, Block>,
@@ -48,7 +48,7 @@ impl AnthropicAssembly {
         Self {
             route: shared.endpoint.route.clone(),
             model: shared.model.id.clone(),
-            saying: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
+            builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
             names: ToolNames::of(prompt),
             open: BTreeMap::new(),
             malformed: false,
@@ -83,7 +83,7 @@ impl AnthropicAssembly {
                 }
                 self.over = true;
             }
-            // Pings, and what nobody here knows.
+            // Pings and unknown events.
             _ => {}
         }
     }
@@ -103,9 +103,11 @@ impl AnthropicAssembly {
     fn start_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let started = Block::start(block);
         match &started {
-            Block::Text => self.saying.text(block["text"].as_str().unwrap_or_default(), tell),
+            Block::Text => self.builder.text(block["text"].as_str().unwrap_or_default(), tell),
             Block::Thinking { text, .. } if !text.is_empty() => tell(AnswerPiece::Thought(text.clone())),
-            Block::Call { name, .. } => tell(AnswerPiece::CallBegun { name: self.names.meant(name.clone()) }),
+            Block::Call { name, .. } => {
+                tell(AnswerPiece::CallBegun { name: self.names.tool_name(name.clone()) })
+            }
             Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
         }
         self.open.insert(index, started);
@@ -114,7 +116,7 @@ impl AnthropicAssembly {
     fn delta(&mut self, index: u64, delta: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let part = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match (self.open.get_mut(&index), delta["type"].as_str()) {
-            (Some(Block::Text), Some("text_delta")) => self.saying.text(part("text"), tell),
+            (Some(Block::Text), Some("text_delta")) => self.builder.text(part("text"), tell),
             (Some(Block::Thinking { text, .. }), Some("thinking_delta")) => {
                 let more = part("thinking");
                 if !more.is_empty() {
@@ -137,19 +139,19 @@ impl AnthropicAssembly {
                 // The thought is withheld, but its signature stands for it.
                 if !signature.is_empty() {
                     let block = json!({"type": "thinking", "thinking": "", "signature": signature});
-                    self.saying.push(ModelPartContent::Hidden, Some(json!({"block": block})));
+                    self.builder.push(ModelPartContent::Hidden, Some(json!({"block": block})));
                 }
             }
             Some(Block::Thinking { text, signature }) => {
                 let data = (!signature.is_empty()).then(|| json!({"signature": signature}));
-                self.saying.push(ModelPartContent::Thought(text), data);
+                self.builder.push(ModelPartContent::Thought(text), data);
             }
             Some(Block::Redacted(block)) => {
-                self.saying.push(ModelPartContent::Hidden, Some(json!({"block": block})));
+                self.builder.push(ModelPartContent::Hidden, Some(json!({"block": block})));
             }
             Some(Block::Call { id, name, json, whole }) => match input(&json, whole) {
                 Some(input) if !name.is_empty() => {
-                    self.saying.call(Some(&id), self.names.meant(name), input, None, tell);
+                    self.builder.call(Some(&id), self.names.tool_name(name), input, None, tell);
                 }
                 _ => self.malformed = true,
             },
@@ -166,7 +168,7 @@ impl AnthropicAssembly {
             };
             spoken_block(said, id, reader)
         };
-        let mut blocks: Vec<Value> = self.saying.said.iter().filter_map(block).collect();
+        let mut blocks: Vec<Value> = self.builder.parts.iter().filter_map(block).collect();
         if let Some(Value::String(text)) = blocks.last_mut().and_then(|last| last.get_mut("text")) {
             text.truncate(text.trim_end().len());
         }
@@ -206,8 +208,8 @@ impl Assembly for AnthropicAssembly {
             "max_tokens" | "model_context_window_exceeded" => AnswerVerdict::Whole(StopReason::Length),
             "refusal" => AnswerVerdict::Whole(StopReason::Refused { why: refusal(&stop["stop_details"]) }),
             _ if self.malformed => invalid("the model made a call that cannot be read"),
-            "pause_turn" if !self.saying.said.is_empty() => AnswerVerdict::Continues(self.so_far()),
-            _ => self.saying.verdict(after_results),
+            "pause_turn" if !self.builder.parts.is_empty() => AnswerVerdict::Continues(self.so_far()),
+            _ => self.builder.verdict(after_results),
         }
     }
 
@@ -218,7 +220,7 @@ impl Assembly for AnthropicAssembly {
     }
 
     fn extent(&self) -> usize {
-        answer_builder::extent(&self.saying.said)
+        answer_builder::extent(&self.builder.parts)
     }
 
     fn usage(&self) -> Usage {
@@ -226,7 +228,7 @@ impl Assembly for AnthropicAssembly {
     }
 
     fn into_parts(self, stop: &StopReason) -> Vec<ModelPart> {
-        answer_builder::history_parts(self.saying.said, stop)
+        answer_builder::history_parts(self.builder.parts, stop)
     }
 }
 

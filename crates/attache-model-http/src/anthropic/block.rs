@@ -9,7 +9,7 @@ pub(super) enum Block {
         text: String,
         signature: String,
     },
-    /// Whole from the start, and readable by nobody.
+    /// Complete from the start, and encrypted.
     Redacted(Value),
     Call {
         id: String,
@@ -19,7 +19,7 @@ pub(super) enum Block {
         /// As some servers give it at the start.
         whole: Map<String, Value>,
     },
-    /// Nothing that anybody here knows.
+    /// An unknown block.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! What was said so far, in Anthropic's words.
+//! Encodes the conversation as Anthropic's messages.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
 use crate::media::{MediaPart, media_part};
 use crate::tool_names::ToolNames;
 
-/// Who reads it.
+/// The model that the request is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TargetModel<'a> {
     pub(super) route: &'a str,
@@ -98,7 +98,7 @@ pub(super) fn spoken_block(said: &ModelPart, id: &str, reader: TargetModel<'_>) 
         ModelPartContent::Call(call) => Some(json!({
             "type": "tool_use",
             "id": id,
-            "name": reader.names.spell(&call.name),
+            "name": reader.names.sent_name(&call.name),
             "input": call.input,
         })),
     }

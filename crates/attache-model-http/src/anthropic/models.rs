@@ -1,4 +1,4 @@
-//! The models that are known, and what differs between them.
+//! The known models and their differences.
 
 use attache_model::Thinking;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub(super) struct Model {
     pub(super) id: String,
     pub(super) window: u64,
-    /// How long an answer may get unless somebody says otherwise.
+    /// How long an answer may get without a setting.
     pub(super) most_output: u64,
     pub(super) generation: Generation,
 }

@@ -97,7 +97,7 @@ fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
     let mut schema = tool.parameters.as_object().cloned().unwrap_or_default();
     schema.remove("$schema");
     schema.entry("type").or_insert_with(|| json!("object"));
-    json!({"name": names.spell(&tool.name), "description": tool.description, "input_schema": schema})
+    json!({"name": names.sent_name(&tool.name), "description": tool.description, "input_schema": schema})
 }
 
 /// The instructions, and the nudge where one is needed.

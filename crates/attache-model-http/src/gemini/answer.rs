@@ -1,4 +1,4 @@
-//! Puts an answer together from its chunks, and says whether it is one.
+//! Builds an answer from its chunks, and validates it.
 
 use attache_domain::{CallId, ModelPart, ModelPartContent, ProviderData, ToolCall, Usage};
 use attache_model::{AnswerPiece, Prompt, StopReason};
@@ -16,7 +16,7 @@ use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 pub(super) struct GeminiAssembly {
     route: &'static str,
     model: String,
-    said: Vec<ModelPart>,
+    parts: Vec<ModelPart>,
     ids: TakenIds,
     /// A call whose input is still arriving.
     call: Option<StreamedCall>,
@@ -55,7 +55,7 @@ impl GeminiAssembly {
         Self {
             route: shared.endpoint.route,
             model: shared.model.id.clone(),
-            said: Vec::new(),
+            parts: Vec::new(),
             ids: TakenIds::of(prompt),
             call: None,
             malformed: false,
@@ -139,8 +139,8 @@ impl GeminiAssembly {
         } else {
             AnswerPiece::Text(text.to_owned())
         });
-        let known = self.said.last_mut().filter(|said| said.opaque.is_none() && signature.is_none());
-        match (known.map(|said| &mut said.what), thought) {
+        let known = self.parts.last_mut().filter(|part| part.opaque.is_none() && signature.is_none());
+        match (known.map(|part| &mut part.what), thought) {
             (Some(ModelPartContent::Text(known)), false) | (Some(ModelPartContent::Thought(known)), true) => {
                 known.push_str(text)
             }
@@ -204,7 +204,7 @@ impl GeminiAssembly {
     fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
         let opaque =
             data.map(|data| ProviderData { provider: self.route.into(), model: self.model.clone(), data });
-        self.said.push(ModelPart { what, opaque });
+        self.parts.push(ModelPart { what, opaque });
     }
 }
 
@@ -230,14 +230,14 @@ impl Assembly for GeminiAssembly {
     }
 
     fn extent(&self) -> usize {
-        answer_builder::extent(&self.said)
+        answer_builder::extent(&self.parts)
     }
 
     fn verdict(&self, end: StreamEnd, after_results: bool) -> AnswerVerdict {
-        let called = self.said.iter().any(|said| matches!(said.what, ModelPartContent::Call(_)));
-        let spoken = self.said.iter().any(is_spoken);
+        let called = self.parts.iter().any(|part| matches!(part.what, ModelPartContent::Call(_)));
+        let spoken = self.parts.iter().any(is_spoken);
         if let Some(why) = &self.blocked
-            && self.said.is_empty()
+            && self.parts.is_empty()
         {
             return AnswerVerdict::Whole(StopReason::Refused { why: why.clone() });
         }
@@ -281,11 +281,13 @@ impl Assembly for GeminiAssembly {
                 invalid(format!("the model made a call that cannot be read ({reason}){told}"))
             }
             // After its calls a model may have nothing to add.
-            "STOP" if after_results && self.said.iter().all(|said| said.what == ModelPartContent::Hidden) => {
+            "STOP"
+                if after_results && self.parts.iter().all(|part| part.what == ModelPartContent::Hidden) =>
+            {
                 AnswerVerdict::Whole(StopReason::Done)
             }
             _ if spoken => AnswerVerdict::Whole(StopReason::Done),
-            "STOP" if self.said.is_empty() => {
+            "STOP" if self.parts.is_empty() => {
                 AnswerVerdict::Invalid { why: "the answer is empty".into(), silent: true }
             }
             "STOP" => {
@@ -306,7 +308,7 @@ impl Assembly for GeminiAssembly {
     }
 
     fn into_parts(self, stop: &StopReason) -> Vec<ModelPart> {
-        answer_builder::history_parts(self.said, stop)
+        answer_builder::history_parts(self.parts, stop)
     }
 }
 
@@ -314,12 +316,12 @@ fn signed(signature: Value) -> Value {
     json!({"thoughtSignature": signature})
 }
 
-fn is_spoken(said: &ModelPart) -> bool {
-    match &said.what {
+fn is_spoken(part: &ModelPart) -> bool {
+    match &part.what {
         ModelPartContent::Text(text) => !text.trim().is_empty(),
         // A picture, or the outcome of a search: something for the reader.
         ModelPartContent::Hidden => {
-            said.opaque.as_ref().is_some_and(|opaque| opaque.data["part"].get("inlineData").is_some())
+            part.opaque.as_ref().is_some_and(|opaque| opaque.data["part"].get("inlineData").is_some())
         }
         ModelPartContent::Thought(_) | ModelPartContent::Call(_) => false,
     }

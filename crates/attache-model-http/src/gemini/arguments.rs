@@ -51,7 +51,7 @@ impl Arguments {
             place = match (step, place) {
                 (Step::Key(key), Value::Object(map)) => map.entry(key.clone()).or_insert(Value::Null),
                 (Step::Index(index), Value::Array(list)) => {
-                    // One behind the end at most: a list has no holes, and nobody fills the memory by a number.
+                    // One behind the end at most: a list has no holes, and a large index must not fill the memory.
                     if *index == list.len() {
                         list.push(Value::Null);
                     }

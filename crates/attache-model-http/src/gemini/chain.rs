@@ -1,4 +1,4 @@
-//! Which Gemini models stand in for which.
+//! The fallback chains of Gemini models.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const CHAINS: &[(&str, &[&str])] = &[
     ("flash-lite", &["flash-lite", "gemini-3.1-flash-lite", "flash", "pro", "gemini-2.5-flash"]),
 ];
 
-/// The models that are asked for `name`, which may be aliases, one after the other. Whoever names a model exactly wants that one.
+/// The models that are asked for `name`, which may be aliases, one after the other. An exact name has no fallback.
 pub fn chain_of(name: &str) -> Vec<&str> {
     let known = CHAINS.iter().find(|(alias, _)| *alias == name);
     known.map_or_else(|| vec![name], |(_, chain)| chain.to_vec())

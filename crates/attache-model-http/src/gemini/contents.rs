@@ -1,7 +1,7 @@
-//! What was said so far, in Gemini's words.
+//! Encodes the conversation as Gemini's contents.
 //!
-//! Gemini refuses a history whose calls and results do not pair up. Whoever builds a prompt sees to that; what
-//! still does not fit, say after a crash, is repaired here, because a refused history would be refused for ever.
+//! Gemini refuses a history whose calls and results do not pair up. The prompt builder pairs them; what still
+//! does not fit, say after a crash, is repaired here, because a refused history would be refused for ever.
 
 mod media;
 mod part;
@@ -17,13 +17,13 @@ use serde_json::json;
 use super::models::{Generation, Model, family};
 use crate::answer_builder::GENERATED_ID_PREFIX;
 use crate::history::{GO_ON, NO_RESULT};
-use part::{FunctionCall, FunctionResponse, Part, PartContent, Response, Spelled};
+use part::{EncodedContent, FunctionCall, FunctionResponse, Part, PartContent, Response};
 pub(super) use prefix_cache::{PrefixCache, RequestText};
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// Who reads it.
+/// The model that the request is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TargetModel<'a> {
     pub(super) model: &'a Model,
@@ -50,9 +50,9 @@ pub(super) fn write_contents(
                 let parts = content.iter().filter_map(media::part).map(Part::from).collect();
                 writer.push(USER, parts)?;
             }
-            Exchange::Model(said) => {
+            Exchange::Model(parts) => {
                 writer.settle(&[])?;
-                writer.model(said, index > turn)?;
+                writer.model(parts, index > turn)?;
             }
             Exchange::Results(results) => {
                 writer.settle(results)?;
@@ -73,7 +73,7 @@ struct Writer<'a> {
     before: &'a str,
     text: RequestText,
     /// Not written yet: what comes next may belong to it.
-    last: Option<Spelled<'a>>,
+    last: Option<EncodedContent<'a>>,
     /// The calls of the last answer.
     pending: Vec<&'a ToolCall>,
 }
@@ -92,10 +92,10 @@ impl<'a> Writer<'a> {
         }
         if self.last.is_none() && self.text.is_empty() && role == MODEL {
             let parts = vec![PartContent::Text(GO_ON.into()).into()];
-            self.last = Some(Spelled { role: USER, parts });
+            self.last = Some(EncodedContent { role: USER, parts });
         }
         self.write_last()?;
-        self.last = Some(Spelled { role, parts });
+        self.last = Some(EncodedContent { role, parts });
         Ok(())
     }
 
@@ -107,32 +107,32 @@ impl<'a> Writer<'a> {
 
     /// Results are a content of their own, so nothing before this point changes.
     fn end_prefix(&mut self, exchanges: usize) -> serde_json::Result<()> {
-        if self.last.as_ref().is_some_and(Spelled::holds_results) {
+        if self.last.as_ref().is_some_and(EncodedContent::holds_results) {
             self.write_last()?;
             self.text.end_prefix(exchanges);
         }
         Ok(())
     }
 
-    fn model(&mut self, said: &'a [ModelPart], current: bool) -> serde_json::Result<()> {
+    fn model(&mut self, answer: &'a [ModelPart], current: bool) -> serde_json::Result<()> {
         let mut parts = Vec::new();
-        for said in said {
-            let first_call = matches!(said.what, ModelPartContent::Call(_)) && self.pending.is_empty();
-            if let ModelPartContent::Call(call) = &said.what {
+        for part in answer {
+            let first_call = matches!(part.what, ModelPartContent::Call(_)) && self.pending.is_empty();
+            if let ModelPartContent::Call(call) = &part.what {
                 self.pending.push(call);
             }
-            parts.extend(self.said(said, first_call, current));
+            parts.extend(self.encode_part(part, first_call, current));
         }
         self.push(MODEL, parts)
     }
 
     /// Gemini insists on a signature in the `first_call` of an answer in the `current` turn.
-    fn said(&mut self, said: &'a ModelPart, first_call: bool, current: bool) -> Option<Part<'a>> {
-        let own = said.opaque.as_ref().filter(|opaque| {
+    fn encode_part(&mut self, part: &'a ModelPart, first_call: bool, current: bool) -> Option<Part<'a>> {
+        let own = part.opaque.as_ref().filter(|opaque| {
             opaque.provider == self.reader.route && family(&opaque.model) == self.reader.model.family()
         });
         let signature = own.and_then(|opaque| opaque.data.get("thoughtSignature"));
-        let (what, thought) = match &said.what {
+        let (what, thought) = match &part.what {
             ModelPartContent::Text(text) if text.is_empty() && signature.is_none() => return None,
             ModelPartContent::Text(text) => (PartContent::Text(text.into()), false),
             // A thought is only worth sending for its signature.

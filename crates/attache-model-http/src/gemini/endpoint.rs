@@ -1,4 +1,4 @@
-//! Where a request goes and what proves who sends it.
+//! The URL and the credential of a request.
 
 use attache_model::LanguageError;
 use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};

@@ -1,4 +1,4 @@
-//! The models that are known, and what differs between them.
+//! The known models and their differences.
 
 use attache_model::Thinking;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// A model as requests need to know it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
-    /// As it is sent; an alias is gone by then.
+    /// The name in requests; aliases are resolved before.
     pub(super) id: String,
     pub(super) window: u64,
     pub(super) generation: Generation,

@@ -1,4 +1,4 @@
-//! One chunk of an answer, as Gemini spells it.
+//! One chunk of a Gemini response.
 //!
 //! Everything may be missing, and what is not known is let through.
 

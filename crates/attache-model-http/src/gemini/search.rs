@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::chain::chain_of;
 use super::endpoint::Endpoint;
 use super::models::Model;
-use super::retry_class;
+use super::request_error;
 use super::{BadOptions, GeminiOptions, TokenRenewal};
 use crate::failed_attempt::{FailedAttempt, RetryDecision};
 use crate::retry::{RetryOptions, RetryReason, RetryState};
@@ -151,7 +151,7 @@ impl GeminiSearch {
             let retry_after = answer.header("retry-after").map(str::to_owned);
             let body = answer.read_prefix(MAX_ERROR_BYTES).await;
             let body = endpoint.redacted(&String::from_utf8_lossy(&body));
-            return Err(retry_class::of_status(status, retry_after.as_deref(), body.as_bytes(), &model.id));
+            return Err(request_error::of_status(status, retry_after.as_deref(), body.as_bytes(), &model.id));
         }
         let body = answer.read(MAX_ANSWER_BYTES).await.map_err(network)?;
         Ok(read(&body))

@@ -1,4 +1,4 @@
-//! A value that is text, most often, and then need not be copied.
+//! A JSON value that is usually text and can then be borrowed.
 
 use std::borrow::Cow;
 use std::fmt;

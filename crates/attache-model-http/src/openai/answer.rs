@@ -1,4 +1,4 @@
-//! Puts an answer together from its chunks, and says whether it is one.
+//! Builds an answer from its chunks, and validates it.
 
 use attache_domain::{ModelPart, ModelPartContent, Usage};
 use attache_model::{AnswerPiece, Prompt, StopReason};
@@ -14,7 +14,7 @@ use crate::tool_names::ToolNames;
 /// An answer as far as it has come.
 #[derive(Debug)]
 pub(super) struct OpenAiAssembly {
-    saying: AnswerBuilder,
+    builder: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
     /// What some gateways want to see again of a model's reasoning, piece by piece.
@@ -30,7 +30,7 @@ pub(super) struct OpenAiAssembly {
 impl OpenAiAssembly {
     pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
         Self {
-            saying: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
+            builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
             names: ToolNames::of(prompt),
             calls: Calls::default(),
             details: Vec::new(),
@@ -51,7 +51,7 @@ impl OpenAiAssembly {
         let said = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
         for field in ["reasoning_content", "reasoning"] {
             if let Some(text) = said.get(field).and_then(Value::as_str) {
-                self.saying.thought(text, json!({"field": field}), tell);
+                self.builder.thought(text, json!({"field": field}), tell);
                 // Some send the same thought under both names.
                 break;
             }
@@ -62,7 +62,7 @@ impl OpenAiAssembly {
         self.refusal.push_str(said.get("refusal").and_then(Value::as_str).unwrap_or_default());
         for piece in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             if let Some(name) = self.calls.take(piece) {
-                tell(AnswerPiece::CallBegun { name: self.names.meant(name) });
+                tell(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
             }
         }
         let reason = choice.get("finish_reason").and_then(Value::as_str);
@@ -75,11 +75,11 @@ impl OpenAiAssembly {
     /// Text, or a list of parts.
     fn content(&mut self, content: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         match content {
-            Value::String(text) => self.saying.text(text, tell),
+            Value::String(text) => self.builder.text(text, tell),
             Value::Array(parts) => {
                 for part in parts {
                     let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
-                    self.saying.text(text, tell);
+                    self.builder.text(text, tell);
                 }
             }
             _ => {}
@@ -89,7 +89,7 @@ impl OpenAiAssembly {
     fn finish_parts(&mut self, tell: &mut dyn FnMut(AnswerPiece)) {
         let details = std::mem::take(&mut self.details);
         if !details.is_empty() {
-            self.saying.push(ModelPartContent::Hidden, Some(json!({"reasoning_details": details})));
+            self.builder.push(ModelPartContent::Hidden, Some(json!({"reasoning_details": details})));
         }
         for call in std::mem::take(&mut self.calls).finish() {
             let Some(call) = call else {
@@ -97,7 +97,7 @@ impl OpenAiAssembly {
                 continue;
             };
             let data = call.extra.map(|extra| json!({"extra_content": extra}));
-            self.saying.call(Some(&call.id), self.names.meant(call.name), call.input, data, tell);
+            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data, tell);
         }
     }
 }
@@ -150,7 +150,7 @@ impl Assembly for OpenAiAssembly {
             _ if self.malformed || !self.calls.is_empty() => {
                 invalid("the model made a call that cannot be read".into())
             }
-            _ => self.saying.verdict(after_results),
+            _ => self.builder.verdict(after_results),
         }
     }
 
@@ -158,7 +158,7 @@ impl Assembly for OpenAiAssembly {
     fn continue_answer(&mut self) {}
 
     fn extent(&self) -> usize {
-        answer_builder::extent(&self.saying.said)
+        answer_builder::extent(&self.builder.parts)
     }
 
     fn usage(&self) -> Usage {
@@ -166,7 +166,7 @@ impl Assembly for OpenAiAssembly {
     }
 
     fn into_parts(self, stop: &StopReason) -> Vec<ModelPart> {
-        answer_builder::history_parts(self.saying.said, stop)
+        answer_builder::history_parts(self.builder.parts, stop)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was said so far, in OpenAI's words.
+//! Encodes the conversation as OpenAI's messages.
 
 use attache_domain::{Content, ModelPart, ModelPartContent};
 use attache_model::Prompt;
@@ -9,7 +9,7 @@ use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
 use crate::media::{MediaPart, media_part};
 use crate::tool_names::ToolNames;
 
-/// Who reads it.
+/// The model that the request is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TargetModel<'a> {
     pub(super) route: &'a str,
@@ -43,7 +43,7 @@ pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: TargetModel<'_>) -
 struct Writer<'a> {
     reader: TargetModel<'a>,
     messages: Vec<Value>,
-    /// What the user is saying: neighbours are one message, because many templates insist on turns.
+    /// What the user is builder: neighbours are one message, because many templates insist on turns.
     user: Vec<Value>,
 }
 
@@ -89,7 +89,7 @@ impl Writer<'_> {
     fn call(&self, spoken: &AnswerPart<'_>) -> Option<Value> {
         let ModelPartContent::Call(call) = &spoken.said.what else { return None };
         let arguments = Value::Object(call.input.clone()).to_string();
-        let function = json!({"name": self.reader.names.spell(&call.name), "arguments": arguments});
+        let function = json!({"name": self.reader.names.sent_name(&call.name), "arguments": arguments});
         let mut value = json!({"id": spoken.id, "type": "function", "function": function});
         if let Some(extra) = self.own(spoken.said).and_then(|data| data.get("extra_content")) {
             value["extra_content"] = extra.clone();

@@ -31,7 +31,7 @@ fn bytes(media_type: &str, bytes: &str) -> Content {
     Content::Bytes { media_type: media_type.into(), bytes: Base64(bytes.into()), name: Some("x".into()) }
 }
 
-fn spelled(exchanges: Vec<Exchange>, return_reasoning: bool) -> Value {
+fn encoded(exchanges: Vec<Exchange>, return_reasoning: bool) -> Value {
     let exchanges = Arc::new(exchanges.into_iter().map(Arc::new).collect());
     let names = ToolNames::default();
     let reader = TargetModel { route: "openai", model: "m", return_reasoning, names: &names };
@@ -40,7 +40,7 @@ fn spelled(exchanges: Vec<Exchange>, return_reasoning: bool) -> Value {
 
 #[track_caller]
 fn check(exchanges: Vec<Exchange>, expected: Value) {
-    assert_eq!(spelled(exchanges, false), expected);
+    assert_eq!(encoded(exchanges, false), expected);
 }
 
 #[test]
@@ -65,17 +65,17 @@ fn pictures_in_results_follow_as_if_the_user_showed_them() {
         result("b", vec![]),
         ToolResult { failed: true, ..result("d", vec![]) },
     ]);
-    let spelled_call = |id: &str| {
+    let encoded_call = |id: &str| {
         json!({"id": id, "type": "function",
         "function": {"name": "look_at", "arguments": "{\"p\":1}"}})
     };
-    let spelled_calls = ["a", "b", "c", "d"].map(spelled_call);
+    let encoded_calls = ["a", "b", "c", "d"].map(encoded_call);
     check(
         vec![user("q"), answer, results, user("and?")],
         json!([
             {"role": "user", "content": "q"},
             {"role": "assistant", "content": null,
-                "tool_calls": spelled_calls},
+                "tool_calls": encoded_calls},
             {"role": "tool", "tool_call_id": "a", "content": "seen"},
             {"role": "tool", "tool_call_id": "b", "content": "The call has no output."},
             {"role": "tool", "tool_call_id": "c", "content": NO_RESULT},
@@ -123,16 +123,16 @@ fn only_what_this_very_model_gave_goes_back_to_it() {
         };
         vec![user("q"), Exchange::Model(vec![thought, called, hidden])]
     };
-    let own = spelled(answered("openai", "m"), true)[1].clone();
+    let own = encoded(answered("openai", "m"), true)[1].clone();
     assert_eq!(own["reasoning_content"], "hm");
     assert_eq!(own["tool_calls"][0]["extra_content"], extra["extra_content"]);
-    assert_eq!(spelled(answered("openai", "m"), false)[1].get("reasoning_content"), None);
-    // Those who want them want them of every turn.
+    assert_eq!(encoded(answered("openai", "m"), false)[1].get("reasoning_content"), None);
+    // Servers that need them need them of every turn.
     let earlier = [answered("openai", "m"), vec![user("n")]].concat();
-    assert_eq!(spelled(earlier, true)[1]["reasoning_content"], "hm");
+    assert_eq!(encoded(earlier, true)[1]["reasoning_content"], "hm");
     for (provider, model) in [("openai", "n"), ("openai@https://x", "m"), ("gemini", "m"), ("anthropic", "m")]
     {
-        let other = spelled(answered(provider, model), true)[1].clone();
+        let other = encoded(answered(provider, model), true)[1].clone();
         assert_eq!(
             (&other["reasoning_content"], other["tool_calls"][0].get("extra_content")),
             (&json!(""), None)

@@ -1,4 +1,4 @@
-//! The models that are known, and what differs between them.
+//! The known models and their differences.
 
 use attache_model::Thinking;
 
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Minimal,
     /// The same, and it can do without.
     Optional,
-    /// Somebody else's, which takes what it is asked for.
+    /// Not OpenAI's; it accepts every value.
     Unknown,
 }
 

@@ -49,7 +49,7 @@ pub(super) fn body(
 
 fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
     json!({"type": "function", "function": {
-        "name": names.spell(&tool.name),
+        "name": names.sent_name(&tool.name),
         "description": tool.description,
         "parameters": parameters(&tool.parameters),
     }})

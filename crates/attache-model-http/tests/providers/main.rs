@@ -7,5 +7,4 @@ mod gemini;
 mod golden;
 mod openai;
 mod switching;
-mod tokens;
 mod world;

@@ -1,4 +1,4 @@
-//! OpenAI, and those who speak like it.
+//! OpenAI and compatible servers.
 
 mod answers;
 mod dialects;

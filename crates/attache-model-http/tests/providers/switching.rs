@@ -1,5 +1,4 @@
-//! A conversation that goes from one provider to the next: everyone hears all of it, and nobody gets what another
-//! provider keeps to itself.
+//! A conversation that moves between providers: each gets all of it but the opaque data of other providers.
 
 use std::sync::Arc;
 
@@ -64,7 +63,7 @@ async fn ask(model: &dyn LanguageModel, exchanges: &[Exchange]) -> Vec<Exchange>
     let exchanges = Arc::new(exchanges.iter().cloned().map(Arc::new).collect());
     let told: Vec<_> = model.stream(Prompt { exchanges, ..Prompt::default() }).collect().await;
     match told.last() {
-        Some(Ok(AnswerEvent::End { said, .. })) => answered(said),
+        Some(Ok(AnswerEvent::End { parts, .. })) => answered(parts),
         other => panic!("{other:?}"),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use attache_domain::{CallId, Content, Exchange, ModelPart, ModelPartContent, ToolResult, Usage};
 use attache_model::{AnswerEvent, AnswerPiece, LanguageError, LanguageModel, Prompt, StopReason};
 use attache_model_http::retry::{Jitter, RetryOptions};
-use attache_net::{HttpClient, HttpClientOptions, Proxy};
+use attache_net::{HttpClient, HttpClientOptions};
 use attache_testkit::model_server::ModelServer;
 use futures_util::StreamExt;
 
@@ -48,7 +48,7 @@ impl<M: LanguageModel> World<M> {
                     }
                     pieces.push(piece);
                 }
-                Ok(AnswerEvent::End { stop, usage, said }) => break Ok((stop, usage, said)),
+                Ok(AnswerEvent::End { stop, usage, parts }) => break Ok((stop, usage, parts)),
                 Err(error) => break Err(error),
             }
         };
@@ -114,8 +114,7 @@ pub(crate) fn retry() -> RetryOptions {
 }
 
 pub(crate) fn client() -> HttpClient {
-    HttpClient::new(&HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() })
-        .expect("a client")
+    HttpClient::new(&HttpClientOptions::default()).expect("a client")
 }
 
 pub(crate) fn user(text: &str) -> Exchange {

@@ -42,6 +42,11 @@ pub(super) enum Action {
         command: String,
         folder: Option<String>,
     },
+    /// Gives the prompt to another agent.
+    Ask {
+        agent: String,
+        prompt: String,
+    },
 }
 
 /// The file that was named before, until the plan says which one that is.
@@ -59,7 +64,11 @@ impl Action {
     pub(super) fn only_looks(&self) -> bool {
         match self {
             Self::List { .. } | Self::Read { .. } | Self::Find { .. } | Self::Search { .. } => true,
-            Self::Write { .. } | Self::Replace { .. } | Self::Append { .. } | Self::Run { .. } => false,
+            Self::Write { .. }
+            | Self::Replace { .. }
+            | Self::Append { .. }
+            | Self::Run { .. }
+            | Self::Ask { .. } => false,
         }
     }
 
@@ -69,7 +78,11 @@ impl Action {
             | Self::Write { file, .. }
             | Self::Replace { file, .. }
             | Self::Append { file, .. } => Some(file),
-            Self::List { .. } | Self::Find { .. } | Self::Search { .. } | Self::Run { .. } => None,
+            Self::List { .. }
+            | Self::Find { .. }
+            | Self::Search { .. }
+            | Self::Run { .. }
+            | Self::Ask { .. } => None,
         }
     }
 
@@ -83,7 +96,8 @@ impl Action {
             | Self::Read { .. }
             | Self::Find { .. }
             | Self::Search { .. }
-            | Self::Run { .. } => None,
+            | Self::Run { .. }
+            | Self::Ask { .. } => None,
         }
     }
 
@@ -120,6 +134,9 @@ impl Action {
                 let description = "Run the command that the user asked for";
                 let input = json!({ "command": command, "description": description });
                 within("run_shell_command", input, folder.as_deref())
+            }
+            Self::Ask { agent, prompt } => {
+                with("invoke_agent", json!({ "agent_name": agent, "prompt": prompt }))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Exact numbers: whole ones, decimals and fractions, with every overflow noticed.
+//! Exact arithmetic with checked overflow: integers, decimals and fractions.
 
 use std::fmt;
 

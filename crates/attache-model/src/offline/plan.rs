@@ -1,4 +1,4 @@
-//! What a message asks for, request by request.
+//! Splits a message into requests.
 
 use std::sync::LazyLock;
 
@@ -43,6 +43,9 @@ impl Plan {
             return Err(PlanError::NothingToDo);
         }
         let text = text.trim().replace("\r\n", "\n");
+        if let Some(action) = for_agent(&text) {
+            return Ok(Self { steps: vec![Step::Act(vec![action])] });
+        }
         let entries = entries(&text);
         let mut steps = Vec::new();
         if entries.is_empty() {
@@ -58,6 +61,17 @@ impl Plan {
         }
         Ok(Self { steps })
     }
+}
+
+/// `@agent-name` at the beginning: all the rest is for this agent.
+fn for_agent(text: &str) -> Option<Action> {
+    let is_part = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
+    let text = text.strip_prefix('@')?;
+    let (agent, prompt) = text.split_at(text.find(|letter| !is_part(letter))?);
+    let prompt = prompt.strip_prefix([':', ',']).unwrap_or(prompt);
+    let is_prompt = prompt.starts_with(char::is_whitespace) && !prompt.trim().is_empty();
+    let (agent, prompt) = (agent.to_owned(), prompt.trim().to_owned());
+    (!agent.is_empty() && is_prompt).then_some(Action::Ask { agent, prompt })
 }
 
 /// "it" becomes the file that was named before. False when there is none.
@@ -138,7 +152,7 @@ fn step_of(piece: &str) -> Option<Step> {
     }
     match Request::understand(piece) {
         Request::Unknown | Request::AskMe => None,
-        // "it" would be what came of another request, and not the word.
+        // "it" would be the result of another request, and not the word.
         _ if piece.trim_end_matches(['?', '!', '.']).to_lowercase().ends_with(" it") => None,
         _ => Some(Step::Say(piece.to_owned())),
     }

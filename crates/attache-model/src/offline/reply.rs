@@ -24,6 +24,7 @@ With the files of the workspace (depending on your settings you are asked before
 - replace milk with bread in notes.txt (or: change all milk to bread in notes.txt)
 - append Call mum to notes.txt
 - run `cargo test`
+- @cli_help how do I add an MCP server? (asks another agent; cli_help knows attache)
 Join several with \"then\", or write one on each line, or number them: each waits for the one before, and the first \
 that fails is the last. Reading can be joined with \"and\": read README.md and LICENSE.
 

@@ -1,4 +1,4 @@
-//! Understanding plain English, as far as it goes.
+//! Parses requests in plain English.
 
 use super::arithmetic::calculate;
 use super::fraction::{Fraction, FractionError};

@@ -18,7 +18,7 @@ pub(super) struct ResultSummary {
 pub(super) fn summarize(action: &Action, result: Option<&ToolResult>) -> ResultSummary {
     let Some(result) = result else {
         return ResultSummary {
-            text: format!("Nobody told me what came of {}.", aim(action)),
+            text: format!("I was not told the result of {}.", aim(action)),
             went_well: false,
         };
     };
@@ -32,6 +32,7 @@ pub(super) fn summarize(action: &Action, result: Option<&ToolResult>) -> ResultS
         Action::Read { file, .. } => reading(file, result, &text),
         Action::Find { .. } | Action::Search { .. } => finding(action, &text),
         Action::Write { .. } | Action::Replace { .. } | Action::Append { .. } => change(&text),
+        Action::Ask { .. } => text,
     };
     ResultSummary { text, went_well: true }
 }
@@ -74,10 +75,17 @@ fn text_of(result: &ToolResult) -> String {
 }
 
 fn failure(action: &Action, text: &str) -> String {
+    if text.starts_with("[Operation Cancelled] The user cancelled this call") {
+        return "You cancelled that, so it was stopped.".to_owned();
+    }
+    if text.starts_with("[Operation Cancelled] The user did not answer") {
+        return "You did not answer the question, so it was stopped.".to_owned();
+    }
     if text.starts_with("[Operation Cancelled]") {
         let rest = match action {
             Action::Write { .. } | Action::Replace { .. } | Action::Append { .. } => "nothing was changed",
             Action::Run { .. } => "nothing was run",
+            Action::Ask { .. } => "the agent was not asked",
             _ => "I did not look",
         };
         return format!("You declined, so {rest}.");
@@ -94,9 +102,10 @@ fn failure(action: &Action, text: &str) -> String {
         Action::Replace { file, .. } => ("change", file),
         Action::Append { file, .. } => ("append to", file),
         Action::Run { command, .. } => ("run", command),
+        Action::Ask { agent, .. } => ("ask", agent),
     };
     let why: String = text.trim().chars().take(1_000).collect();
-    let why = if why.is_empty() { "nobody said why".to_owned() } else { why };
+    let why = if why.is_empty() { "no reason was given".to_owned() } else { why };
     let stop = if why.ends_with(['.', '!', '?']) { "" } else { "." };
     format!("I could not {verb} {}: {why}{stop}", inline(what))
 }

@@ -1,4 +1,4 @@
-//! Does what was planned, as far as the results go.
+//! Runs the plan of a turn, as far as there are results.
 //!
 //! Every round plays the plan from its beginning: what is recorded is said again and left out by the caller, and
 //! the first call without a result ends the round. So nothing has to be remembered between two rounds.

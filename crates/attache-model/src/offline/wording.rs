@@ -1,4 +1,4 @@
-//! Names and texts as people write them: in quotes or without, in a block, with a full stop at the end.
+//! Parses names and texts as people write them: quoted or not, in a block, with a full stop at the end.
 
 use super::action::IT;
 

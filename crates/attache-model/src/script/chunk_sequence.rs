@@ -1,4 +1,4 @@
-//! A step that gives several chunks: cut into pieces once, then played piece by piece, any number of times.
+//! A step with several chunks: split once, then played any number of times.
 
 use std::time::Duration;
 

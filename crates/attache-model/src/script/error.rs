@@ -1,4 +1,4 @@
-//! What can be wrong with a script.
+//! Errors of scripts.
 
 use super::limits::MAX_SCRIPT_BYTES;
 

@@ -1,4 +1,4 @@
-//! How large things may get: whatever a script sends into a task's log is bounded here.
+//! Limits for everything that a script writes to a task's log.
 
 use std::time::Duration;
 

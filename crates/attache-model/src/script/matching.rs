@@ -1,4 +1,4 @@
-//! Which rule answers, and where in it a turn stands.
+//! Finds the rule that matches, and the position of a turn in it.
 //!
 //! Every turn of a task begins with one message of the caller. The first turn's message chooses a rule;
 //! its segments are played turn by turn; when they run out, the message of the next turn chooses again.

@@ -1,4 +1,4 @@
-//! From YAML to a compiled script.
+//! Compiles YAML to a script.
 
 mod artifact;
 mod call;

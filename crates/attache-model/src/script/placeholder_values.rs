@@ -1,4 +1,4 @@
-//! What the caller wrote, as templates and rules see it.
+//! The values of placeholders, from the caller's messages.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Plays a performance in time, as the stream a model answers with.
+//! Plays a script run as the stream of a model, with its pauses.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,7 +13,7 @@ use crate::{ModelError, ModelStreamItem};
 /// Never pending but in a wait. Chunks that are already recorded, and the waits before them and before calls
 /// that are answered, are passed over.
 pub(super) struct Player {
-    performance: ScriptRun,
+    run: ScriptRun,
     recorded: u32,
     /// Made at the first wait and set anew at each.
     timer: Option<Pin<Box<Sleep>>>,
@@ -22,8 +22,8 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(performance: ScriptRun, recorded: u32) -> Self {
-        Self { performance, recorded, timer: None, waiting: false, over: false }
+    pub(super) fn new(run: ScriptRun, recorded: u32) -> Self {
+        Self { run, recorded, timer: None, waiting: false, over: false }
     }
 
     fn wait(&mut self, duration: Duration) {
@@ -48,8 +48,8 @@ impl Stream for Player {
                 ready!(timer.as_mut().poll(context));
                 player.waiting = false;
             }
-            match player.performance.next_action() {
-                ScriptAction::Wait(_) if player.recorded > 0 || player.performance.is_behind() => {}
+            match player.run.next_action() {
+                ScriptAction::Wait(_) if player.recorded > 0 || player.run.is_behind() => {}
                 ScriptAction::Wait(duration) if duration.is_zero() => {}
                 ScriptAction::Wait(duration) => player.wait(duration),
                 ScriptAction::Chunk(_) if player.recorded > 0 => player.recorded -= 1,

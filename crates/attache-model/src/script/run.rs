@@ -26,7 +26,7 @@ pub(super) enum ScriptAction {
 #[derive(Debug)]
 pub(super) struct ScriptRun {
     script: Arc<Script>,
-    cue: MatchedRule,
+    matched: MatchedRule,
     /// The step to begin next.
     step: usize,
     /// A step that gives several chunks and is not done.
@@ -38,8 +38,8 @@ pub(super) struct ScriptRun {
 }
 
 impl ScriptRun {
-    pub(super) fn new(script: Arc<Script>, cue: MatchedRule, results: Vec<Vec<ToolResult>>) -> Self {
-        Self { script, cue, step: 0, round: None, results: results.into_iter(), chunks: 0, bytes: 0 }
+    pub(super) fn new(script: Arc<Script>, matched: MatchedRule, results: Vec<Vec<ToolResult>>) -> Self {
+        Self { script, matched, step: 0, round: None, results: results.into_iter(), chunks: 0, bytes: 0 }
     }
 
     /// A call that is still to come has been answered, so everything before it is over.
@@ -47,7 +47,7 @@ impl ScriptRun {
         self.results.len() > 0
     }
 
-    /// The same sequence every time, whether anybody waits in between or not.
+    /// The same sequence every time, with or without waiting in between.
     pub(super) fn next_action(&mut self) -> ScriptAction {
         loop {
             if let Some(round) = &mut self.round {
@@ -56,15 +56,15 @@ impl ScriptRun {
                     None => self.round = None,
                 }
             }
-            let segment = &self.script.rules[self.cue.rule].segments[self.cue.segment];
-            let words = &self.cue.words;
+            let segment = &self.script.rules[self.matched.rule].segments[self.matched.segment];
+            let words = &self.matched.words;
             let Some(planned) = segment.steps.get(self.step) else {
                 return ScriptAction::Finish(finish(&segment.ending, words));
             };
             self.step += 1;
             if !planned.is_due(&words.outcomes) {
                 if let Step::Call(calls) = &planned.step {
-                    self.cue.words.outcomes.pass_over(calls.len());
+                    self.matched.words.outcomes.pass_over(calls.len());
                 }
                 continue;
             }
@@ -96,7 +96,7 @@ impl ScriptRun {
                 },
                 Step::Call(calls) => match self.results.next() {
                     Some(results) => {
-                        self.cue.words.outcomes.add(calls.len(), &results);
+                        self.matched.words.outcomes.add(calls.len(), &results);
                         continue;
                     }
                     None => match expand_calls(calls, words) {

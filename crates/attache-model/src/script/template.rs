@@ -160,7 +160,7 @@ fn result_placeholder(name: &str, calls: usize) -> Option<Result<Piece, String>>
         _ => None,
     };
     Some(match wrong {
-        Some(why) => Err(format!("`{{{{{name}}}}}` stands for what came of a call, but {why}")),
+        Some(why) => Err(format!("`{{{{{name}}}}}` stands for the result of a call, but {why}")),
         None => Ok(piece),
     })
 }
@@ -294,7 +294,7 @@ mod tests {
         assert!(refuse("{{text", None).contains("without `}}`"));
         for name in ["result", "results.0", "failed"] {
             let wrong = refuse(&format!("{{{{{name}}}}}"), None);
-            assert!(wrong.contains(&format!("`{{{{{name}}}}}` stands for what came of a call")), "{wrong}");
+            assert!(wrong.contains(&format!("`{{{{{name}}}}}` stands for the result of a call")), "{wrong}");
             assert!(wrong.contains("there is no `call` before it"), "{wrong}");
         }
         let after_two = |template| Template::parse(template, Scope { pattern: None, calls: 2 }).unwrap_err();

@@ -106,7 +106,7 @@ impl Node {
     }
 }
 
-/// A placeholder at the start of a value is the mistake everybody makes once: YAML takes it for a map.
+/// A placeholder at the start of a value is a common mistake: YAML takes it for a map.
 fn unreadable(text: &str, error: ParseError) -> ScriptError {
     let (line, mut what) = (u64::from(error.line), error.message);
     let source = text.lines().nth(usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1));

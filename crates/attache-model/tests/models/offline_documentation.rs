@@ -30,7 +30,7 @@ fn every_example_of_the_help_works() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 14);
+    assert_eq!(tried, 15);
     assert!(makes_calls("read README.md and LICENSE"));
 }
 

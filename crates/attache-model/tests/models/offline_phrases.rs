@@ -26,6 +26,27 @@ fn check_unknown(texts: &[&str]) {
 }
 
 #[test]
+fn the_agent_that_a_message_begins_with_is_asked() {
+    check(
+        &[
+            "@cli_help how do I add a server?",
+            "@cli_help: how do I add a server? ",
+            "@cli_help,\n how do I add a server?",
+        ],
+        r#"invoke_agent {"agent_name":"cli_help","prompt":"how do I add a server?"}"#,
+    );
+    check(&["@a-1_b read x then y"], r#"invoke_agent {"agent_name":"a-1_b","prompt":"read x then y"}"#);
+    check_unknown(&[
+        "@cli_help",
+        "@ what",
+        "@src/main.rs what?",
+        "@Helper what?",
+        "@cli_help.md what?",
+        "@cli_help:",
+    ]);
+}
+
+#[test]
 fn folders_are_listed() {
     check(
         &[

@@ -167,7 +167,20 @@ fn failures_are_told_as_they_are() {
         "I could not run `rm -rf /`: denied by policy (rule 3).",
     );
     check_answer("search for x in y", failure("gone!"), "I could not search for `x`: gone!");
-    check_answer("find x", failure(""), "I could not look for `**/*x*`: nobody said why.");
+    check_answer("find x", failure(""), "I could not look for `**/*x*`: no reason was given.");
+}
+
+#[test]
+fn an_agents_answer_is_told_as_it_is() {
+    check_answer("@helper what?", result("Line one.\n\n- a list"), "Line one.\n\n- a list");
+    check_answer("@helper what?", refusal(), "You declined, so the agent was not asked.");
+    let cancelled = failure("[Operation Cancelled] The user cancelled this call while it ran.");
+    check_answer("@helper what?", cancelled, "You cancelled that, so it was stopped.");
+    let unanswered =
+        failure("[Operation Cancelled] The user did not answer the question of this call, so it was ended.");
+    check_answer("@helper what?", unanswered, "You did not answer the question, so it was stopped.");
+    let said = transcript("@helper what?", &[vec![failure("there is no agent helper")]]);
+    assert!(said[1].contains("`helper`") && said[1].contains("there is no agent helper"), "{said:?}");
 }
 
 #[test]
@@ -278,7 +291,7 @@ fn of_several_calls_together_each_is_told() {
         ],
     );
     let said = transcript("read a.txt and b.txt", &[vec![result("a\n")]]);
-    assert!(said[1].ends_with("Nobody told me what came of `read_file`."), "{said:?}");
+    assert!(said[1].ends_with("I was not told the result of `read_file`."), "{said:?}");
 }
 
 #[test]

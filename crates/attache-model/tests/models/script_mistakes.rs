@@ -202,7 +202,7 @@ fn results_are_used_only_after_a_call_of_the_same_turn() {
     let call = "- call: { tool: a }\n";
     check_step(
         "- say: '{{result}}'",
-        "step 1: `{{result}}` stands for what came of a call, but there is no `call` before it",
+        "step 1: `{{result}}` stands for the result of a call, but there is no `call` before it",
     );
     check_step("- call: { tool: a, input: { x: '{{failed}}' } }", "there is no `call` before it in its turn");
     check_step(
@@ -219,7 +219,7 @@ fn results_are_used_only_after_a_call_of_the_same_turn() {
     );
     check_step(
         "- say: a\n  when: { failed: true }",
-        "line 6: rule 1 (greet), step 1: `when` looks at what came of a call, but",
+        "line 6: rule 1 (greet), step 1: `when` looks at the result of a call, but",
     );
     check_step(
         &format!("{call}- ask: b\n  when: {{ failed: true }}"),

@@ -52,7 +52,7 @@ pub(crate) fn conversation(texts: &[&str]) -> ModelRequest {
     ModelRequest { history, turn: texts.len() as u32, emitted: 0, results: Vec::new() }
 }
 
-/// What came of a call.
+/// The result of a call.
 pub(crate) fn result(text: &str) -> ToolResult {
     ToolResult {
         call: CallId("call".into()),
@@ -66,7 +66,7 @@ pub(crate) fn failure(text: &str) -> ToolResult {
     ToolResult { failed: true, ..result(text) }
 }
 
-/// Everything a turn says, whose calls come to `results` one round after the other, as somebody would record it: the
+/// Everything a turn says, whose calls have `results`, round by round, as it would be recorded: the
 /// items of all rounds, and for each the number of results and chunks that were there before it.
 #[track_caller]
 pub(crate) fn rounds(

@@ -1,4 +1,4 @@
-//! What a configuration may hold, before anybody asks whether it can be reached.
+//! Limits for push configurations, checked before their addresses.
 
 use attache_domain::{Fault, PushConfig, Violation};
 

@@ -39,7 +39,7 @@ impl Outbox {
                 Ok(End::After(rest)) => rest,
                 Err(error @ StoreError::Corrupt { .. }) => {
                     self.counters.quarantine.add(&active.key.task, &error);
-                    let failures = self.status(active).map_or(1, |standing| standing.failures + 1);
+                    let failures = self.status(active).map_or(1, |status| status.failures + 1);
                     self.give_up(active, failures, "the log of the task cannot be read".into()).await;
                     return;
                 }
@@ -56,18 +56,17 @@ impl Outbox {
     }
 
     async fn deliver_from_cursor(self: &Arc<Self>, active: &Arc<ActiveConfig>) -> Result<End, StoreError> {
-        let Some(standing) = self.status(active) else { return Ok(End::Done) };
+        let Some(status) = self.status(active) else { return Ok(End::Done) };
         // Checked before the task is loaded: the code that opens a task guards it until the task exists.
         let held = self.is_held(&active.key.task);
         let Some(live) = self.task(&active.key.task).await? else {
             return self.leave_orphan(active, held).await;
         };
-        let mut reading =
-            OutboxReader::open(live, standing.cursor, active.shape, self.options.events).await?;
+        let mut reading = OutboxReader::open(live, status.cursor, active.shape, self.options.events).await?;
         loop {
             if let Some(entry) = reading.next_buffered() {
-                let parcel = self.delivery(active, &reading, &entry);
-                if let Some(end) = self.send(active, &parcel, entry.event.at).await {
+                let delivery = self.delivery(active, &reading, &entry);
+                if let Some(end) = self.send(active, &delivery, entry.event.at).await {
                     return Ok(end);
                 }
                 continue;
@@ -85,17 +84,17 @@ impl Outbox {
     }
 
     /// Sends a notification until it is accepted; `Some` if the delivery cannot continue now.
-    async fn send(&self, active: &Arc<ActiveConfig>, parcel: &PushDelivery, at: Timestamp) -> Option<End> {
+    async fn send(&self, active: &Arc<ActiveConfig>, delivery: &PushDelivery, at: Timestamp) -> Option<End> {
         self.change(active, |slot| slot.sending_since = Some(at));
         loop {
             let failures = self.status(active)?.failures;
-            let Some(delivered) = self.attempt(active, parcel, failures > 0).await else {
+            let Some(delivered) = self.attempt(active, delivery, failures > 0).await else {
                 return Some(End::Done);
             };
             let (why, retry_after, last) = match delivered {
                 DeliveryResult::Accepted => {
                     self.counters.push_delivered();
-                    return self.accepted(active, parcel);
+                    return self.accepted(active, delivery);
                 }
                 DeliveryResult::Failed { why, retry_after } => {
                     (why, retry_after, failures + 1 >= self.options.attempts)
@@ -110,7 +109,7 @@ impl Outbox {
             }
             let rest = retry_delay(&self.options, failures, retry_after, random_fraction());
             tracing::debug!(
-                task = %active.key.task.task, config = %active.key.id, seq = %parcel.seq, failures, why, ?rest,
+                task = %active.key.task.task, config = %active.key.id, seq = %delivery.seq, failures, why, ?rest,
                 "a push notification was not taken"
             );
             self.failed(active, failures, why, rest);
@@ -128,7 +127,7 @@ impl Outbox {
     async fn attempt(
         &self,
         active: &ActiveConfig,
-        parcel: &PushDelivery,
+        delivery: &PushDelivery,
         doubtful: bool,
     ) -> Option<DeliveryResult> {
         let slots = if doubtful { &self.doubtful } else { &self.slots };
@@ -143,7 +142,7 @@ impl Outbox {
         };
         tokio::select! {
             biased;
-            delivered = self.courier.deliver(parcel) => Some(delivered),
+            delivered = self.sender.deliver(delivery) => Some(delivered),
             () = stopped => None,
         }
     }
@@ -157,18 +156,18 @@ impl Outbox {
 
     fn encode(&self, reading: &OutboxReader, entry: &TailEntry, shape: PushShape) -> Bytes {
         if let (PushShape::WholeTask, Some(view)) = (shape, reading.view()) {
-            return self.courier.encode(&PushPayload::Task(view));
+            return self.sender.encode(&PushPayload::Task(view));
         }
         let (task, context, ending) = reading
             .live
             .with_progress(|progress| (progress.task.clone(), progress.context.clone(), progress.ending));
-        self.courier.encode(&PushPayload::Update { task: &task, context: &context, ending, entry })
+        self.sender.encode(&PushPayload::Update { task: &task, context: &context, ending, entry })
     }
 
     /// Something when another has taken the place of this delivery.
-    fn accepted(&self, active: &Arc<ActiveConfig>, parcel: &PushDelivery) -> Option<End> {
+    fn accepted(&self, active: &Arc<ActiveConfig>, delivery: &PushDelivery) -> Option<End> {
         let kept = self.change(active, |slot| {
-            slot.status = StoredPushStatus { delivered: parcel.seq, ..StoredPushStatus::at(parcel.seq) };
+            slot.status = StoredPushStatus { delivered: delivery.seq, ..StoredPushStatus::at(delivery.seq) };
             (slot.sending_since, slot.next_attempt) = (None, None);
         });
         if kept { None } else { Some(End::Done) }
@@ -176,7 +175,7 @@ impl Outbox {
 
     fn failed(&self, active: &Arc<ActiveConfig>, failures: u32, why: String, rest: Duration) {
         self.change(active, |slot| {
-            (slot.status.failures, slot.status.trouble) = (failures, Some(why));
+            (slot.status.failures, slot.status.last_error) = (failures, Some(why));
             slot.next_attempt = now().checked_add(rest).ok();
         });
     }
@@ -188,8 +187,8 @@ impl Outbox {
         let before = slot.status.clone();
         change(slot);
         if slot.status != before {
-            let standing = slot.status.clone();
-            state.queue.note(&active.key, standing);
+            let status = slot.status.clone();
+            state.queue.note(&active.key, status);
             drop(state);
             self.in_line.notify_one();
         }
@@ -202,12 +201,12 @@ impl Outbox {
 
     /// Parks a configuration whose task rests and has nothing more to deliver; false if that is not so.
     async fn park(&self, active: &Arc<ActiveConfig>, live: &LiveTask, cursor: Seq) -> bool {
-        self.deactivate(active, |held, standing| {
+        self.deactivate(active, |held, status| {
             // Under the lock, so that no guard can be taken in between.
             if held || !live.rests_at(cursor) {
                 return false;
             }
-            standing.cursor = cursor;
+            status.cursor = cursor;
             true
         })
         .await
@@ -216,8 +215,8 @@ impl Outbox {
     async fn give_up(&self, active: &Arc<ActiveConfig>, failures: u32, why: String) {
         let (task, config) = (&active.key.task.task, &active.key.id);
         tracing::warn!(%task, %config, failures, why, "push notifications are given up; set the configuration again to go on");
-        let given_up = self.deactivate(active, |_, standing| {
-            (standing.failures, standing.trouble, standing.gave_up) = (failures, Some(why), true);
+        let given_up = self.deactivate(active, |_, status| {
+            (status.failures, status.last_error, status.gave_up) = (failures, Some(why), true);
             true
         });
         if given_up.await {

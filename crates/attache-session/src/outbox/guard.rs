@@ -36,18 +36,18 @@ impl Drop for OutboxGuard {
 
 impl Outbox {
     /// Taken before anything is appended to the task, and held until a runner has started.
-    pub(crate) async fn hold(self: &Arc<Self>, task: &TaskKey) -> Result<OutboxGuard, StoreError> {
-        let hold = self.hold_new(task);
+    pub(crate) async fn guard(self: &Arc<Self>, task: &TaskKey) -> Result<OutboxGuard, StoreError> {
+        let guard = self.guard_new(task);
         let complete = self.state().tasks.get(task).is_some_and(|mail| mail.complete);
         let stored = if complete { Vec::new() } else { self.stored(task).await? };
         for receipt in self.make_active(task, stored) {
             receipt.wait().await?;
         }
-        Ok(hold)
+        Ok(guard)
     }
 
     /// For a task that does not exist yet.
-    pub(super) fn hold_new(self: &Arc<Self>, task: &TaskKey) -> OutboxGuard {
+    pub(super) fn guard_new(self: &Arc<Self>, task: &TaskKey) -> OutboxGuard {
         self.state().tasks.entry(task.clone()).or_default().guards += 1;
         OutboxGuard { outbox: self.clone(), task: task.clone() }
     }
@@ -62,15 +62,15 @@ impl Outbox {
         if configs.is_empty() {
             return Ok(Vec::new());
         }
-        let standings = self.records.list_prefix(STATUSES, &prefix, None, usize::from(u16::MAX)).await?;
+        let statuses = self.records.list_prefix(STATUSES, &prefix, None, usize::from(u16::MAX)).await?;
         let mut found = Vec::with_capacity(configs.len());
         for record in configs {
             let Some(key) = ConfigKey::parse(&record.key) else { continue };
-            let standing = standings.iter().find(|standing| standing.key == record.key);
-            let standing = standing.and_then(|standing| readable("standing", &key, &standing.value));
+            let status = statuses.iter().find(|status| status.key == record.key);
+            let status = status.and_then(|status| readable("status", &key, &status.value));
             // An unreadable configuration is left alone and gets nothing.
             let Some(config) = readable("configuration", &key, &record.value) else { continue };
-            found.push((key, config, standing.unwrap_or_default()));
+            found.push((key, config, status.unwrap_or_default()));
         }
         Ok(found)
     }
@@ -86,14 +86,14 @@ impl Outbox {
         let Some(mail) = mail.get_mut(task) else { return Vec::new() };
         mail.complete = true;
         let mut receipts = Vec::new();
-        for (key, config, standing) in stored {
-            if standing.gave_up || mail.slots.contains_key(&key.id) {
+        for (key, config, status) in stored {
+            if status.gave_up || mail.slots.contains_key(&key.id) {
                 continue;
             }
             let active = ActiveConfig::new(key.clone(), config.config, config.shape, self);
-            receipts.push(queue.put(&key, [key.put_status(&standing), key.put_active()]));
+            receipts.push(queue.put(&key, [key.put_status(&status), key.put_active()]));
             self.start_delivery(&active, None);
-            mail.slots.insert(key.id, ConfigSlot::new(active, standing));
+            mail.slots.insert(key.id, ConfigSlot::new(active, status));
         }
         for slot in mail.slots.values_mut().filter(|slot| slot.rest != RestState::No && !slot.status.gave_up)
         {
@@ -121,15 +121,15 @@ impl Outbox {
             StoredRecord::Unreadable => return Ok(()),
         };
         let Some(config) = readable::<StoredConfig>("configuration", &key, &config) else { return Ok(()) };
-        let standing = match record_of(self.records.as_ref(), STATUSES, &text).await? {
-            StoredRecord::Value(standing) => readable("standing", &key, &standing),
+        let status = match record_of(self.records.as_ref(), STATUSES, &text).await? {
+            StoredRecord::Value(status) => readable("status", &key, &status),
             StoredRecord::Nothing | StoredRecord::Unreadable => None,
         };
-        let standing: StoredPushStatus = standing.unwrap_or_default();
+        let status: StoredPushStatus = status.unwrap_or_default();
         let active = ActiveConfig::new(key.clone(), config.config, config.shape, self);
         let mut state = self.state();
         let mail = state.tasks.entry(key.task).or_default();
-        mail.slots.insert(key.id, ConfigSlot::new(active.clone(), standing));
+        mail.slots.insert(key.id, ConfigSlot::new(active.clone(), status));
         self.start_delivery(&active, None);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Takes configurations in, finds them, and lets them go.
+//! Adds, finds and deletes push configurations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +15,9 @@ use super::stored::{
 use super::{ActiveConfig, ConfigSlot, Outbox, OutboxGuard, State, config_limits};
 use crate::service::internal;
 
-/// A configuration that is kept, and active for as long as the hold lasts.
+/// A configuration that is kept, and active for as long as the guard lasts.
 pub(crate) struct RegisteredConfig {
-    pub(crate) hold: OutboxGuard,
+    pub(crate) guard: OutboxGuard,
     pub(crate) kept: StoredPushConfig,
     /// There was none of that name before.
     pub(crate) is_new: bool,
@@ -30,7 +30,7 @@ impl Outbox {
     /// Whether the configuration is acceptable.
     pub(crate) async fn check(&self, request: &NewPushConfig) -> Result<(), Fault> {
         config_limits::check(&request.config)?;
-        self.courier.check(&request.config).await.map_err(|unfit| Fault::invalid(unfit.field, unfit.why))
+        self.sender.check(&request.config).await.map_err(|unfit| Fault::invalid(unfit.field, unfit.why))
     }
 
     /// Stores a configuration that was checked. It replaces one with the same id and continues at its cursor. A new
@@ -45,11 +45,11 @@ impl Outbox {
         if config.id.as_str().is_empty() {
             config.id = name(task, &config, shape);
         }
-        let hold = self.hold(task).await.map_err(internal)?;
+        let guard = self.guard(task).await.map_err(internal)?;
         let key = ConfigKey { task: task.clone(), id: config.id.clone() };
         let text = key.text();
         let known = match record_of(self.records.as_ref(), STATUSES, &text).await.map_err(internal)? {
-            StoredRecord::Value(standing) => readable::<StoredPushStatus>("standing", &key, &standing),
+            StoredRecord::Value(status) => readable::<StoredPushStatus>("status", &key, &status),
             StoredRecord::Nothing | StoredRecord::Unreadable => None,
         };
         let kept =
@@ -57,7 +57,7 @@ impl Outbox {
         let others = kept.map_err(internal)?.iter().filter(|record| record.key != text).count();
         let stored = StoredConfig { config: Arc::new(config), shape };
         let active = ActiveConfig::new(key.clone(), stored.config.clone(), shape, self);
-        let (receipt, standing, is_new) = {
+        let (receipt, status, is_new) = {
             let mut guard = self.state();
             let State { tasks: mail, queue } = &mut *guard;
             let mail = mail.entry(task.clone()).or_default();
@@ -70,18 +70,18 @@ impl Outbox {
                     format!("cannot be added: the task has {most} push configurations; delete one first");
                 return Err(Fault::invalid("id", what));
             }
-            let standing =
+            let status =
                 before.map(|slot| slot.status.restarted()).or_else(|| known.map(|known| known.restarted()));
-            let standing = standing.unwrap_or_else(|| StoredPushStatus::at(start));
+            let status = status.unwrap_or_else(|| StoredPushStatus::at(start));
             let former = before.map(|slot| slot.active.clone());
             if let Some(former) = &former {
                 former.stop.cancel();
             }
-            let changes = [key.put_config(&stored), key.put_status(&standing), key.put_active()];
+            let changes = [key.put_config(&stored), key.put_status(&status), key.put_active()];
             let receipt = queue.put(&key, changes);
             self.start_delivery(&active, former);
-            mail.slots.insert(key.id.clone(), ConfigSlot::new(active.clone(), standing.clone()));
-            (receipt, standing, is_new)
+            mail.slots.insert(key.id.clone(), ConfigSlot::new(active.clone(), status.clone()));
+            (receipt, status, is_new)
         };
         self.in_line.notify_one();
         if let Err(error) = receipt.wait().await {
@@ -89,8 +89,8 @@ impl Outbox {
             return Err(internal(error));
         }
         let config = (*stored.config).clone();
-        let kept = StoredPushConfig { task: task.task.clone(), config, status: standing.to_public() };
-        Ok(RegisteredConfig { hold, kept, is_new })
+        let kept = StoredPushConfig { task: task.task.clone(), config, status: status.to_public() };
+        Ok(RegisteredConfig { guard, kept, is_new })
     }
 
     /// What could not be written is not kept.
@@ -114,11 +114,11 @@ impl Outbox {
         let named = id.cloned().unwrap_or_else(|| task.task.as_str().into());
         let key = ConfigKey { task: task.clone(), id: named }.text();
         if let StoredRecord::Value(value) = record_of(self.records.as_ref(), CONFIGS, &key).await? {
-            let standing = match record_of(self.records.as_ref(), STATUSES, &key).await? {
-                StoredRecord::Value(standing) => Some(standing),
+            let status = match record_of(self.records.as_ref(), STATUSES, &key).await? {
+                StoredRecord::Value(status) => Some(status),
                 StoredRecord::Nothing | StoredRecord::Unreadable => None,
             };
-            return Ok(self.shown(task, &value, standing.as_deref()));
+            return Ok(self.shown(task, &value, status.as_deref()));
         }
         if id.is_some() {
             return Ok(None);
@@ -136,12 +136,12 @@ impl Outbox {
         let after = after.map(|id| ConfigKey { task: task.clone(), id }.text());
         let (prefix, after) = (prefix(task), after.as_deref());
         let configs = self.records.list_prefix(CONFIGS, &prefix, after, limit).await?;
-        let standings = self.records.list_prefix(STATUSES, &prefix, after, limit).await?;
-        let standing = |key: &str| {
-            let found = standings.iter().find(|record| record.key == key);
+        let statuses = self.records.list_prefix(STATUSES, &prefix, after, limit).await?;
+        let status = |key: &str| {
+            let found = statuses.iter().find(|record| record.key == key);
             found.map(|record| record.value.as_slice())
         };
-        let shown = configs.iter().map(|record| self.shown(task, &record.value, standing(&record.key)));
+        let shown = configs.iter().map(|record| self.shown(task, &record.value, status(&record.key)));
         Ok(shown.flatten().collect())
     }
 
@@ -168,21 +168,21 @@ impl Outbox {
     }
 
     /// `None` when it cannot be read.
-    fn shown(&self, task: &TaskKey, value: &[u8], standing: Option<&[u8]>) -> Option<StoredPushConfig> {
+    fn shown(&self, task: &TaskKey, value: &[u8], status: Option<&[u8]>) -> Option<StoredPushConfig> {
         let unnamed = ConfigKey { task: task.clone(), id: "?".into() };
         let StoredConfig { config, .. } = readable("configuration", &unnamed, value)?;
         let in_memory = {
             let state = self.state();
             state.tasks.get(task).and_then(|mail| mail.slots.get(&config.id)).map(ConfigSlot::shown)
         };
-        let standing = match (in_memory, standing) {
+        let status = match (in_memory, status) {
             (Some(shown), _) => shown,
-            (None, Some(standing)) => {
-                readable::<StoredPushStatus>("standing", &unnamed, standing).unwrap_or_default().to_public()
+            (None, Some(status)) => {
+                readable::<StoredPushStatus>("status", &unnamed, status).unwrap_or_default().to_public()
             }
             (None, None) => StoredPushStatus::default().to_public(),
         };
-        Some(StoredPushConfig { task: task.task.clone(), config: (*config).clone(), status: standing })
+        Some(StoredPushConfig { task: task.task.clone(), config: (*config).clone(), status })
     }
 }
 

@@ -21,7 +21,7 @@ pub trait PushSender: Send + Sync + 'static {
     fn encode(&self, notice: &PushPayload<'_>) -> Bytes;
 
     /// One try. Can be dropped at any time: nothing is sent any more then.
-    async fn deliver(&self, parcel: &PushDelivery) -> DeliveryResult;
+    async fn deliver(&self, delivery: &PushDelivery) -> DeliveryResult;
 }
 
 /// Why a configuration is not kept.
@@ -54,7 +54,7 @@ pub struct PushDelivery {
     pub body: Bytes,
 }
 
-/// What became of a try.
+/// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeliveryResult {
     Accepted,

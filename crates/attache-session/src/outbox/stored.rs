@@ -1,4 +1,4 @@
-//! How configurations are kept: three records for each, in spaces of their own, because they change at different times.
+//! The stored form of configurations: three records each, because they change at different times.
 //!
 //! Tenant and caller are part of every key. The space of active ones is the only one read at a start.
 
@@ -39,8 +39,8 @@ pub(super) struct StoredPushStatus {
     pub(super) failures: u32,
     #[serde(default)]
     pub(super) gave_up: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) trouble: Option<String>,
+    #[serde(rename = "trouble", default, skip_serializing_if = "Option::is_none")]
+    pub(super) last_error: Option<String>,
 }
 
 impl StoredPushStatus {
@@ -58,7 +58,7 @@ impl StoredPushStatus {
             state: if self.gave_up { PushState::GaveUp } else { PushState::Delivering },
             delivered: self.delivered,
             failures: self.failures,
-            last_error: self.trouble.clone(),
+            last_error: self.last_error.clone(),
         }
     }
 }
@@ -89,8 +89,8 @@ impl ConfigKey {
         RecordChange::Delete { space: ACTIVE, key: self.text() }
     }
 
-    pub(super) fn put_status(&self, standing: &StoredPushStatus) -> RecordChange {
-        put(STATUSES, self.text(), standing)
+    pub(super) fn put_status(&self, status: &StoredPushStatus) -> RecordChange {
+        put(STATUSES, self.text(), status)
     }
 
     pub(super) fn put_config(&self, config: &StoredConfig) -> RecordChange {
@@ -210,7 +210,7 @@ mod tests {
         let config = br#"{"config":{"id":"c","url":"https://a.test","token":"t"},"shape":"whole_task"}"#;
         let config: StoredConfig = read("configuration", config).unwrap();
         assert_eq!((config.shape, config.config.token.as_deref()), (PushShape::WholeTask, Some("t")));
-        let standing: StoredPushStatus = read("standing", br#"{"cursor":7,"delivered":5}"#).unwrap();
-        assert_eq!((standing.cursor, standing.delivered, standing.gave_up), (Seq(7), Seq(5), false));
+        let status: StoredPushStatus = read("status", br#"{"cursor":7,"delivered":5}"#).unwrap();
+        assert_eq!((status.cursor, status.delivered, status.gave_up), (Seq(7), Seq(5), false));
     }
 }

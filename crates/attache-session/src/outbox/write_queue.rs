@@ -52,8 +52,8 @@ impl WriteQueue {
         WriteReceipt(receiver)
     }
 
-    pub(super) fn note(&mut self, key: &ConfigKey, standing: StoredPushStatus) {
-        self.cursors.insert(key.clone(), standing);
+    pub(super) fn note(&mut self, key: &ConfigKey, status: StoredPushStatus) {
+        self.cursors.insert(key.clone(), status);
     }
 
     /// A caller waits for a write.
@@ -106,7 +106,7 @@ impl Outbox {
 
     async fn write(&self) {
         let WriteQueue { mut changes, waiting, cursors } = std::mem::take(&mut self.state().queue);
-        changes.extend(cursors.iter().map(|(key, standing)| key.put_status(standing)));
+        changes.extend(cursors.iter().map(|(key, status)| key.put_status(status)));
         let written = self.records.change(changes).await;
         if let Err(error) = &written {
             self.counters.store_failed();

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use attache_domain::*;
-use attache_session::SessionService;
+use attache_session::{Agent, Journal, SessionService, TurnRequest, TurnStopped};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use tokio::task::yield_now;
@@ -111,4 +112,44 @@ async fn the_first_piece_waits_a_millisecond_for_those_that_came_with_it() {
     assert_eq!(head(&session, &task).await, 2, "a waits");
     actor.go.add_permits(1);
     assert_eq!(head_soon(&session, &task).await, 4, "a, b");
+}
+
+/// Records without end, until what it recorded first is durable.
+struct Talker;
+
+#[async_trait]
+impl Agent for Talker {
+    fn keeps_conversation(&self, _: &TaskView) -> bool {
+        false
+    }
+
+    fn reply_shape(&self, _: &Message) -> ReplyShape {
+        ReplyShape::Task
+    }
+
+    async fn run_turn(&self, _: TurnRequest, journal: &Journal) -> Result<(), TurnStopped> {
+        let thought = || Fact::ThoughtShared { text: "hm".into() };
+        journal.record(thought()).await?;
+        let talks = async {
+            loop {
+                journal.record(thought()).await?;
+                yield_now().await;
+            }
+        };
+        // It talks before it looks, so there is always something that is not durable yet.
+        tokio::select! {
+            biased;
+            stopped = talks => return stopped,
+            flushed = journal.flush() => flushed?,
+        }
+        journal.record(Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None }).await
+    }
+}
+
+#[tokio::test]
+async fn a_flush_does_not_wait_for_what_is_recorded_later() {
+    let stores = Stores::of(Arc::new(MemoryStore::default()));
+    let session = SessionService::start(stores, Arc::new(Talker), options()).await.unwrap();
+    let view = task(session.send(&scope(), message("m1", None)).await.unwrap());
+    assert_eq!(view.status.state, TaskState::Completed);
 }

@@ -1,4 +1,4 @@
-//! Push notifications with a courier that does what a test tells it.
+//! Push notifications with a sender that does what a test tells it.
 
 mod failing;
 mod keeping;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use attache_domain::*;
-use attache_session::WhenFinished;
+use attache_session::{Reservation, WhenFinished};
 use attache_store::conformance::DamagedStore;
 use attache_store::memory::MemoryStore;
-use attache_store::{StoreStatus, Stores};
+use attache_store::{Record, RecordChange, Records, StoreStatus, Stores};
 
 use crate::world::*;
 
@@ -129,4 +129,38 @@ async fn the_epoch_changes_with_the_past_or_when_it_cannot_be_read() {
     let third = epoch().await;
     assert!(third != second && third != first);
     assert_eq!(epoch().await, third);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_reservation_stops_neither_the_start_nor_the_others() {
+    for damage in ["checksum", "content", "index row", "list"] {
+        let (store, stores) = damaged();
+        let actor = Actor::of(vec![vec![say("a"), end(TurnOutcome::Completed)]]);
+        let first = session(&stores, &actor).await;
+        let wanted = || Reservation { rights: Rights::ALL, ..Reservation::default() };
+        let hurt = first.reserve(&scope(), wanted()).await.unwrap();
+        let sound = first.reserve(&scope(), wanted()).await.unwrap();
+        first.shutdown().await;
+        let records = store.list_prefix("reserved", "", None, 9).await.unwrap();
+        let key = records.iter().find(|record| record.key.starts_with(hurt.as_str())).unwrap().key.clone();
+        match damage {
+            "checksum" => store.damage_record("reserved", &key),
+            "content" => {
+                let record = Record { key, value: b"{".to_vec() };
+                store.change(vec![RecordChange::Put { space: "reserved", record }]).await.unwrap();
+            }
+            "index row" => store.damage_summary(&TaskKey { scope: scope(), task: hurt.clone() }),
+            _ => store.damage_list("reserved"),
+        }
+
+        let second = session(&stores, &actor).await;
+        let is_counted = second.counters().snapshot().unreadable_reads > 0;
+        assert_eq!(is_counted, ["index row", "list"].contains(&damage), "{damage}");
+        let opened = task(second.send(&scope(), message("m1", Some(sound.clone()))).await.unwrap());
+        assert_eq!((opened.task.clone(), opened.status.state), (sound, TaskState::Completed), "{damage}");
+        assert!(second.reserve(&scope(), wanted()).await.is_ok(), "{damage}");
+        // Only the record itself says what was reserved.
+        let kept = second.get(&scope(), &get(&hurt)).await;
+        assert_eq!(kept.is_ok(), ["index row", "list"].contains(&damage), "{damage}");
+    }
 }

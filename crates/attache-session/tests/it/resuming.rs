@@ -63,7 +63,7 @@ async fn a_cursor_before_what_is_kept_is_told_as_a_gap_and_one_after_it_is_good(
     let head = done.progress.head;
     let key = done.key();
 
-    // Somebody lets go of the first three events; the session that looks has nothing in memory.
+    // The first three events are deleted; the session that reads has nothing in memory.
     let mut view = TaskView::open(&memory.read(&key, Seq::START, 1).await.unwrap()[0]).unwrap();
     for event in memory.read(&key, Seq(1), 2).await.unwrap() {
         view.apply(&event);

@@ -70,15 +70,15 @@ async fn a_prompt_that_arrives_while_the_turn_ends_is_still_answered() {
 }
 
 /// A store that another process writes to, and that fails while it is told to.
-struct Troubled {
+struct FailingLog {
     inner: MemoryStore,
-    /// Before the next append of a runner, somebody else queues a prompt.
+    /// Before the next append of a runner, another process queues a prompt.
     intrude: AtomicBool,
     broken: AtomicBool,
 }
 
 #[async_trait]
-impl EventLog for Troubled {
+impl EventLog for FailingLog {
     async fn append(&self, append: Append) -> Result<(), StoreError> {
         if self.broken.load(Ordering::SeqCst) && append.expected != Seq::START {
             return Err(StoreError::unavailable("the disk is full"));
@@ -116,16 +116,16 @@ impl EventLog for Troubled {
     }
 }
 
-fn troubled() -> (Arc<Troubled>, Stores) {
+fn failing_log() -> (Arc<FailingLog>, Stores) {
     let inner = MemoryStore::default();
-    let log = Arc::new(Troubled { inner, intrude: AtomicBool::new(false), broken: AtomicBool::new(false) });
+    let log = Arc::new(FailingLog { inner, intrude: AtomicBool::new(false), broken: AtomicBool::new(false) });
     let others = Arc::new(MemoryStore::default());
     (log.clone(), Stores { log, index: others.clone(), records: others })
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_another_process_appends_is_read_and_decided_on_again() {
-    let (log, stores) = troubled();
+    let (log, stores) = failing_log();
     let turn = |text: &str| vec![say(text), end(TurnOutcome::Completed)];
     let actor = Actor::of(vec![turn("a"), turn("b")]);
     let session = session(&stores, &actor).await;
@@ -144,7 +144,7 @@ async fn what_another_process_appends_is_read_and_decided_on_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_for_a_while_costs_time_and_nothing_else() {
-    let (log, stores) = troubled();
+    let (log, stores) = failing_log();
     let actor = Actor::of(vec![vec![say("a"), say("b"), end(TurnOutcome::Completed)]]);
     let session = session(&stores, &actor).await;
     log.broken.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! That a connection is over, and why; the first reason stays.
+//! The end of a connection and its first reason.
 
 use std::sync::{Arc, OnceLock};
 

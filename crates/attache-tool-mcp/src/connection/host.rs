@@ -16,7 +16,7 @@ use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::Notify;
 
 use crate::ConnectContext;
-use crate::shorten::cut;
+use crate::cut::cut;
 use crate::visible::on_one_line;
 
 const MAX_MESSAGE_LENGTH: usize = 500;
@@ -88,7 +88,7 @@ struct ProgressListener {
 }
 
 impl ServerNotifications {
-    /// `live` hears of the progress of one call until what is returned is dropped.
+    /// `live` receives the progress of one call until the returned guard is dropped.
     pub(super) fn listen(
         self: &Arc<Self>,
         token: ProgressToken,

@@ -1,4 +1,4 @@
-//! A server's address with what has to be sent along, over the one outbound client.
+//! Sends requests to a server's URL with its headers, over the one outbound client.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,8 +8,8 @@ use attache_net::{HttpClient, HttpClientOptions, HttpRequest, HttpResponse, NetE
 
 use super::redact::redact;
 use crate::ConnectContext;
+use crate::cut::cut;
 use crate::error::ConnectError;
-use crate::shorten::cut;
 
 /// A stream on which nothing has happened for so long is opened anew; every call has its own bound.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,7 +25,7 @@ pub(super) struct HttpChannel {
     failure: Arc<Mutex<Option<HttpError>>>,
 }
 
-/// Why an exchange over HTTP came to nothing.
+/// Why an HTTP exchange failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HttpError {
     #[error("{0}")]
@@ -84,9 +84,8 @@ impl HttpChannel {
         }
         let options = HttpClientOptions {
             idle_timeout: IDLE_TIMEOUT,
-            proxy: context.proxy,
             addresses: context.addresses.clone(),
-            ..HttpClientOptions::default()
+            ..context.network.client_options()
         };
         let client = HttpClient::new(&options).map_err(HttpError::Net)?;
         Ok(Self { client, url, headers: headers.into(), failure: Arc::default() })

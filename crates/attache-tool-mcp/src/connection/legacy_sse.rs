@@ -1,4 +1,4 @@
-//! The older HTTP: one stream of events that says where to send to, and everything after.
+//! The legacy HTTP+SSE transport: one stream of events that names the URL for requests.
 
 use std::future::Future;
 

@@ -1,4 +1,4 @@
-//! From options to a connection that has shaken hands.
+//! Opens a connection and performs the handshake.
 
 #[cfg(feature = "fuzz")]
 pub(super) mod fuzz;
@@ -23,8 +23,8 @@ use super::process::{Process, Program};
 use super::rate_limited::RateLimited;
 use super::stdio::StdioTransport;
 use super::{Connection, MAX_ERROR_LENGTH, streamable};
+use crate::cut::cut;
 use crate::error::ConnectError;
-use crate::shorten::cut;
 use crate::{ConnectContext, ServerOptions, Transport};
 
 /// A program that has just ended may have its last words still on their way.

@@ -1,4 +1,4 @@
-//! A program that was started for us, with all that it starts in turn.
+//! A started program with all its child processes.
 
 use std::io;
 use std::path::Path;
@@ -145,7 +145,7 @@ impl Process {
         if let Some(mut child) = child {
             let _ = timeout(EXIT_TIMEOUT, child.wait()).await;
         }
-        // Those that it started end a moment later; one that nobody waits for keeps its place in the group.
+        // Its child processes end a moment later; a zombie stays in the group.
         let until = Instant::now() + GROUP_EXIT_TIMEOUT;
         while test_kill_process_group(self.group).is_ok() && Instant::now() < until {
             sleep(POLL_INTERVAL).await;
@@ -166,7 +166,7 @@ impl Process {
         }
     }
 
-    /// Looks without waiting for it: until somebody does, its number is not given to another.
+    /// Checks without reaping it: until it is reaped, its id is not reused.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         !matches!(waitid(WaitId::Pid(self.group), options), Ok(None))
@@ -174,7 +174,7 @@ impl Process {
 
     fn signal(&self, signal: Signal) {
         if self.child.lock().ignore_poison().is_some() {
-            // Fails only if nobody is left.
+            // Fails only if no process is left.
             let _ = kill_process_group(self.group, signal);
         }
     }

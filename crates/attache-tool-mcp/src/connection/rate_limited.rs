@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::connection_end::ConnectionEnd;
 
-/// Messages that nobody asked for: so many at once, and so many more in every second. The library starts a task for
-/// each, whether or not the server waits for what comes of it.
+/// Unsolicited messages: a burst, and a rate per second. The library starts a task for each, whether or not the server
+/// waits for the result.
 const MAX_BURST: f64 = 20_000.0;
 const MAX_PER_SECOND: f64 = 1_000.0;
 
@@ -70,7 +70,7 @@ impl Transport<RoleClient> for RateLimited {
         };
         let unasked = matches!(message, JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_));
         if unasked && !self.allowance.take(Instant::now()) {
-            self.ending.end("the server sends more messages than anybody asked for");
+            self.ending.end("the server sends too many unsolicited messages");
             return None;
         }
         Some(message)

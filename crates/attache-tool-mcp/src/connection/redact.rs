@@ -1,4 +1,4 @@
-//! Texts that tell of failures may repeat what the server was given.
+//! Removes sent secrets from error texts.
 
 use attache_net::Secret;
 

@@ -86,7 +86,7 @@ where
             let line = self.line().await?;
             match serde_json::from_slice(&line) {
                 Ok(message) => return Some(message),
-                // Many programs greet or log on their standard output; that harms nobody. Not shown: it may be anything.
+                // Many programs greet or log on their standard output; that does no harm. Not shown: it may be anything.
                 Err(_) => {
                     tracing::debug!(bytes = line.len(), "an MCP server wrote a line that is no message")
                 }
@@ -95,7 +95,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Whoever is still writing to a program that does not read is not waited for: its end is near.
+        // Does not wait for a write to a program that does not read: the program is about to be ended.
         if let Ok(mut to) = self.to.try_lock() {
             to.take();
         }

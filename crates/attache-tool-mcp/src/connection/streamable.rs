@@ -59,7 +59,7 @@ impl StreamableHttpClient for HttpChannel {
         match media_type(&answer).as_str() {
             _ if matches!(answer.status(), 202 | 204) => Ok(StreamableHttpPostResponse::Accepted),
             EVENTS => Ok(StreamableHttpPostResponse::Sse(events_of(answer), session)),
-            // Nobody waits for an answer to what is no request.
+            // Notifications have no response.
             _ if !asks => Ok(StreamableHttpPostResponse::Accepted),
             JSON => {
                 let message = self.note(message_of(answer).await).map_err(Failure::Client)?;

@@ -1,4 +1,4 @@
-//! Arbitrary bytes as all that a server says, from the handshake to its last word.
+//! Arbitrary bytes as all messages of a server.
 
 use attache_domain::{Content, IgnorePoison};
 use attache_tool::{LiveOutput, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, Workspace};
@@ -40,7 +40,7 @@ async fn speak(mut pipe: DuplexStream, script: &[u8]) {
     let text = String::from_utf8_lossy(script);
     for turn in text.split("\n\n").take(MAX_TURNS) {
         wait_a_moment().await;
-        // Whoever does not listen any longer need not hear it.
+        // The reader may be gone.
         let _ = pipe.write_all(format!("{turn}\n").as_bytes()).await;
     }
     wait_a_moment().await;
@@ -109,6 +109,9 @@ async fn use_all(server: &Arc<Server>, said: usize) {
         cancel: CancellationToken::new(),
         live: shown.clone(),
         mark: None,
+        call: attache_tool::CallKey::none(),
+        state: Arc::new(attache_tool::NoCallState),
+        delegation: Arc::default(),
     };
     let servers: Arc<[Arc<Server>]> = Arc::new([server.clone()]);
     let mut calls: Vec<(Arc<dyn Tool>, ToolInput)> =

@@ -1,4 +1,4 @@
-//! What a server lists: its tools, and what it lets read.
+//! The tools and resources that a server lists.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Resource, Server};
 use crate::connection::{Connection, RequestOptions};
+use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
-use crate::shorten::cut;
 use crate::tool_list::ToolList;
 
 /// Pages of one list.

@@ -15,8 +15,8 @@ use tokio::time::timeout;
 
 use crate::world::PATIENCE;
 
-/// Where the servers are installed; says so and is none when nobody has installed them.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+/// Where the servers are installed; prints a note and is none when they are not.
+#[expect(clippy::print_stdout, reason = "people who run the tests should see what was skipped")]
 fn tools() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let told = std::env::var_os("ATTACHE_TEST_TOOLS");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use attache_domain::Content;
-use attache_net::{Proxy, Secret};
+use attache_net::Secret;
 use attache_tool::{LiveOutput, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, Transport};
 use serde_json::Value;
@@ -57,7 +57,6 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let mut context = ConnectContext::new(folder.path().canonicalize().unwrap(), environment());
         context.connect_timeout = PATIENCE;
-        context.proxy = Proxy::Never;
         Self { folder, context, cancel: CancellationToken::new(), live: Arc::default() }
     }
 
@@ -79,6 +78,9 @@ impl World {
             cancel: self.cancel.clone(),
             live: self.live.clone(),
             mark: None,
+            call: attache_tool::CallKey::none(),
+            state: Arc::new(attache_tool::NoCallState),
+            delegation: Arc::default(),
         }
     }
 

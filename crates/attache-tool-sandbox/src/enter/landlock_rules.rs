@@ -9,7 +9,7 @@ use landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
 };
 
-use super::{During, StepError};
+use super::{InStep, StepError};
 use crate::plan::{Isolation, Network, Plan};
 
 /// Older kernels enforce what they support.
@@ -35,7 +35,7 @@ const PUBLIC_PROC_FILES: &[&str] =
 pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
     let problem = |error: landlock::RulesetError| io::Error::other(error.to_string());
     let during = "setting the Landlock domain";
-    let ruleset = ruleset(plan).map_err(problem).during(during)?;
+    let ruleset = ruleset(plan).map_err(problem).in_step(during)?;
     let (read, all) = (AccessFs::from_read(NEWEST_ABI), AccessFs::from_all(NEWEST_ABI));
     let (temporary, home) = writable_folders(plan);
     // A separate file tree contains only readable files.
@@ -55,9 +55,9 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
     let devices = DEVICES.iter().map(|path| (Path::new(path), all));
     let mut ruleset = ruleset;
     for (path, access) in reads.chain(writes).chain(own).chain(devices) {
-        ruleset = allow(ruleset, path, access).map_err(problem).during(during)?;
+        ruleset = allow(ruleset, path, access).map_err(problem).in_step(during)?;
     }
-    ruleset.restrict_self().map_err(problem).during(during)?;
+    ruleset.restrict_self().map_err(problem).in_step(during)?;
     Ok(())
 }
 

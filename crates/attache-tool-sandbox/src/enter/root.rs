@@ -23,7 +23,7 @@ use rustix::mount::{
 };
 use rustix::process::{chdir, pivot_root};
 
-use super::{During, StepError};
+use super::{InStep, StepError};
 use crate::plan::Plan;
 
 /// A folder that exists everywhere. The new root is mounted there and moved away at once.
@@ -45,10 +45,10 @@ const MAX_COPY_BYTES: u64 = 32 * 1024;
 
 /// Starts the file tree with what every command sees: its processes, devices, and these read-only paths.
 pub(super) fn begin(reads: &[PathBuf]) -> Result<RootBuilder, StepError> {
-    let old_mounts = mount_points().during("listing mounts")?;
-    enter_new_root(Path::new(MOUNT_POINT)).during("making a file tree")?;
+    let old_mounts = mount_points().in_step("listing mounts")?;
+    enter_new_root(Path::new(MOUNT_POINT)).in_step("making a file tree")?;
     // First, because the paths of handles are in it.
-    mount_proc().during("mounting /proc")?;
+    mount_proc().in_step("mounting /proc")?;
     let tree = RootBuilder {
         old_mounts,
         private_folders: Vec::new(),
@@ -67,12 +67,12 @@ pub(super) fn begin(reads: &[PathBuf]) -> Result<RootBuilder, StepError> {
 pub(super) fn finish(mut tree: RootBuilder, plan: &Plan) -> Result<(), StepError> {
     if let Some(path) = tree.shown.borrow().iter().find(|path| !plan.reads.contains(path)) {
         return Err(io::Error::other("the plan does not allow it"))
-            .during(format!("showing {}", path.display()));
+            .in_step(format!("showing {}", path.display()));
     }
     let home = plan.home.as_ref().map(|(_, place)| place.clone());
     tree.private_folders = [PathBuf::from("/tmp")].into_iter().chain(home).collect();
     if plan.level > AccessLevel::Look {
-        mount_terminals().during("mounting /dev")?;
+        mount_terminals().in_step("mounting /dev")?;
     }
     tree.bind_at(&plan.temporary, Path::new("/tmp"), MountAccess::Write)?;
     if let Some((source, place)) = &plan.home {
@@ -95,9 +95,9 @@ pub(super) fn finish(mut tree: RootBuilder, plan: &Plan) -> Result<(), StepError
         protect(&tree, plan)?;
     }
     for path in &plan.hidden {
-        hide(path).during(format!("hiding {}", path.display()))?;
+        hide(path).in_step(format!("hiding {}", path.display()))?;
     }
-    detach_old_root().during("finishing the file tree")
+    detach_old_root().in_step("finishing the file tree")
 }
 
 /// Enters a new root that has the old one below it.
@@ -129,7 +129,7 @@ fn mount_devices(tree: &RootBuilder) -> Result<(), StepError> {
         tree.bind(&Path::new("/dev").join(name), MountAccess::Device)?;
     }
     for (place, target) in DEVICE_LINKS {
-        symlink(target, place).during("linking devices")?;
+        symlink(target, place).in_step("linking devices")?;
     }
     Ok(())
 }
@@ -240,20 +240,20 @@ impl RootBuilder {
     /// because an earlier command may have created them.
     fn bind_at(&self, source: &Path, place: &Path, right: MountAccess) -> Result<(), StepError> {
         let what = || format!("mounting {}", place.display());
-        let Some(outside) = open(&in_old_root(source)).during(what())? else { return Ok(()) };
-        let is_folder = file_type(&outside).during(what())? == FileType::Directory;
-        self.cover(place).during(what())?;
-        let target = open_or_create(place, is_folder).during(what())?;
-        mount_bind_recursive(handle_path(&outside), handle_path(&target)).during(what())?;
+        let Some(outside) = open(&in_old_root(source)).in_step(what())? else { return Ok(()) };
+        let is_folder = file_type(&outside).in_step(what())? == FileType::Directory;
+        self.cover(place).in_step(what())?;
+        let target = open_or_create(place, is_folder).in_step(what())?;
+        mount_bind_recursive(handle_path(&outside), handle_path(&target)).in_step(what())?;
         self.bound.borrow_mut().push(place.to_owned());
         if right == MountAccess::Device {
             return Ok(());
         }
-        set_mount_flags(place, right).during(what())?;
+        set_mount_flags(place, right).in_step(what())?;
         let below = self.old_mounts.iter().filter_map(|mount| mount.strip_prefix(source).ok());
         for below in below.filter(|below| !below.as_os_str().is_empty()) {
             // Skips mounts that are gone or covered.
-            set_mount_flags(&place.join(below), right).during(what())?;
+            set_mount_flags(&place.join(below), right).in_step(what())?;
         }
         Ok(())
     }

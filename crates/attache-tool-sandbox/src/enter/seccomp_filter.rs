@@ -9,7 +9,7 @@ use seccompiler::{
     TargetArch,
 };
 
-use super::{During, StepError};
+use super::{InStep, StepError};
 use crate::plan::{Isolation, Network, Plan};
 
 /// Refused with any arguments.
@@ -73,9 +73,9 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
     let wrong = |error: seccompiler::BackendError| io::Error::other(error.to_string());
     let filters = [refused_calls(plan).map_err(wrong), hide_clone3().map_err(wrong)];
     for filter in filters.into_iter().chain([Ok(refuse_x32())]) {
-        let filter = filter.during("making the system call filter")?;
+        let filter = filter.in_step("making the system call filter")?;
         if !filter.is_empty() {
-            seccompiler::apply_filter(&filter).map_err(problem).during("setting the system call filter")?;
+            seccompiler::apply_filter(&filter).map_err(problem).in_step("setting the system call filter")?;
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use rustix::process::{
 };
 
 use super::usage::{FIRST_CHECK_INTERVAL, MAX_CHECK_INTERVAL, exceeded_limit, limit_message};
-use super::{During, StepError};
+use super::{InStep, StepError};
 use crate::CommandLimits;
 
 /// The server, with a handle that signals its end.
@@ -43,22 +43,22 @@ pub(super) fn in_child(
     beside: impl FnOnce() -> Result<(), StepError>,
     prepare: impl FnOnce() -> Result<InnerAction, StepError>,
 ) -> Result<ExitCode, StepError> {
-    let (reader, writer) = io::pipe().during("making a pipe")?;
+    let (reader, writer) = io::pipe().in_step("making a pipe")?;
     #[expect(unsafe_code, reason = "this process has one thread, so its copy is whole")]
     // SAFETY: no other thread exists whose locks the copy could find held.
-    let forked = unsafe { nix::unistd::fork() }.during("starting a process")?;
+    let forked = unsafe { nix::unistd::fork() }.in_step("starting a process")?;
     match forked {
         nix::unistd::ForkResult::Child => {
             // Closed here, so that the child sees when the parent fails.
             drop((reader, beside));
             let mut report = ExitReport(writer);
             // The command must not read the memory of this process.
-            nix::sys::prctl::set_dumpable(false).during("making the first process unreadable")?;
+            nix::sys::prctl::set_dumpable(false).in_step("making the first process unreadable")?;
             let (mut command, limits, server) = match prepare()? {
                 InnerAction::Run(command, limits, server) => (command, limits, server),
                 InnerAction::Ended(code) => return Ok(code),
             };
-            let child = command.spawn().during("starting the command")?;
+            let child = command.spawn().in_step("starting the command")?;
             let leader = Pid::from_child(&child);
             drop(child);
             Ok(run_first_process(leader, limits, &server, &mut report))

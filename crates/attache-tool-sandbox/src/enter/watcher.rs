@@ -27,7 +27,7 @@ use super::processes::{descendant_pids, descendants, started_at};
 use super::stderr_target::{self, StderrTarget};
 use super::supervise::{ServerHandle, exit_like};
 use super::usage::{FIRST_CHECK_INTERVAL, MAX_CHECK_INTERVAL, exceeded_limit, limit_message};
-use super::{During, StepError, resource_limits};
+use super::{InStep, StepError, resource_limits};
 use crate::CommandLimits;
 
 /// After this time the watcher stops killing. What is left runs as another user, and the watcher only waits.
@@ -46,7 +46,7 @@ pub(super) fn run_watched(
     limits: CommandLimits,
     prepare: impl FnOnce() -> Result<CommandAction, StepError>,
 ) -> Result<ExitCode, StepError> {
-    let (reader, writer) = io::pipe().during("making a pipe")?;
+    let (reader, writer) = io::pipe().in_step("making a pipe")?;
     let outer_pid = getpid();
     match fork()? {
         ForkResult::Parent { child } => {
@@ -55,13 +55,13 @@ pub(super) fn run_watched(
         }
         ForkResult::Child => {
             drop(reader);
-            let outer = pidfd_open(outer_pid, PidfdFlags::empty()).during("finding the process outside")?;
+            let outer = pidfd_open(outer_pid, PidfdFlags::empty()).in_step("finding the process outside")?;
             // Orphans of the command become children of this process.
-            set_child_subreaper(Some(getpid())).during("adopting orphans")?;
+            set_child_subreaper(Some(getpid())).in_step("adopting orphans")?;
             match fork()? {
                 ForkResult::Child => become_command(prepare()?),
                 ForkResult::Parent { child } => {
-                    let command = Pid::from_raw(child.as_raw()).ok_or(Errno::CHILD).during("starting")?;
+                    let command = Pid::from_raw(child.as_raw()).ok_or(Errno::CHILD).in_step("starting")?;
                     let watcher = Watcher {
                         server: server.handle,
                         outer,
@@ -81,16 +81,16 @@ pub(super) fn run_watched(
 fn fork() -> Result<ForkResult, StepError> {
     #[expect(unsafe_code, reason = "this process has one thread, so its copy is whole")]
     // SAFETY: no other thread exists whose locks the copy could find held.
-    unsafe { nix::unistd::fork() }.during("starting a process")
+    unsafe { nix::unistd::fork() }.in_step("starting a process")
 }
 
 fn become_command(prepared: CommandAction) -> Result<ExitCode, StepError> {
     use std::os::unix::process::CommandExt;
     // If the watcher is killed, the command ends too. This signal follows the thread, and the watcher has only one.
-    prctl::set_pdeathsig(NixSignal::SIGKILL).during("following the watcher")?;
+    prctl::set_pdeathsig(NixSignal::SIGKILL).in_step("following the watcher")?;
     match prepared {
         CommandAction::Ended(code) => Ok(code),
-        CommandAction::Run(mut command) => Err(command.exec()).during("starting the command"),
+        CommandAction::Run(mut command) => Err(command.exec()).in_step("starting the command"),
     }
 }
 
@@ -105,7 +105,7 @@ fn exit_with_watcher(
     // which signals all processes of the command.
     let asked = block(&[NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGINT, NixSignal::SIGQUIT]);
     let asked = asked.and_then(|_| SignalFd::new(&SigSet::from(NixSignal::SIGTERM)));
-    let asked = asked.during("watching for signals")?;
+    let asked = asked.in_step("watching for signals")?;
     // Only the command writes a core dump.
     let _ = resource_limits::lower(Resource::Core, 0);
     let command = receive(&mut reader).and_then(Pid::from_raw);
@@ -187,8 +187,8 @@ impl Watcher {
         // Signals for the command's session and group must not reach the watcher.
         let _ = setsid();
         detach_from_output();
-        pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None).during("blocking signals")?;
-        let ended = SignalFd::new(&SigSet::from(NixSignal::SIGCHLD)).during("watching for children")?;
+        pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None).in_step("blocking signals")?;
+        let ended = SignalFd::new(&SigSet::from(NixSignal::SIGCHLD)).in_step("watching for children")?;
         self.send(self.command.as_raw_nonzero().get());
         // Also reaps processes that ended before the signal handle existed.
         while self.reap() == Descendants::Processes {

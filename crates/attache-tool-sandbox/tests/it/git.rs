@@ -1,4 +1,4 @@
-//! Daily work with git at level work, while what makes git run programs stays as it is.
+//! Daily work with git at level work, while what makes git run programs stays unchanged.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Arbitrary JSON as questions and what somebody answered.
+//! Arbitrary JSON as questions and answers.
 
 use super::*;
 

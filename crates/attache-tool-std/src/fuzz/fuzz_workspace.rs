@@ -21,18 +21,18 @@ pub(super) struct FuzzWorkspace {
 }
 
 impl FuzzWorkspace {
-    /// In this folder; what is there already is left as it is.
+    /// In this folder; existing files are not changed.
     pub(super) fn at(folder: &Path) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         let folder = folder.canonicalize().expect("the real path of a folder");
-        let desk = Self { folder };
-        if !desk.folder.join("outside/file").exists() {
-            desk.furnish().expect("files in a folder of our own");
+        let workspace = Self { folder };
+        if !workspace.folder.join("outside/file").exists() {
+            workspace.write_files().expect("files in a folder of our own");
         }
-        desk
+        workspace
     }
 
-    fn furnish(&self) -> io::Result<()> {
+    fn write_files(&self) -> io::Result<()> {
         for name in ["project/src", "project/empty", "second", "scratch", "outside"] {
             fs::create_dir_all(self.folder.join(name))?;
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use attache_net::{AddressRules, HttpClient};
+use attache_net::{AddressRules, HttpClient, NetworkSettings};
 use attache_tool::{LiveOutput, NoConfinement, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
@@ -23,17 +23,20 @@ const LOOKING: &[&str] =
 /// What is said about an input repeats parts of it, escaped, and names files of the folder.
 const MAX_OUTPUT: usize = 8192;
 
-/// An object is given to every tool as it is. Of anything else the first byte says which tool is given an object that
+/// An object is given to every tool unchanged. Of anything else the first byte says which tool is given an object that
 /// fits its parameters, made of the texts after it. A tool says what is wrong, or proposes what it may propose.
 pub(super) fn given(folder: &Path, text: &[u8]) {
-    let desk = fuzz_workspace::FuzzWorkspace::at(folder);
+    let workspace = fuzz_workspace::FuzzWorkspace::at(folder);
     let context = ToolContext {
-        workspace: Arc::new(desk.workspace()),
+        workspace: Arc::new(workspace.workspace()),
         cancel: Default::default(),
         live: Arc::new(NoLiveOutput),
         mark: None,
+        call: attache_tool::CallKey::none(),
+        state: Arc::new(attache_tool::NoCallState),
+        delegation: Arc::default(),
     };
-    let before = desk.listed();
+    let before = workspace.listed();
     match serde_json::from_slice::<ToolInput>(text) {
         Ok(input) => TOOLS.iter().for_each(|tool| RUNTIME.block_on(check(&**tool, &input, &context))),
         Err(_) => {
@@ -43,7 +46,7 @@ pub(super) fn given(folder: &Path, text: &[u8]) {
             RUNTIME.block_on(check(&**tool, &input, &context));
         }
     }
-    assert_eq!(desk.listed(), before, "proposing and looking change nothing");
+    assert_eq!(workspace.listed(), before, "proposing and looking change nothing");
 }
 
 async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
@@ -87,7 +90,9 @@ static RUNTIME: LazyLock<Runtime> =
 static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
     let reads = Arc::new(ReadDigests::default());
     let background = Arc::new(BackgroundProcesses::default());
-    let client = HttpClient::new(&WebFetch::client_options(AddressRules::public_only())).expect("a client");
+    let client =
+        HttpClient::new(&WebFetch::client_options(AddressRules::public_only(), &NetworkSettings::default()))
+            .expect("a client");
     vec![
         Arc::new(ReadFile::new(reads.clone())),
         Arc::new(ReadManyFiles::default()),
@@ -165,7 +170,7 @@ mod tests {
         "é",
     ];
 
-    /// Inputs as models give them, and as nobody should.
+    /// Valid inputs, and invalid ones.
     const INPUTS: &[&str] = &[
         r#"{"file_path":"a.txt"}"#,
         r#"{"file_path":"odd"}"#,

@@ -25,7 +25,7 @@ pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) 
             other => panic!("nobody expects {other:?}"),
         }
     }
-    // Whoever approves it sees what would be done, and all of it.
+    // The preview shows all of the effects.
     match (&proposal.shown, proposal.effects.as_slice()) {
         (Preview::Edit { path, .. }, effects) => assert_eq!(effects, [Effect::Write { path: path.clone() }]),
         (Preview::Exec { command, directory, .. }, effects) => {

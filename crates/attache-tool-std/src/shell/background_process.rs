@@ -10,7 +10,7 @@ use super::background_log::BackgroundLog;
 use super::listen::{Ending, OutputListener};
 use super::process_tree::ProcessTree;
 use super::report::{ended, pid_list};
-use super::transcript::Transcript;
+use super::terminal_text::TerminalText;
 
 /// Bytes of output kept in memory.
 const MAX_KEPT: usize = 80 * 1024;
@@ -26,7 +26,7 @@ pub(super) struct BackgroundProcess {
 
 #[derive(Debug)]
 struct ProcessOutput {
-    transcript: Transcript,
+    terminal_text: TerminalText,
     /// None if it could not be created, or if the command ended before it went to the background.
     log: Option<BackgroundLog>,
     ending: Ending,
@@ -54,8 +54,8 @@ impl BackgroundProcess {
         ending: Ending,
         left: bool,
     ) -> Self {
-        let said = ProcessOutput { transcript: Transcript::new(MAX_KEPT, ROWS), log, ending, left };
-        Self { command: command.into(), tree, output: Mutex::new(said) }
+        let output = ProcessOutput { terminal_text: TerminalText::new(MAX_KEPT, ROWS), log, ending, left };
+        Self { command: command.into(), tree, output: Mutex::new(output) }
     }
 
     pub(super) fn pid(&self) -> i32 {
@@ -68,22 +68,22 @@ impl BackgroundProcess {
 
     /// The last output.
     pub(super) fn text(&self) -> String {
-        self.lock().transcript.text()
+        self.lock().terminal_text.text()
     }
 
     /// Records the end of the command and the processes that it left.
     pub(super) fn finish(&self, ending: Ending, left: &[i32]) {
-        let mut said = self.lock();
-        let rest = said.transcript.finish();
-        said.append(&rest);
-        said.ending = ending;
-        said.left = !left.is_empty();
+        let mut output = self.lock();
+        let rest = output.terminal_text.finish();
+        output.append(&rest);
+        output.ending = ending;
+        output.left = !left.is_empty();
     }
 
     /// Whether one of its processes may still run.
     pub(super) fn lives(&self) -> bool {
-        let said = self.lock();
-        said.ending == Ending::GoesOn || said.left
+        let output = self.lock();
+        output.ending == Ending::GoesOn || output.left
     }
 
     /// The command and its state in one line.
@@ -95,8 +95,8 @@ impl BackgroundProcess {
     /// The state in a few words.
     pub(super) fn state(&self) -> String {
         let (ending, left) = {
-            let said = self.lock();
-            (said.ending, said.left)
+            let output = self.lock();
+            (output.ending, output.left)
         };
         if !left {
             return ended(ending);
@@ -129,9 +129,9 @@ pub(super) struct BackgroundListener(pub(super) Arc<BackgroundProcess>);
 
 impl OutputListener for BackgroundListener {
     fn receive(&mut self, bytes: &[u8]) {
-        let mut said = self.0.lock();
-        let settled = said.transcript.take(bytes, |_| {});
-        said.append(&settled);
+        let mut output = self.0.lock();
+        let settled = output.terminal_text.take(bytes, |_| {});
+        output.append(&settled);
     }
 
     fn due(&self) -> Option<Instant> {

@@ -4,18 +4,18 @@ use tokio::time::Instant;
 
 use super::listen::OutputListener;
 use super::live::LiveForwarder;
-use super::transcript::Transcript;
+use super::terminal_text::TerminalText;
 
 pub(super) struct ForegroundListener {
-    pub(super) transcript: Transcript,
+    pub(super) terminal_text: TerminalText,
     pub(super) live: LiveForwarder,
 }
 
 impl OutputListener for ForegroundListener {
     fn receive(&mut self, bytes: &[u8]) {
         let live = &mut self.live;
-        self.transcript.take(bytes, |piece| live.put(piece));
-        if let Some(bytes) = self.transcript.binary() {
+        self.terminal_text.take(bytes, |piece| live.put(piece));
+        if let Some(bytes) = self.terminal_text.binary() {
             self.live.binary(bytes);
         }
     }

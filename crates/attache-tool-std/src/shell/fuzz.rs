@@ -2,7 +2,7 @@
 
 use super::bounded_text::PIECE;
 use super::screen::COLUMNS;
-use super::transcript::Transcript;
+use super::terminal_text::TerminalText;
 
 const LIMIT: usize = 2000;
 const ROWS: usize = 20;
@@ -10,8 +10,8 @@ const ROWS: usize = 20;
 /// Text that was said is the same however its bytes came, and no longer than it may be. How much of something that is
 /// no text is taken for text depends on how much of it came first.
 pub(crate) fn said(bytes: &[u8]) {
-    let (whole, is_binary) = transcript(bytes.chunks(bytes.len().max(1)));
-    let (pieced, was_binary) = transcript(bytes.chunks(3));
+    let (whole, is_binary) = terminal_text(bytes.chunks(bytes.len().max(1)));
+    let (pieced, was_binary) = terminal_text(bytes.chunks(3));
     if !is_binary && !was_binary {
         assert_eq!(pieced, whole);
     }
@@ -20,11 +20,11 @@ pub(crate) fn said(bytes: &[u8]) {
     assert!(whole.len() <= most, "{} bytes of {}", whole.len(), bytes.len());
 }
 
-fn transcript<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (String, bool) {
-    let mut transcript = Transcript::new(LIMIT, ROWS);
+fn terminal_text<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (String, bool) {
+    let mut terminal_text = TerminalText::new(LIMIT, ROWS);
     for piece in pieces {
-        transcript.take(piece, |_| {});
+        terminal_text.take(piece, |_| {});
     }
-    transcript.finish();
-    (transcript.text(), transcript.binary().is_some())
+    terminal_text.finish();
+    (terminal_text.text(), terminal_text.binary().is_some())
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::bounded_text::BoundedText;
 use super::control_parser::TerminalPiece;
 use super::screen::{ROWS, Screen};
-use super::transcript::binary_note;
+use super::terminal_text::binary_note;
 
 /// Characters of one message. Of more output the end is sent.
 const MAX_MESSAGE: usize = 100_000;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::truncate::MAX_TEXT;
+use attache_tool::MAX_OUTPUT_CHARACTERS;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellOptions {
@@ -29,7 +29,7 @@ impl Default for ShellOptions {
             inactivity_limit: Some(Duration::from_secs(300)),
             total_limit: None,
             max_output_bytes: Some(256 << 20),
-            longest_output: MAX_TEXT,
+            longest_output: MAX_OUTPUT_CHARACTERS,
             live_interval: Duration::from_millis(250),
         }
     }

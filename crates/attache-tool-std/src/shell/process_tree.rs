@@ -129,14 +129,14 @@ impl ProcessTree {
     async fn end_after(self: &Arc<Self>, grace: Duration) -> Vec<i32> {
         let begun = Instant::now();
         let mut asked = HashSet::new();
-        let (mut nobody, mut only_watchers) = (0, 0);
+        let (mut empty_checks, mut only_watchers) = (0, 0);
         // During an exec a process shows no environment, so one check could miss it.
-        while nobody < 2 {
+        while empty_checks < 2 {
             let members = self.members_elsewhere().await;
             if begun.elapsed() >= KILL_TIMEOUT {
                 return members.iter().map(|process| process.pid).collect();
             }
-            nobody = if members.is_empty() { nobody + 1 } else { 0 };
+            empty_checks = if members.is_empty() { empty_checks + 1 } else { 0 };
             let (watchers, others): (Vec<Process>, Vec<Process>) =
                 members.into_iter().partition(|process| process.watches);
             only_watchers = if others.is_empty() { only_watchers + 1 } else { 0 };

@@ -41,7 +41,7 @@ pub(super) fn ended(ending: Ending) -> String {
     match ending {
         Ending::Exited(status) => exited(status),
         Ending::GoesOn => "running".into(),
-        Ending::Lost => "ended, nobody knows how".into(),
+        Ending::Lost => "ended with an unknown status".into(),
         Ending::Cancelled => "cancelled".into(),
         Ending::Silent(limit) => format!("ended after {} without output", duration_text(limit)),
         Ending::TooLong(limit) => format!("ended after {}", duration_text(limit)),

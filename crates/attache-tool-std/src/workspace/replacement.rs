@@ -18,23 +18,23 @@ use super::beneath::{self, LinkPolicy, open_name};
 use super::{FileOperation, WorkspacePath};
 use crate::read_digests::hexadecimal;
 
-/// Writes `bytes` to the file at `place`, which must have the digest `expected`.
-pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
-    let failure = |errno| place.failure(errno, FileOperation::Writing);
-    let Some(name) = place.below.file_name() else { return Err(failure(Errno::ISDIR)) };
-    let folder = place.below.parent().unwrap_or(Path::new(""));
-    let root = beneath::open_root(&place.root).map_err(failure)?;
+/// Writes `bytes` to the file at `path`, which must have the digest `expected`.
+pub(super) fn replace(path: &WorkspacePath, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
+    let failure = |errno| path.failure(errno, FileOperation::Writing);
+    let Some(name) = path.below.file_name() else { return Err(failure(Errno::ISDIR)) };
+    let folder = path.below.parent().unwrap_or(Path::new(""));
+    let root = beneath::open_root(&path.root).map_err(failure)?;
     let folder = match expected {
         None => beneath::open_or_make(&root, folder).map_err(failure)?,
         Some(_) => match beneath::open(&root, folder, beneath::FOLDER, LinkPolicy::Refused) {
             // The file is gone with its folder. A failed edit does not create the folder again.
-            Err(Errno::NOENT) => return Err(stale(place)),
+            Err(Errno::NOENT) => return Err(stale(path)),
             outcome => outcome.map_err(failure)?,
         },
     };
 
     let current = CurrentFile::look(&folder, name).map_err(failure)?;
-    current.check(place, expected)?;
+    current.check(path, expected)?;
     if expected.is_some() {
         // A rename would replace a read-only file.
         rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).map_err(failure)?;
@@ -43,25 +43,25 @@ pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8
     let written = temporary.file.write_all(bytes).and_then(|()| temporary.file.sync_all());
     written.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
 
-    commit(place, temporary, name, expected)?;
+    commit(path, temporary, name, expected)?;
     beneath::sync(&folder).map_err(failure)
 }
 
 /// Checks the digest again and renames. Edits of this process take turns, so only a change by another process between
 /// the two can be lost.
 fn commit(
-    place: &WorkspacePath,
+    path: &WorkspacePath,
     mut temporary: TemporaryFile<'_>,
     name: &OsStr,
     expected: Option<&str>,
 ) -> Result<(), ToolError> {
     static TURN: Mutex<()> = Mutex::new(());
 
-    let failure = |errno| place.failure(errno, FileOperation::Writing);
+    let failure = |errno| path.failure(errno, FileOperation::Writing);
     let _turn = TURN.lock().ignore_poison();
-    CurrentFile::look(temporary.folder, name).map_err(failure)?.check(place, expected)?;
+    CurrentFile::look(temporary.folder, name).map_err(failure)?.check(path, expected)?;
     match temporary.rename_to(name, expected.is_some()) {
-        Err(Errno::EXIST) => Err(stale(place)),
+        Err(Errno::EXIST) => Err(stale(path)),
         outcome => outcome.map_err(failure),
     }
 }
@@ -91,8 +91,8 @@ impl CurrentFile {
         Ok(Self { digest: Some(digest), status: Some(status) })
     }
 
-    fn check(&self, place: &WorkspacePath, expected: Option<&str>) -> Result<(), ToolError> {
-        if self.digest.as_deref() == expected { Ok(()) } else { Err(stale(place)) }
+    fn check(&self, path: &WorkspacePath, expected: Option<&str>) -> Result<(), ToolError> {
+        if self.digest.as_deref() == expected { Ok(()) } else { Err(stale(path)) }
     }
 }
 
@@ -107,13 +107,13 @@ fn digest_of_file(mut file: File) -> std::io::Result<String> {
     }
 }
 
-fn stale(place: &WorkspacePath) -> ToolError {
+fn stale(path: &WorkspacePath) -> ToolError {
     ToolError::new(
         ToolErrorKind::EditPreparationFailure,
         format!(
             "{} has changed since this edit was prepared, and nothing was written; read the file again and make \
              the edit anew",
-            place.path().display()
+            path.path().display()
         ),
     )
 }

@@ -43,6 +43,9 @@ impl World {
             cancel: Default::default(),
             live: Arc::new(Silence),
             mark: None,
+            call: attache_tool::CallKey::none(),
+            state: Arc::new(attache_tool::NoCallState),
+            delegation: Arc::default(),
         };
         let reads = Arc::new(ReadDigests::default());
         let (write_file, replace) = (WriteFile::new(reads.clone()), Replace::new(reads.clone()));

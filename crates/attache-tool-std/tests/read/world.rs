@@ -40,6 +40,9 @@ impl World {
             cancel: CancellationToken::new(),
             live: Arc::new(Silence),
             mark: None,
+            call: attache_tool::CallKey::none(),
+            state: Arc::new(attache_tool::NoCallState),
+            delegation: Arc::default(),
         };
         let world = Self { folder, context };
         files.iter().for_each(|(name, content)| world.write(name, content));

@@ -126,7 +126,7 @@ const TRAPS: &[Trap] = &[
     },
 ];
 
-/// Runs a script as somebody would who does not know what the repository holds.
+/// Runs a script without knowing what the repository holds.
 fn by_hand(folder: &Path, trap: &Path, script: &str) {
     let done = Command::new("bash")
         .args(["-c", script])

@@ -64,6 +64,9 @@ impl World {
             cancel: CancellationToken::new(),
             live: live.clone(),
             mark: None,
+            call: attache_tool::CallKey::none(),
+            state: Arc::new(attache_tool::NoCallState),
+            delegation: Arc::default(),
         };
         let options = ShellOptions { terminal: false, ..ShellOptions::default() };
         Self { folder, context, background: Arc::default(), options, live }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::Content;
-use attache_net::{AddressRules, HttpClient, ResolveFuture, Resolver};
+use attache_net::{AddressRules, HttpClient, NetworkSettings, ResolveFuture, Resolver};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
 use attache_tool::{LiveOutput, Proposal, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 use attache_tool_std::{WebFetch, WebFetchOptions};
@@ -54,7 +54,7 @@ impl World {
         options: WebFetchOptions,
         site: impl Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync + 'static,
     ) -> Self {
-        let mut client = WebFetch::client_options(AddressRules::public_only());
+        let mut client = WebFetch::client_options(AddressRules::public_only(), &NetworkSettings::default());
         client.resolver = Arc::new(Played);
         let tool = WebFetch::new(HttpClient::new(&client).unwrap(), options);
         Self { server: ModelServer::with_handler(site), tool, context: context() }
@@ -97,6 +97,9 @@ pub(super) fn context() -> ToolContext {
         cancel: CancellationToken::new(),
         live: Arc::new(Silence),
         mark: None,
+        call: attache_tool::CallKey::none(),
+        state: Arc::new(attache_tool::NoCallState),
+        delegation: Arc::default(),
     }
 }
 

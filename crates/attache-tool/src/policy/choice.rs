@@ -72,7 +72,7 @@ pub fn choices(call: &CallFacts<'_>, permanent: bool) -> Vec<ApprovalChoice> {
     let save = permanent.then_some(ApprovalChoice::ProceedAlwaysAndSave);
     let (always, last): (&[ApprovalChoice], &[ApprovalChoice]) = match call.proposal.shown {
         Preview::Edit { .. } => (&[ApprovalChoice::ProceedAlways], &[ApprovalChoice::ModifyWithEditor]),
-        Preview::Exec { .. } | Preview::Info { .. } | Preview::Plain { .. } => {
+        Preview::Exec { .. } | Preview::Agent { .. } | Preview::Info { .. } | Preview::Plain { .. } => {
             (&[ApprovalChoice::ProceedAlways], &[])
         }
         Preview::Mcp { .. } => {
@@ -131,6 +131,10 @@ pub(super) fn rules(choice: ApprovalChoice, call: &CallFacts<'_>) -> Vec<PolicyR
             let name = if all { format!("mcp_{server}_*") } else { call.tool.to_owned() };
             vec![PolicyRule { tools: tools(name), server: Some(server.clone()), ..rule }]
         }
+        // Another agent may come under the same name: the origin counts as well.
+        Preview::Agent { .. } => call.proposal.agent().map_or_else(Vec::new, |(agent, origin)| {
+            vec![PolicyRule { tools: tools(agent.to_owned()), agent_origin: Some(origin.to_owned()), ..rule }]
+        }),
         _ if SENSITIVE.contains(&call.tool) => narrowed(call).map_or_else(Vec::new, |arguments| {
             vec![PolicyRule { tools: tools(call.tool.to_owned()), arguments: Some(arguments), ..rule }]
         }),

@@ -28,6 +28,10 @@ pub fn grants(choice: ApprovalChoice, call: &CallFacts<'_>) -> Option<String> {
             format!("use every tool of the server {server}, with any arguments")
         }
         Preview::Mcp { server, tool, .. } => format!("use {tool} of the server {server}, with any arguments"),
+        Preview::Agent { .. } => {
+            let (agent, origin) = call.proposal.agent()?;
+            format!("ask the agent {agent} at {origin}, with any text")
+        }
         Preview::Info { .. } | Preview::Plain { .. } => {
             let rules = rules(choice, call);
             let narrow = rules.first()?.arguments.is_some();

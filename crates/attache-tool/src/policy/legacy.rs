@@ -7,15 +7,15 @@ const OLD_SHELL: &str = "ShellTool";
 
 /// Parses the short form. None when the brackets are unclosed or empty, or follow a tool that runs no commands.
 pub fn legacy_rule(
-    spelling: &str,
+    entry: &str,
     decision: PolicyDecision,
     tier: PolicyTier,
     source: &str,
 ) -> Option<PolicyRule> {
     let mut rule = PolicyRule::new(decision, tier, source);
-    let (tool, prefix) = match spelling.trim().split_once('(') {
+    let (tool, prefix) = match entry.trim().split_once('(') {
         Some((tool, rest)) => (tool.trim(), Some(rest.strip_suffix(')')?.trim())),
-        None => (spelling.trim(), None),
+        None => (entry.trim(), None),
     };
     let tool = if tool == OLD_SHELL { SHELL_TOOL } else { tool };
     if tool.is_empty() || prefix.is_some_and(|prefix| prefix.is_empty() || tool != SHELL_TOOL) {

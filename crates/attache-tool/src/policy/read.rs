@@ -15,8 +15,8 @@ use super::{
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, commandShape, decision, priority, \
-                    modes, interactive, allowRedirection, denyMessage, toolAnnotations, subagent, access, network, \
-                    writes, workspace";
+                    modes, interactive, allowRedirection, denyMessage, toolAnnotations, subagent, agentOrigin, access, \
+                    network, writes, workspace";
 
 /// Parses `[[rule]]` tables. Errors name `file`; all rules get `tier`.
 pub fn read(file: &str, text: &str, tier: PolicyTier) -> Result<Vec<PolicyRule>, PolicyError> {
@@ -92,6 +92,7 @@ impl Reader<'_> {
             "toolName" => rule.tools = self.texts(name, value)?,
             "mcpName" => rule.server = Some(self.string(name, value)?),
             "subagent" => rule.subagent = Some(self.string(name, value)?),
+            "agentOrigin" => rule.agent_origin = Some(self.string(name, value)?),
             "argsPattern" => rule.arguments = Some(self.pattern(name, value)?),
             "commandPrefix" => rule.prefixes = self.texts(name, value)?,
             "commandRegex" => rule.command = Some(self.pattern(name, value)?),
@@ -160,7 +161,7 @@ impl Reader<'_> {
     fn texts(&self, key: &str, value: &Item<'_>) -> Result<Vec<String>, PolicyError> {
         match value.get_ref() {
             DeValue::String(text) => Ok(vec![text.to_string()]),
-            // A rule whose empty list meant "any" would allow more than anybody meant.
+            // If an empty list meant "any", the rule would allow more than intended.
             DeValue::Array(items) if items.is_empty() => {
                 Err(self.error(value.span().start, Some(key), "is empty; leave it out to mean any"))
             }

@@ -154,8 +154,8 @@ fn rules_survive_being_saved() {
 }
 
 #[test]
-fn short_spellings_are_read() {
-    for (spelling, expected) in [
+fn legacy_entries_are_read() {
+    for (entry, expected) in [
         ("read_file", Some(("read_file", None))),
         ("run_shell_command", Some(("run_shell_command", None))),
         ("run_shell_command(git status)", Some(("run_shell_command", Some("git status")))),
@@ -167,10 +167,10 @@ fn short_spellings_are_read() {
         ("(x)", None),
         ("", None),
     ] {
-        let rule = legacy_rule(spelling, PolicyDecision::Allow, PolicyTier::User, "settings");
+        let rule = legacy_rule(entry, PolicyDecision::Allow, PolicyTier::User, "settings");
         let found =
             rule.as_ref().map(|rule| (rule.tools[0].as_str(), rule.prefixes.first().map(String::as_str)));
-        assert_eq!(found, expected, "{spelling}");
+        assert_eq!(found, expected, "{entry}");
     }
 }
 
@@ -187,6 +187,11 @@ fn mcp() -> Preview {
     Preview::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
 }
 
+fn agent() -> Preview {
+    let (agent, url) = ("weather".into(), "https://a.example/a2a".into());
+    Preview::Agent { agent, url, prompt: "Will it rain?".into(), files: vec![] }
+}
+
 fn info() -> Preview {
     Preview::Info { prompt: "x".into(), urls: vec![] }
 }
@@ -200,13 +205,14 @@ fn choices_depend_on_what_is_shown() {
         (exec("make"), vec![once, "proceed_always", save, "cancel"]),
         (exec("make > log"), vec![once, "cancel"]),
         (mcp(), vec![once, "proceed_always_tool", "proceed_always_server", save, "cancel"]),
+        (agent(), vec![once, "proceed_always", save, "cancel"]),
         (info(), vec![once, "proceed_always", save, "cancel"]),
         (Preview::Plain { summary: String::new() }, vec![once, "proceed_always", save, "cancel"]),
         (Preview::Questions { questions: json!([]) }, vec![once, "cancel"]),
     ] {
         let ids = |permanent| {
             let offered =
-                judge("some_tool", shown.clone(), PolicyMode::Default, |judged| choices(judged, permanent));
+                judge("some_tool", shown.clone(), PolicyMode::Default, |facts| choices(facts, permanent));
             offered.into_iter().map(ApprovalChoice::id).collect::<Vec<_>>()
         };
         assert_eq!(ids(true), expected);
@@ -237,6 +243,10 @@ fn judge<T>(tool: &str, shown: Preview, mode: PolicyMode, then: impl FnOnce(&Cal
         Preview::Mcp { server, tool, .. } => {
             (json!({}), vec![Effect::UseServer { server: server.clone(), tool: tool.clone() }])
         }
+        Preview::Agent { agent, .. } => {
+            let origin = "https://a.example".to_owned();
+            (json!({}), vec![Effect::Delegate { agent: agent.clone(), origin }])
+        }
         _ => (json!({}), vec![Effect::Fetch { url: "https://example.org".into() }]),
     };
     let server = matches!(shown, Preview::Mcp { .. }).then_some("files");
@@ -258,7 +268,7 @@ fn judge<T>(tool: &str, shown: Preview, mode: PolicyMode, then: impl FnOnce(&Cal
 }
 
 fn answer(choice: ApprovalChoice, tool: &str, shown: Preview) -> ChoiceOutcome {
-    judge(tool, shown, PolicyMode::Default, |judged| rules_for(choice, judged))
+    judge(tool, shown, PolicyMode::Default, |facts| rules_for(choice, facts))
 }
 
 #[test]
@@ -288,6 +298,27 @@ fn always_for_an_edit_switches_the_mode() {
     assert_eq!(switch, Some(PolicyMode::AutoEdit));
     assert_eq!(rules[0].tools, ["write_file"]);
     assert_eq!(rules[0].arguments.as_ref().unwrap().as_str(), r#""file_path":"a\.rs""#);
+}
+
+#[test]
+fn always_for_an_agent_is_about_the_agent_at_its_origin() {
+    for choice in [ApprovalChoice::ProceedAlways, ApprovalChoice::ProceedAlwaysAndSave] {
+        let rules = match answer(choice, "invoke_agent", agent()) {
+            ChoiceOutcome::Remember(rules) | ChoiceOutcome::Save { rules, .. } => rules,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(rules[0].tools, ["weather"]);
+        assert_eq!(rules[0].agent_origin.as_deref(), Some("https://a.example"));
+        let written = to_toml(&rules);
+        let again = read("rules.toml", &written, rules[0].tier).unwrap();
+        assert_eq!(again, rules, "{written}");
+    }
+    let sentence = judge("invoke_agent", agent(), PolicyMode::Default, |call| {
+        grants(ApprovalChoice::ProceedAlways, call)
+    });
+    let expected =
+        "Always: ask the agent weather at https://a.example, with any text, until this conversation ends.";
+    assert_eq!(sentence.unwrap(), expected);
 }
 
 #[test]
@@ -333,7 +364,7 @@ fn an_answer_holds_in_its_mode_and_in_freer_ones() {
         (Yolo, vec![Yolo]),
     ] {
         let outcome =
-            judge("web_fetch", info(), mode, |judged| rules_for(ApprovalChoice::ProceedAlways, judged));
+            judge("web_fetch", info(), mode, |facts| rules_for(ApprovalChoice::ProceedAlways, facts));
         let ChoiceOutcome::Remember(rules) = outcome else { panic!() };
         assert_eq!(rules[0].modes, expected);
     }

@@ -26,6 +26,7 @@ fn table(rule: &PolicyRule) -> Table {
     put("toolName", list(&rule.tools));
     put("mcpName", rule.server.as_ref().map(text));
     put("subagent", rule.subagent.as_ref().map(text));
+    put("agentOrigin", rule.agent_origin.as_ref().map(text));
     put("argsPattern", rule.arguments.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
     put("commandPrefix", list(&rule.prefixes));
     put("commandRegex", rule.command.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));

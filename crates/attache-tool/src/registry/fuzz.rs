@@ -8,8 +8,8 @@ use crate::{Proposal, ToolContext, ToolInput, ToolKind, ToolOutput, ToolSpec};
 
 const MAX_TOOLS: usize = 50;
 
-/// The first line is asked for, the others are what tools are called. What is there is found and nothing else is; whoever
-/// asks for what is not there is told of what is, at bounded length.
+/// The first line is looked up, the others are names of tools. Only registered tools are found; the error for an unknown
+/// name lists them, at bounded length.
 pub(crate) fn found(text: &str) {
     let mut lines = text.lines();
     let asked = lines.next().unwrap_or_default();

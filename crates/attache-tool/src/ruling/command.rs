@@ -27,17 +27,17 @@ pub(super) struct Line<'a> {
 pub(super) fn rule(policy: &Policy, call: &CallFacts<'_>, mode: PolicyMode, line: Line<'_>) -> Ruling {
     let parsed = shell::parse(line.text);
     let directories = safe::directories(&parsed.segments, line.directory);
-    let place = place(call, &parsed, line.directory, &directories);
-    let judge = Judge { policy, call, mode, place, wanted: line.wanted };
-    let whole = if parsed.segments.is_empty() { Some(judge.nothing_found()) } else { None };
-    let unsure = (!parsed.sure).then(|| judge.unsure());
-    let pieces = parsed.segments.iter().map(|segment| judge.piece(segment));
-    let ruling = pieces.chain(whole).chain(unsure).reduce(Ruling::and).unwrap_or_else(|| judge.unsure());
-    let ruling = judge.enforceable(judge.unless_more_is_wanted(ruling));
-    judge.with_suggested_writes(ruling, &parsed.segments)
+    let location = location(call, &parsed, line.directory, &directories);
+    let evaluator = SegmentEvaluator { policy, call, mode, location, wanted: line.wanted };
+    let whole = if parsed.segments.is_empty() { Some(evaluator.nothing_found()) } else { None };
+    let unsure = (!parsed.sure).then(|| evaluator.unsure());
+    let pieces = parsed.segments.iter().map(|segment| evaluator.piece(segment));
+    let ruling = pieces.chain(whole).chain(unsure).reduce(Ruling::and).unwrap_or_else(|| evaluator.unsure());
+    let ruling = evaluator.enforceable(evaluator.unless_more_is_wanted(ruling));
+    evaluator.with_suggested_writes(ruling, &parsed.segments)
 }
 
-fn place<'a>(
+fn location<'a>(
     call: &CallFacts<'a>,
     parsed: &ParsedCommand,
     directory: &'a Path,
@@ -61,17 +61,17 @@ pub(crate) fn grantable(
         return None;
     }
     let directories = safe::directories(&parsed.segments, directory);
-    let place = place(call, &parsed, directory, &directories);
+    let location = location(call, &parsed, directory, &directories);
     let (policy, mode) = (&Policy::default(), PolicyMode::Default);
-    let judge = Judge { policy, call, mode, place, wanted: access };
+    let evaluator = SegmentEvaluator { policy, call, mode, location, wanted: access };
     let mut shapes = Vec::new();
     for segment in &parsed.segments {
         let writes = segment.redirections.iter().any(|redirection| redirection.write);
         if writes || dangerous(segment).is_some() || (segment.base() == Some("git") && !call.trusted) {
             return None;
         }
-        if judge.unruled(segment).decision != PolicyDecision::Allow {
-            let shape = shape::shape_of(segment, place)?;
+        if evaluator.unruled(segment).decision != PolicyDecision::Allow {
+            let shape = shape::shape_of(segment, location)?;
             if !shapes.contains(&shape) {
                 shapes.push(shape);
             }
@@ -80,19 +80,19 @@ pub(crate) fn grantable(
     (!shapes.is_empty()).then_some(shapes)
 }
 
-struct Judge<'a> {
+struct SegmentEvaluator<'a> {
     policy: &'a Policy,
     call: &'a CallFacts<'a>,
     mode: PolicyMode,
-    place: CommandLocation<'a>,
+    location: CommandLocation<'a>,
     wanted: &'a Access,
 }
 
-impl Judge<'_> {
+impl SegmentEvaluator<'_> {
     fn piece(&self, segment: &Segment) -> Ruling {
         let mut suspected = None;
         for rule in self.policy.rules() {
-            match matching::segment(rule, self.call, self.mode, segment, self.place) {
+            match matching::segment(rule, self.call, self.mode, segment, self.location) {
                 RuleMatch::No => {}
                 RuleMatch::Perhaps => {
                     let why = format!("rule {} may be about {:?}", rule.source, segment.text());
@@ -121,7 +121,7 @@ impl Judge<'_> {
             let ruling = Ruling::new(PolicyDecision::Allow, why).at(Access::new(AccessLevel::Look));
             self.allowed(segment, ruling, false)
         };
-        let hidden = named_files::ignored(segment, self.place);
+        let hidden = named_files::ignored(segment, self.location);
         match (self.mode, hidden) {
             (PolicyMode::Plan, _) => {
                 Ruling::deny("default for commands in mode plan", fallback::not_in(PolicyMode::Plan))
@@ -130,7 +130,7 @@ impl Judge<'_> {
             (_, Some(why)) => ask(why),
             (PolicyMode::Confined, None) => self.allowed(segment, self.confined(), false),
             (_, None) if segment.role == SegmentRole::Wrapper => looks(format!("{name} only starts others")),
-            (_, None) if known_safe(segment, self.place) => match self.doubt(segment) {
+            (_, None) if known_safe(segment, self.location) => match self.doubt(segment) {
                 Some(why) => ask(why),
                 None => looks(format!("{name} is known to change nothing")),
             },
@@ -140,8 +140,8 @@ impl Judge<'_> {
 
     /// Why a known safe command may do more here.
     fn doubt(&self, segment: &Segment) -> Option<String> {
-        named_files::leading_out(segment, self.place)
-            .or_else(|| named_files::configured_program(segment, self.place))
+        named_files::leading_out(segment, self.location)
+            .or_else(|| named_files::configured_program(segment, self.location))
     }
 
     /// Everything runs unconfined.
@@ -220,8 +220,8 @@ impl Judge<'_> {
     fn protected(&self, segment: &Segment, ruling: &Ruling) -> Option<String> {
         let granted = ruling.access.as_ref().map_or(&[][..], |access| &access.writes);
         let writes = match (self.mode, granted) {
-            (PolicyMode::Confined, []) => suggested::suggested_writes(segment, self.place),
-            _ => suggested::visible_writes(segment, self.place),
+            (PolicyMode::Confined, []) => suggested::suggested_writes(segment, self.location),
+            _ => suggested::visible_writes(segment, self.location),
         };
         let path = writes.into_iter().find(|path| !granted.iter().any(|own| path.starts_with(own)))?;
         Some(format!("it would write {}, which is protected", path.display()))
@@ -231,7 +231,8 @@ impl Judge<'_> {
     fn with_suggested_writes(&self, mut ruling: Ruling, segments: &[Segment]) -> Ruling {
         let access = ruling.access.as_mut().filter(|access| access.level == AccessLevel::Work);
         if let (PolicyDecision::Ask, Some(access)) = (ruling.decision, access) {
-            let writes = segments.iter().flat_map(|segment| suggested::suggested_writes(segment, self.place));
+            let writes =
+                segments.iter().flat_map(|segment| suggested::suggested_writes(segment, self.location));
             for path in writes.collect::<Vec<_>>() {
                 if !access.writes.iter().any(|own| path.starts_with(own)) {
                     access.writes.push(path);
@@ -249,12 +250,12 @@ impl Judge<'_> {
                 return (self.mode != PolicyMode::Confined)
                     .then(|| "it is not known which file it writes".to_owned());
             };
-            let climbs = self.place.moves && target.contains("..");
-            if climbs || !inside(target, self.place.directory, self.place.roots) {
+            let climbs = self.location.moves && target.contains("..");
+            if climbs || !inside(target, self.location.directory, self.location.roots) {
                 return Some(format!("it writes {target}, outside the workspace"));
             }
-            let leads_out = |path: PathBuf| !named_files::is_inside_resolved(&path, self.place);
-            let out = self.place.paths(target).any(leads_out);
+            let leads_out = |path: PathBuf| !named_files::is_inside_resolved(&path, self.location);
+            let out = self.location.paths(target).any(leads_out);
             out.then(|| format!("it writes {target}, a link that leads out of the workspace"))
         })
     }

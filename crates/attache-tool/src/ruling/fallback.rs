@@ -54,6 +54,14 @@ fn by_effect(effect: &Effect, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling 
                 PolicyMode::Yolo => PolicyDecision::Allow,
             },
         ),
+        Effect::Delegate { .. } => (
+            "asking another agent",
+            match mode {
+                PolicyMode::Plan => PolicyDecision::Deny,
+                PolicyMode::Default | PolicyMode::AutoEdit | PolicyMode::Confined => PolicyDecision::Ask,
+                PolicyMode::Yolo => PolicyDecision::Allow,
+            },
+        ),
         Effect::AskPerson => ("asking a person", PolicyDecision::Ask),
         // `command` judges it.
         Effect::Run { .. } => ("running", PolicyDecision::Allow),

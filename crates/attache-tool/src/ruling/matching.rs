@@ -31,13 +31,13 @@ pub(super) fn segment(
     call: &CallFacts<'_>,
     mode: PolicyMode,
     segment: &Segment,
-    place: CommandLocation<'_>,
+    location: CommandLocation<'_>,
 ) -> RuleMatch {
     if !applies(rule, call, mode) {
         return RuleMatch::No;
     }
     let allows = rule.decision == PolicyDecision::Allow;
-    if rule.shape.as_ref().is_some_and(|shape| !shape::fits(shape, segment, place)) {
+    if rule.shape.as_ref().is_some_and(|shape| !shape::fits(shape, segment, location)) {
         return RuleMatch::No;
     }
     let fits = [
@@ -56,14 +56,28 @@ pub(super) fn segment(
 
 /// All conditions except the command.
 fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
-    let tool = rule.tools.is_empty() || rule.tools.iter().any(|pattern| stands_for(pattern, call.tool));
+    let agent = call.proposal.agent();
+    let names = |pattern: &String| {
+        stands_for(pattern, call.tool) || agent.is_some_and(|(agent, _)| names_agent(rule, pattern, agent))
+    };
+    let tool = rule.tools.is_empty() || rule.tools.iter().any(names);
+    let at_origin =
+        rule.agent_origin.as_deref().is_none_or(|origin| agent.is_some_and(|(_, it)| it == origin));
     let server =
         rule.server.as_deref().is_none_or(|server| call.server.is_some_and(|it| stands_for(server, it)));
     let subagent = rule.subagent.as_deref().is_none_or(|subagent| call.subagent == Some(subagent));
     let annotated = rule.annotations.iter().all(|(name, value)| call.annotations.get(name) == Some(value));
     let interactive = rule.interactive.is_none_or(|interactive| interactive == call.interactive);
     let here = rule.workspace.as_ref().is_none_or(|workspace| call.roots.first() == Some(workspace));
-    here && tool && server && subagent && annotated && interactive && counts_in(rule, mode)
+    here && tool && at_origin && server && subagent && annotated && interactive && counts_in(rule, mode)
+}
+
+/// A rule that allows must name the agent in full: a pattern for tools says nothing about agents.
+fn names_agent(rule: &PolicyRule, pattern: &str, agent: &str) -> bool {
+    match rule.decision {
+        PolicyDecision::Allow => pattern == agent,
+        PolicyDecision::Ask | PolicyDecision::Deny => stands_for(pattern, agent),
+    }
 }
 
 /// Plan and yolo override rules that do not name them: plan changes nothing, and yolo asks nothing.
@@ -95,11 +109,11 @@ fn starts_with(segment: &Segment, prefix: &str, allows: bool) -> RuleMatch {
     if wanted.peek().is_none() {
         return RuleMatch::No;
     }
-    for (place, wanted) in wanted.enumerate() {
-        fit = match segment.words.get(place) {
+    for (location, wanted) in wanted.enumerate() {
+        fit = match segment.words.get(location) {
             Some(ShellWord::Text(text)) if text == wanted => fit,
             // A denied program matches with any path; an allowed one only as written.
-            Some(ShellWord::Text(_)) if place == 0 && !allows && segment.base() == Some(wanted) => fit,
+            Some(ShellWord::Text(_)) if location == 0 && !allows && segment.base() == Some(wanted) => fit,
             Some(ShellWord::Pattern(_) | ShellWord::Unknown) if !allows => RuleMatch::Perhaps,
             _ => return RuleMatch::No,
         };

@@ -18,42 +18,43 @@ const READERS: &[&str] = &[
 const SEARCHERS: &[&str] = &["egrep", "fgrep", "grep", "rg"];
 
 /// The argument of a known command that leads out of the workspace over a link.
-pub(super) fn leading_out(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
+pub(super) fn leading_out(segment: &Segment, location: CommandLocation<'_>) -> Option<String> {
     let words = segment.base().is_some_and(|base| WORDS.contains(&base));
     let names = named(segment, if words { usize::MAX } else { 0 });
-    let out = |name: &&str| place.paths(name).any(|path| !is_inside_resolved(&path, place));
+    let out = |name: &&str| location.paths(name).any(|path| !is_inside_resolved(&path, location));
     names.into_iter().find(out).map(|name| format!("{name} is a link that leads out of the workspace"))
 }
 
 /// Whether the resolved path is inside.
-pub(super) fn is_inside_resolved(path: &Path, place: CommandLocation<'_>) -> bool {
-    place.files.resolve(path).is_some_and(|path| inside_path(&path, place.roots))
+pub(super) fn is_inside_resolved(path: &Path, location: CommandLocation<'_>) -> bool {
+    location.files.resolve(path).is_some_and(|path| inside_path(&path, location.roots))
 }
 
 /// A file that ignore rules hide from the other tools and the command would print.
-pub(super) fn ignored(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
+pub(super) fn ignored(segment: &Segment, location: CommandLocation<'_>) -> Option<String> {
     let base = segment.base().filter(|base| READERS.contains(base))?;
     let skipped = usize::from(SEARCHERS.contains(&base) && !gives_pattern(segment));
     let names = named(segment, skipped);
     let hidden = |path: &Path| {
-        let resolved = place.files.resolve(path);
-        place.files.is_ignored(path) || resolved.is_some_and(|resolved| place.files.is_ignored(&resolved))
+        let resolved = location.files.resolve(path);
+        location.files.is_ignored(path)
+            || resolved.is_some_and(|resolved| location.files.is_ignored(&resolved))
     };
-    let found = names.into_iter().find(|name| place.paths(name).any(|path| hidden(&path)));
+    let found = names.into_iter().find(|name| location.paths(name).any(|path| hidden(&path)));
     found.map(|name| format!("ignore rules hide {name} from the agent"))
 }
 
 /// A setting of the repository that would start a program.
-pub(super) fn configured_program(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
+pub(super) fn configured_program(segment: &Segment, location: CommandLocation<'_>) -> Option<String> {
     if segment.base() != Some("git") {
         return None;
     }
     let names = segment.known_arguments()?;
     let folders = git::parse_read(&names)?.folders;
-    let found = place.directories.iter().find_map(|directory| {
+    let found = location.directories.iter().find_map(|directory| {
         let mut directory = directory.clone();
         directory.extend(&folders);
-        git::configured_program(place.files, &directory)
+        git::configured_program(location.files, &directory)
     });
     found.map(|setting| format!("the repository's settings name a program that git would start ({setting})"))
 }

@@ -44,9 +44,9 @@ pub(super) fn directories(segments: &[Segment], start: &Path) -> Vec<PathBuf> {
     for segment in segments.iter().filter(|segment| matches!(segment.base(), Some("cd" | "pushd"))) {
         let Some(target) = segment.words.get(1).and_then(ShellWord::text) else { continue };
         current.push(target);
-        for place in [start.join(target), current.clone()] {
-            if !all.contains(&place) {
-                all.push(place);
+        for location in [start.join(target), current.clone()] {
+            if !all.contains(&location) {
+                all.push(location);
             }
         }
     }
@@ -54,12 +54,13 @@ pub(super) fn directories(segments: &[Segment], start: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether the command is one of them. Checks redirected input, not output.
-pub(super) fn known_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
+pub(super) fn known_safe(segment: &Segment, location: CommandLocation<'_>) -> bool {
     let reads = segment.redirections.iter().filter(|redirection| !redirection.write);
-    reads.into_iter().all(|redirection| is_inside(&redirection.target, place)) && is_safe(segment, place)
+    reads.into_iter().all(|redirection| is_inside(&redirection.target, location))
+        && is_safe(segment, location)
 }
 
-fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
+fn is_safe(segment: &Segment, location: CommandLocation<'_>) -> bool {
     // Assignments alone last no longer than the line.
     let Some(program) = segment.words.first() else { return true };
     let Some(program) = program.text() else { return false };
@@ -76,7 +77,7 @@ fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
         return false;
     }
     if FILES.contains(&program) {
-        return files_are_inside(arguments, place);
+        return files_are_inside(arguments, location);
     }
     // A glob can match a file whose name is a flag.
     let steady = arguments
@@ -88,26 +89,26 @@ fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
                 names.len() == 1
                     && arguments.len() == 1
                     && !names[0].starts_with('-')
-                    && files_are_inside(arguments, place)
+                    && files_are_inside(arguments, location)
             }
             "uniq" => {
                 names.len() == arguments.len()
                     && uniq_writes_nothing(&names)
-                    && files_are_inside(arguments, place)
+                    && files_are_inside(arguments, location)
             }
             "base64" => {
                 !names.iter().any(|name| is_short(name, 'o') || name.starts_with("--o"))
-                    && files_are_inside(arguments, place)
+                    && files_are_inside(arguments, location)
             }
             "find" => {
                 !names.iter().any(|name| finds_and_acts(name) || name.starts_with("-files0"))
-                    && files_are_inside(arguments, place)
+                    && files_are_inside(arguments, location)
             }
             "rg" => {
-                !names.iter().any(|name| searches_with_program(name)) && files_are_inside(arguments, place)
+                !names.iter().any(|name| searches_with_program(name)) && files_are_inside(arguments, location)
             }
-            "sed" => prints_lines(&names) && files_are_inside(arguments, place),
-            "git" => names.len() == arguments.len() && git_looks_inside(&names, place),
+            "sed" => prints_lines(&names) && files_are_inside(arguments, location),
+            "git" => names.len() == arguments.len() && git_looks_inside(&names, location),
             _ => false,
         }
 }
@@ -125,36 +126,38 @@ fn follows_links(program: &str, option: &str) -> bool {
 }
 
 /// Git's folders and arguments are all inside.
-fn git_looks_inside(names: &[&str], place: CommandLocation<'_>) -> bool {
+fn git_looks_inside(names: &[&str], location: CommandLocation<'_>) -> bool {
     let Some(look) = git::parse_read(names) else { return false };
-    let mut directory = place.directory.to_path_buf();
+    let mut directory = location.directory.to_path_buf();
     for folder in look.folders {
-        if !is_inside(&ShellWord::Text(folder.to_owned()), CommandLocation { directory: &directory, ..place })
-        {
+        if !is_inside(
+            &ShellWord::Text(folder.to_owned()),
+            CommandLocation { directory: &directory, ..location },
+        ) {
             return false;
         }
         directory.push(folder);
     }
-    let place = CommandLocation { directory: &directory, ..place };
-    look.paths.into_iter().all(|path| is_inside(&ShellWord::Text(path.to_owned()), place))
+    let location = CommandLocation { directory: &directory, ..location };
+    look.paths.into_iter().all(|path| is_inside(&ShellWord::Text(path.to_owned()), location))
 }
 
-fn files_are_inside(arguments: &[ShellWord], place: CommandLocation<'_>) -> bool {
+fn files_are_inside(arguments: &[ShellWord], location: CommandLocation<'_>) -> bool {
     arguments.iter().all(|word| match word.text() {
         // A value may be joined to a flag.
         Some(flag) if flag.starts_with('-') => {
             !flag.contains('/') && !flag.contains('~') && !flag.contains("..")
         }
-        _ => is_inside(word, place),
+        _ => is_inside(word, location),
     })
 }
 
-fn is_inside(word: &ShellWord, place: CommandLocation<'_>) -> bool {
+fn is_inside(word: &ShellWord, location: CommandLocation<'_>) -> bool {
     match word {
         ShellWord::Text(text) => {
-            !(place.moves && text.contains("..")) && inside(text, place.directory, place.roots)
+            !(location.moves && text.contains("..")) && inside(text, location.directory, location.roots)
         }
-        ShellWord::Pattern(text) => !text.contains("..") && inside(text, place.directory, place.roots),
+        ShellWord::Pattern(text) => !text.contains("..") && inside(text, location.directory, location.roots),
         ShellWord::Unknown => false,
     }
 }

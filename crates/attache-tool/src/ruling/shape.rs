@@ -91,19 +91,19 @@ const FIXED: &[(&str, &[&str])] = &[(
 )];
 
 /// The form to allow. None when no form is narrow enough: a path outside, or an unknown word.
-pub(super) fn shape_of(segment: &Segment, place: CommandLocation<'_>) -> Option<CommandShape> {
+pub(super) fn shape_of(segment: &Segment, location: CommandLocation<'_>) -> Option<CommandShape> {
     let program = segment.program().filter(|program| !program.is_empty())?;
-    if !segment.assignments.is_empty() || !reads_inside(segment, place) {
+    if !segment.assignments.is_empty() || !reads_inside(segment, location) {
         return None;
     }
     let arguments = &segment.words[1..];
-    if !arguments.iter().all(|word| stays_inside(word, place)) {
+    if !arguments.iter().all(|word| stays_inside(word, location)) {
         return None;
     }
     let line = || segment.words.iter().map(|word| Some(word.text()?.to_owned())).collect::<Option<Vec<_>>>();
     let Some((length, free)) = subcommand(program, arguments) else {
         // A program of somewhere else than the system or the workspace may be another one the next time.
-        let known = !program.contains('/') || inside(program, place.directory, place.roots);
+        let known = !program.contains('/') || inside(program, location.directory, location.roots);
         return line().filter(|_| known).map(CommandShape::Line);
     };
     let words =
@@ -144,8 +144,8 @@ fn subcommand(program: &str, arguments: &[ShellWord]) -> Option<(usize, bool)> {
 }
 
 /// Whether the command has the form. Output redirections are not checked.
-pub(super) fn fits(shape: &CommandShape, segment: &Segment, place: CommandLocation<'_>) -> bool {
-    if !segment.assignments.is_empty() || !reads_inside(segment, place) {
+pub(super) fn fits(shape: &CommandShape, segment: &Segment, location: CommandLocation<'_>) -> bool {
+    if !segment.assignments.is_empty() || !reads_inside(segment, location) {
         return false;
     }
     let texts = |words: &[ShellWord], expected: &[String]| {
@@ -155,7 +155,7 @@ pub(super) fn fits(shape: &CommandShape, segment: &Segment, place: CommandLocati
     let like = match shape {
         CommandShape::Line(words) => {
             return texts(&segment.words, words)
-                && segment.words.iter().skip(1).all(|word| stays_inside(word, place));
+                && segment.words.iter().skip(1).all(|word| stays_inside(word, location));
         }
         CommandShape::Like(like) => like,
     };
@@ -163,8 +163,8 @@ pub(super) fn fits(shape: &CommandShape, segment: &Segment, place: CommandLocati
     let (options, operands) = split(&segment.words[like.words.len()..]);
     let allowed = |word: &&ShellWord| match word {
         ShellWord::Text(text) if like.fixed.contains(text) => true,
-        ShellWord::Text(text) => !is_special(text) && stays_inside(word, place),
-        ShellWord::Pattern(_) => stays_inside(word, place),
+        ShellWord::Text(text) => !is_special(text) && stays_inside(word, location),
+        ShellWord::Pattern(_) => stays_inside(word, location),
         ShellWord::Unknown => false,
     };
     let fitting = if like.inside {
@@ -199,18 +199,18 @@ fn is_special(word: &str) -> bool {
         || (!word.contains(char::is_whitespace) && word.contains([':', '=', '@', '%', '$', '`']))
 }
 
-fn reads_inside(segment: &Segment, place: CommandLocation<'_>) -> bool {
+fn reads_inside(segment: &Segment, location: CommandLocation<'_>) -> bool {
     let mut reads = segment.redirections.iter().filter(|redirection| !redirection.write);
-    reads.all(|redirection| stays_inside(&redirection.target, place))
+    reads.all(|redirection| stays_inside(&redirection.target, location))
 }
 
-fn stays_inside(word: &ShellWord, place: CommandLocation<'_>) -> bool {
+fn stays_inside(word: &ShellWord, location: CommandLocation<'_>) -> bool {
     let text = match word {
         ShellWord::Unknown => return false,
         // What it stands for could be an option.
         ShellWord::Pattern(text) if text.starts_with(['*', '?', '[', '{', '-']) => return false,
         ShellWord::Pattern(text) => {
-            return !text.contains("..") && inside(text, place.directory, place.roots);
+            return !text.contains("..") && inside(text, location.directory, location.roots);
         }
         ShellWord::Text(text) => text,
     };
@@ -218,13 +218,13 @@ fn stays_inside(word: &ShellWord, place: CommandLocation<'_>) -> bool {
         let value = option
             .split_once('=')
             .map_or_else(|| &option[option.find('/').unwrap_or(option.len())..], |(_, value)| value);
-        return !option.contains('~') && !option.contains("..") && is_path_inside(value, place);
+        return !option.contains('~') && !option.contains("..") && is_path_inside(value, location);
     }
-    is_path_inside(text, place)
+    is_path_inside(text, location)
 }
 
-fn is_path_inside(text: &str, place: CommandLocation<'_>) -> bool {
-    !(place.moves && text.contains(".."))
-        && place.directories.iter().all(|directory| inside(text, directory, place.roots))
-        && place.paths(text).all(|path| is_inside_resolved(&path, place))
+fn is_path_inside(text: &str, location: CommandLocation<'_>) -> bool {
+    !(location.moves && text.contains(".."))
+        && location.directories.iter().all(|directory| inside(text, directory, location.roots))
+        && location.paths(text).all(|path| is_inside_resolved(&path, location))
 }

@@ -14,32 +14,32 @@ const WRITERS: &[&str] = &[
 ];
 
 /// Protected files that the command visibly writes: redirections, and arguments of writing programs.
-pub(super) fn visible_writes(segment: &Segment, place: CommandLocation<'_>) -> Vec<PathBuf> {
+pub(super) fn visible_writes(segment: &Segment, location: CommandLocation<'_>) -> Vec<PathBuf> {
     let redirections = segment.redirections.iter().filter(|redirection| redirection.write);
     let targets = redirections.filter_map(|redirection| redirection.target.text());
     let edits = segment.base() == Some("sed")
         && words(segment).iter().any(|word| word.starts_with("-i") || word.starts_with("--in"));
     let writes = edits || segment.base().is_some_and(|base| WRITERS.contains(&base));
     let operands = words(segment).into_iter().filter(|word| writes && !word.starts_with('-'));
-    let paths = targets.chain(operands).flat_map(|name| place.paths(name).collect::<Vec<_>>());
-    let resolved = paths.map(|path| place.files.resolve(&path).unwrap_or(path));
-    unique(resolved.filter(|path| is_protected_in(place.roots, path)))
+    let paths = targets.chain(operands).flat_map(|name| location.paths(name).collect::<Vec<_>>());
+    let resolved = paths.map(|path| location.files.resolve(&path).unwrap_or(path));
+    unique(resolved.filter(|path| is_protected_in(location.roots, path)))
 }
 
 /// The same, and files that well-known commands write without naming them.
-pub(super) fn suggested_writes(segment: &Segment, place: CommandLocation<'_>) -> Vec<PathBuf> {
-    let mut writes = visible_writes(segment, place);
-    let directory = place.directories.last().map_or(place.directory, PathBuf::as_path);
+pub(super) fn suggested_writes(segment: &Segment, location: CommandLocation<'_>) -> Vec<PathBuf> {
+    let mut writes = visible_writes(segment, location);
+    let directory = location.directories.last().map_or(location.directory, PathBuf::as_path);
     let names = words(segment);
     writes.extend(match segment.base() {
-        Some("git") => by_git(&names, directory, place),
+        Some("git") => by_git(&names, directory, location),
         Some("npm" | "pnpm" | "yarn" | "bun") => by_package_manager(&names, directory),
         _ => Vec::new(),
     });
     unique(writes.into_iter())
 }
 
-fn by_git(names: &[&str], directory: &Path, place: CommandLocation<'_>) -> Vec<PathBuf> {
+fn by_git(names: &[&str], directory: &Path, location: CommandLocation<'_>) -> Vec<PathBuf> {
     let Some((folders, rest)) = git::subcommand(names) else { return Vec::new() };
     let mut directory = directory.to_path_buf();
     directory.extend(folders);
@@ -47,7 +47,8 @@ fn by_git(names: &[&str], directory: &Path, place: CommandLocation<'_>) -> Vec<P
     let has =
         |options: &[&str]| rest.iter().any(|word| options.contains(&word.split('=').next().unwrap_or(word)));
     let first = rest.iter().find(|word| !word.starts_with('-')).copied();
-    let common = || git::common_directory(place.files, &directory).unwrap_or_else(|| directory.join(".git"));
+    let common =
+        || git::common_directory(location.files, &directory).unwrap_or_else(|| directory.join(".git"));
     let settings = || vec![common().join("config")];
     match *subcommand {
         "init" => vec![directory.join(".git")],

@@ -121,6 +121,7 @@ fn every_effect_has_a_default_in_every_mode() {
         (vec![write("/w/plans/../project/a.md")], [Deny, Ask, Allow, Allow, Allow]),
         (vec![fetch()], [Ask, Ask, Ask, Ask, Allow]),
         (vec![server()], [Deny, Ask, Ask, Ask, Allow]),
+        (vec![agent("https://a.example")], [Deny, Ask, Ask, Ask, Allow]),
         (vec![Effect::AskPerson], [Ask, Ask, Ask, Ask, Ask]),
         (vec![run("make")], [Deny, Ask, Ask, Allow, Allow]),
         (vec![run("ls")], [Deny, Allow, Allow, Allow, Allow]),
@@ -137,6 +138,44 @@ fn every_effect_has_a_default_in_every_mode() {
             assert_eq!(alone.judge(&Policy::default()).decision, expected, "{effects:?} in {mode:?}, alone");
         }
     }
+}
+
+fn agent(origin: &str) -> Effect {
+    Effect::Delegate { agent: "weather".into(), origin: origin.into() }
+}
+
+#[test]
+fn rules_name_an_agent_or_the_tool_that_asks_agents() {
+    let call = |origin: &str| Call::new("invoke_agent", [agent(origin)]);
+    let here = "https://a.example";
+    for (rule, expected) in [
+        (r#"toolName = "weather""#, Allow),
+        (r#"toolName = "invoke_agent""#, Allow),
+        (r#"toolName = "invoke_*""#, Allow),
+        // A pattern for tools says nothing about agents.
+        (r#"toolName = "wea*""#, Ask),
+        (r#"toolName = "news""#, Ask),
+        ("toolName = \"weather\"\nagentOrigin = \"https://a.example\"", Allow),
+        ("toolName = \"weather\"\nagentOrigin = \"https://b.example\"", Ask),
+        (r#"agentOrigin = "https://a.example""#, Allow),
+    ] {
+        let rules = policy(&format!("[[rule]]\n{rule}\ndecision = \"allow\"\n"));
+        assert_eq!(call(here).judge(&rules).decision, expected, "{rule}");
+    }
+    for rule in ["weather", "wea*", "invoke_agent"] {
+        let rules = policy(&format!("[[rule]]\ntoolName = \"{rule}\"\ndecision = \"deny\"\n"));
+        assert_eq!(call(here).judge(&rules).decision, Deny, "{rule}");
+    }
+    let rules = policy("[[rule]]\ntoolName = \"weather\"\ndecision = \"allow\"\n");
+    assert_eq!(call(here).mode(PolicyMode::Plan).judge(&rules).decision, Deny);
+    let alone = Call { interactive: false, ..call(here) };
+    assert_eq!(alone.judge(&rules).decision, Allow);
+    assert_eq!(alone.judge(&Policy::default()).decision, Deny);
+    let files = r#"[[rule]]
+agentOrigin = "https://a.example"
+decision = "allow"
+"#;
+    assert_eq!(Call::new("some_tool", [write("/w/project/a")]).judge(&policy(files)).decision, Ask);
 }
 
 #[test]

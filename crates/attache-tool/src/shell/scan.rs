@@ -32,7 +32,7 @@ pub(super) fn scan(line: &str) -> Option<Vec<Class>> {
         pending: vec![],
         depth: 0,
     };
-    scanner.commands(Until::End)?;
+    scanner.commands(ScanEnd::End)?;
     (scanner.pending.is_empty() && scanner.classes.len() == line.len()).then_some(scanner.classes)
 }
 
@@ -40,7 +40,7 @@ pub(super) fn scan(line: &str) -> Option<Vec<Class>> {
 const MAX_DEPTH: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum ScanEnd {
     End,
     /// The `)` that closes a substitution.
     Paren,
@@ -48,7 +48,7 @@ enum Until {
     Backtick(usize),
 }
 
-struct Pending {
+struct PendingHeredoc {
     delimiter: Vec<u8>,
     literal: bool,
     strip_tabs: bool,
@@ -59,12 +59,12 @@ struct Scanner<'a> {
     /// Of all bytes so far; its length is the position.
     classes: Vec<Class>,
     /// Here-documents whose text begins after the next newline.
-    pending: Vec<Pending>,
+    pending: Vec<PendingHeredoc>,
     depth: usize,
 }
 
 impl Scanner<'_> {
-    fn commands(&mut self, until: Until) -> Option<()> {
+    fn commands(&mut self, until: ScanEnd) -> Option<()> {
         let start = self.at();
         let mut parens = 0usize;
         while let Some(byte) = self.peek(0) {
@@ -78,8 +78,8 @@ impl Scanner<'_> {
                 b'\'' => self.single()?,
                 b'"' => self.double()?,
                 b'`' => match until {
-                    Until::Backtick(end) if end == self.at() && parens == 0 => return Some(()),
-                    Until::End => self.backtick()?,
+                    ScanEnd::Backtick(end) if end == self.at() && parens == 0 => return Some(()),
+                    ScanEnd::End => self.backtick()?,
                     _ => return None,
                 },
                 b'\\' => self.escape(until)?,
@@ -89,7 +89,7 @@ impl Scanner<'_> {
                     parens += 1;
                     self.take(1, Class::Operator);
                 }
-                b')' if parens == 0 && until == Until::Paren => return Some(()),
+                b')' if parens == 0 && until == ScanEnd::Paren => return Some(()),
                 b')' => {
                     parens = parens.saturating_sub(1);
                     self.take(1, Class::Operator);
@@ -97,7 +97,7 @@ impl Scanner<'_> {
                 b'<' => self.less(until)?,
                 b';' | b'&' | b'|' | b'>' => self.take(1, Class::Operator),
                 // Patterns of `case` hold a `)` that closes nothing.
-                b'c' if until != Until::End
+                b'c' if until != ScanEnd::End
                     && self.word_starts(start)
                     && self.rest().starts_with(b"case") =>
                 {
@@ -107,12 +107,12 @@ impl Scanner<'_> {
                 _ => self.take(1, Class::Text),
             }
         }
-        (until == Until::End).then_some(())
+        (until == ScanEnd::End).then_some(())
     }
 
     /// Old shells end a comment in a substitution at the closing parenthesis, so there it is not known.
-    fn comment(&mut self, until: Until) -> Option<()> {
-        if until != Until::End || self.depth > 0 {
+    fn comment(&mut self, until: ScanEnd) -> Option<()> {
+        if until != ScanEnd::End || self.depth > 0 {
             return None;
         }
         let length = self.rest().iter().take_while(|byte| **byte != b'\n').count();
@@ -145,8 +145,8 @@ impl Scanner<'_> {
         }
     }
 
-    fn escape(&mut self, until: Until) -> Option<()> {
-        if matches!(until, Until::Backtick(_)) {
+    fn escape(&mut self, until: ScanEnd) -> Option<()> {
+        if matches!(until, ScanEnd::Backtick(_)) {
             return None;
         }
         if self.peek(1)? != b'\n' {
@@ -166,12 +166,12 @@ impl Scanner<'_> {
             return None;
         }
         self.take(1, Class::Expansion);
-        self.deeper(Until::Backtick(end))?;
+        self.deeper(ScanEnd::Backtick(end))?;
         self.take(1, Class::Expansion);
         Some(())
     }
 
-    fn deeper(&mut self, until: Until) -> Option<()> {
+    fn deeper(&mut self, until: ScanEnd) -> Option<()> {
         if self.depth >= MAX_DEPTH {
             return None;
         }
@@ -191,7 +191,7 @@ impl Scanner<'_> {
             Some(b'(') if self.peek(2) == Some(b'(') => self.arithmetic(),
             Some(b'(') => {
                 self.take(2, Class::Expansion);
-                self.deeper(Until::Paren)?;
+                self.deeper(ScanEnd::Paren)?;
                 self.take(1, Class::Expansion);
                 Some(())
             }
@@ -253,7 +253,7 @@ impl Scanner<'_> {
         }
     }
 
-    fn less(&mut self, until: Until) -> Option<()> {
+    fn less(&mut self, until: ScanEnd) -> Option<()> {
         if self.rest().starts_with(b"<<<") {
             self.take(3, Class::Operator);
             return Some(());
@@ -262,7 +262,7 @@ impl Scanner<'_> {
             self.take(1, Class::Operator);
             return Some(());
         }
-        if matches!(until, Until::Backtick(_)) {
+        if matches!(until, ScanEnd::Backtick(_)) {
             return None;
         }
         let strip_tabs = self.peek(2) == Some(b'-');
@@ -282,7 +282,7 @@ impl Scanner<'_> {
             return None;
         }
         self.take(length, Class::Heredoc);
-        self.pending.push(Pending { delimiter: name, literal: quote.is_some(), strip_tabs });
+        self.pending.push(PendingHeredoc { delimiter: name, literal: quote.is_some(), strip_tabs });
         Some(())
     }
 
@@ -312,13 +312,13 @@ impl Scanner<'_> {
     }
 
     /// Where the text ends and where the line with the delimiter ends.
-    fn body(&self, pending: &Pending) -> Option<(usize, usize)> {
+    fn body(&self, heredoc: &PendingHeredoc) -> Option<(usize, usize)> {
         let mut start = self.at();
         while start < self.bytes.len() {
             let length = self.bytes[start..].iter().take_while(|byte| **byte != b'\n').count();
             let line = &self.bytes[start..start + length];
-            let tabs = line.iter().take_while(|byte| pending.strip_tabs && **byte == b'\t').count();
-            if line[tabs..] == pending.delimiter {
+            let tabs = line.iter().take_while(|byte| heredoc.strip_tabs && **byte == b'\t').count();
+            if line[tabs..] == heredoc.delimiter {
                 return Some((start, start + length));
             }
             start += length + 1;

@@ -1,4 +1,4 @@
-//! Files and links, as Gemini takes them.
+//! Files and links in Gemini's form.
 
 use attache_domain::Content;
 

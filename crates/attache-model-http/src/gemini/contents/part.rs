@@ -1,4 +1,4 @@
-//! A piece of a content, spelled straight from what was said: no tree is built of a conversation that may be long.
+//! Parts of a Gemini content, serialised straight from the conversation, because it may be long.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Serialize)]
-pub(in crate::gemini) struct Spelled<'a> {
+pub(in crate::gemini) struct EncodedContent<'a> {
     pub(super) role: &'static str,
     pub(super) parts: Vec<Part<'a>>,
 }
 
-impl Spelled<'_> {
+impl EncodedContent<'_> {
     /// Nothing but results may be in the content that answers calls.
     pub(super) fn holds_results(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.what, PartContent::FunctionResponse(_)))

@@ -96,7 +96,7 @@ async fn a_server_that_hangs_up_on_tls_is_tried_a_few_times() {
     let server = ModelServer::with_responses([PlannedResponse::text(200, "text/plain", "")]);
     let told = at(&server.url().replace("http://", "https://")).await;
     assert_eq!(told.pauses(), [5.0, 10.0]);
-    assert!(told.error().to_string().ends_with("is it https:// at all?"), "{told:?}");
+    assert!(told.error().to_string().ends_with("does it speak HTTPS?"), "{told:?}");
 }
 
 /// What is told of a model at another address.

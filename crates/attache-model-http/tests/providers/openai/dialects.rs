@@ -1,4 +1,4 @@
-//! What those who speak like OpenAI do differently.
+//! What OpenAI-compatible servers do differently.
 
 use attache_domain::Exchange;
 use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, StopReason};

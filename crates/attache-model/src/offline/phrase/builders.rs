@@ -1,4 +1,4 @@
-//! From the groups of a phrase to an action, or to none when they do not make sense.
+//! Builds an action from the groups of a phrase, or none when they make no sense.
 
 use super::super::action::Action;
 use super::super::wording::{

@@ -1,4 +1,4 @@
-//! Every phrase and what is made of it.
+//! The table of phrases and their actions.
 
 use super::builders::*;
 

@@ -1,4 +1,4 @@
-//! Calls of tools, and what they must have come to for a step to be played.
+//! Parses calls of tools, and conditions on their results.
 
 use super::super::error::Problem;
 use super::super::keys::{CALL, Fields, WHEN};
@@ -51,7 +51,7 @@ impl StepParser<'_> {
         }
         if self.scope.calls == 0 {
             let what =
-                "`when` looks at what came of a call, but there is no `call` before this step in its turn";
+                "`when` looks at the result of a call, but there is no `call` before this step in its turn";
             return Err(Problem::new(fields.line, what));
         }
         Ok(StepCondition { failed, result })

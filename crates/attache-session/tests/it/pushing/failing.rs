@@ -49,9 +49,9 @@ async fn a_receiver_that_asks_for_time_gets_it() {
     while session.counters().snapshot().push_failed == 0 {
         tokio::task::yield_now().await;
     }
-    let standing = kept(&session, &opened.task, "c").await.status;
-    assert!(matches!(standing.state, PushState::Waiting { .. }), "{standing:?}");
-    assert_eq!((standing.failures, standing.last_error.as_deref()), (1, Some("429")));
+    let status = kept(&session, &opened.task, "c").await.status;
+    assert!(matches!(status.state, PushState::Waiting { .. }), "{status:?}");
+    assert_eq!((status.failures, status.last_error.as_deref()), (1, Some("429")));
     postman.until("c", 4).await;
     let tries = postman.tries.lock().unwrap();
     assert_eq!((tries[1].2 - tries[0].2).as_secs(), 90);
@@ -68,14 +68,14 @@ async fn too_many_failures_are_given_up_visibly_and_setting_it_again_goes_on_the
     let session = start(&stores, &actor(), &postman, |_| {}).await;
     let done = task(session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap());
     at_rest(&session).await;
-    let check = |standing: PushStatus| {
+    let check = |status: PushStatus| {
         let expected = PushStatus {
             state: PushState::GaveUp,
             delivered: Seq(2),
             failures: 4,
             last_error: Some("no 3".into()),
         };
-        assert_eq!(standing, expected);
+        assert_eq!(status, expected);
     };
     check(kept(&session, &done.task, "c").await.status);
     assert_eq!(session.counters().snapshot().push_gave_up, 1);

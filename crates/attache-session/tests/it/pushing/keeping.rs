@@ -173,7 +173,7 @@ async fn a_message_that_is_refused_leaves_no_configuration_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_courier_there_is_no_push() {
+async fn without_a_sender_there_is_no_push() {
     let session = session(&stores(), &waiting()).await;
     let refused = session.send(&scope(), with_push(at_once("m1"), "c")).await.err();
     assert_eq!(refused, Some(Fault::PushNotSupported));

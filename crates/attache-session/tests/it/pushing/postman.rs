@@ -1,4 +1,4 @@
-//! A courier that keeps what it is given and answers as planned.
+//! A sender that keeps what it is given and answers as planned.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -110,12 +110,12 @@ impl PushSender for Postman {
         }
     }
 
-    async fn deliver(&self, parcel: &PushDelivery) -> DeliveryResult {
-        // Nobody is told without the others getting their turn.
+    async fn deliver(&self, delivery: &PushDelivery) -> DeliveryResult {
+        // Lets other tasks run before each delivery.
         tokio::task::yield_now().await;
-        let config = parcel.config.id.to_string();
+        let config = delivery.config.id.to_string();
         let at = self.started.elapsed();
-        self.tries.lock().unwrap().push((config.clone(), parcel.seq.0, at));
+        self.tries.lock().unwrap().push((config.clone(), delivery.seq.0, at));
         if let Some(gate) = &self.gate {
             gate.acquire().await.unwrap().forget();
         }
@@ -123,8 +123,8 @@ impl PushSender for Postman {
         if let Some(planned) = planned.filter(|planned| *planned != DeliveryResult::Accepted) {
             return planned;
         }
-        let body = String::from_utf8(parcel.body.to_vec()).unwrap();
-        let (url, seq) = (parcel.config.url.clone(), parcel.seq.0);
+        let body = String::from_utf8(delivery.body.to_vec()).unwrap();
+        let (url, seq) = (delivery.config.url.clone(), delivery.seq.0);
         self.told.lock().unwrap().push(Told1 { config, url, seq, body });
         DeliveryResult::Accepted
     }

@@ -30,8 +30,8 @@ async fn what_was_not_taken_is_told_after_the_next_start() {
     assert_eq!(postman.seqs("c"), [2]);
 
     let session = start(&stores, &actor, &postman, |_| {}).await;
-    let standing = kept(&session, &done.task, "c").await.status;
-    assert_eq!((standing.delivered, standing.failures), (Seq(2), 1), "it is known what was");
+    let status = kept(&session, &done.task, "c").await.status;
+    assert_eq!((status.delivered, status.failures), (Seq(2), 1), "it is known what was");
     at_rest(&session).await;
     assert_eq!(postman.seqs("c"), [2, 3, 4, 5], "nothing twice after a stop in peace");
 }
@@ -45,7 +45,7 @@ async fn a_session_that_vanishes_repeats_at_most_what_its_cursor_had_not_said() 
     let session = start(&stores, &actor, &postman, |_| {}).await;
     session.send(&scope(), with_push(at_once("m1"), "c")).await.unwrap();
     postman.until("c", 3).await;
-    // Nobody stops it in peace: the next one starts on what the store holds now.
+    // It is not shut down: the next one starts on what the store holds now.
     let next = Postman::new();
     let second = start(&stores, &actor, &next, |_| {}).await;
     actor.go.add_permits(2);
@@ -60,8 +60,8 @@ async fn a_configuration_whose_task_was_never_opened_is_cleaned_up() {
     let stores = stores();
     let record = |value: &str| Record { key: "/me/t/c".into(), value: value.into() };
     let config = record(r#"{"config":{"id":"c","url":"https://c.test"},"shape":"each_update"}"#);
-    let standing = record(r#"{"cursor":1,"delivered":0}"#);
-    let changes = [("push", config), ("push-standing", standing), ("push-active", record(""))];
+    let status = record(r#"{"cursor":1,"delivered":0}"#);
+    let changes = [("push", config), ("push-standing", status), ("push-active", record(""))];
     let changes = changes.map(|(space, record)| RecordChange::Put { space, record });
     stores.records.change(changes.to_vec()).await.unwrap();
 

@@ -54,3 +54,28 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
         assert_eq!(second.push_configs(&scope(), &list).await.unwrap().configs.len(), 2, "{damage}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_unreadable_list_of_push_configurations_stops_nothing_else() {
+    let store = Arc::new(DamagedStore::new(MemoryStore::default()));
+    let stores = Stores::of(store.clone());
+    let actor = Actor::of(vec![vec![say("a"), Act::Wait, end(TurnOutcome::InputRequired)]]);
+    let postman = Postman::new();
+    let first = start(&stores, &actor, &postman, |_| {}).await;
+    let mut send = at_once("m1");
+    send.configuration.push = Some(Box::new(new_config("hook", PushShape::EachUpdate)));
+    let opened = task(first.send(&scope(), send).await.unwrap());
+    postman.until("hook", 1).await;
+    first.shutdown().await;
+    store.damage_list("push-active");
+
+    let second = start(&stores, &actor, &postman, |_| {}).await;
+    assert_eq!(second.counters().snapshot().unreadable_reads, 1);
+    // A message to the task reads its configurations.
+    let told = postman.seqs("hook").len();
+    let mut more = at_once("m2");
+    more.message.task = Some(opened.task.clone());
+    second.send(&scope(), more).await.unwrap();
+    actor.go.add_permits(1);
+    postman.until("hook", told + 1).await;
+}

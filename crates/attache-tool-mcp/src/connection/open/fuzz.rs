@@ -1,4 +1,4 @@
-//! A connection to whoever is at the other end of a pipe.
+//! Opens a connection over a pipe with an arbitrary peer.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

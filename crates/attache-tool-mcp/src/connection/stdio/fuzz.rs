@@ -62,7 +62,7 @@ impl AsyncRead for Pieces<'_> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         self.ready = !self.ready;
-        // Nobody has to be woken: whoever reads here asks again.
+        // No waker is needed: the reader polls again.
         if !self.ready {
             return Poll::Pending;
         }

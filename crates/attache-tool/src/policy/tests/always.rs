@@ -50,7 +50,7 @@ impl Asked {
 
     /// The rules of "always", after a walk through a file.
     fn always(&self) -> Vec<PolicyRule> {
-        let outcome = self.judge(|judged| rules_for(ApprovalChoice::ProceedAlwaysAndSave, judged));
+        let outcome = self.judge(|facts| rules_for(ApprovalChoice::ProceedAlwaysAndSave, facts));
         let ChoiceOutcome::Save { rules, switch: None } = outcome else { panic!("{outcome:?}") };
         let read_again = read("saved.toml", &to_toml(&rules), PolicyTier::User).unwrap();
         assert_eq!(read_again, rules);
@@ -58,11 +58,11 @@ impl Asked {
     }
 
     fn sentence(&self) -> Option<String> {
-        self.judge(|judged| grants(ApprovalChoice::ProceedAlways, judged))
+        self.judge(|facts| grants(ApprovalChoice::ProceedAlways, facts))
     }
 
     fn decide(&self, rules: &[PolicyRule]) -> PolicyDecision {
-        self.judge(|judged| rule(&Policy::new(rules.to_vec()), judged).decision)
+        self.judge(|facts| rule(&Policy::new(rules.to_vec()), facts).decision)
     }
 }
 
@@ -214,7 +214,7 @@ fn some_lines_can_only_be_allowed_once() {
     ] {
         assert_eq!(asked(line).always(), [], "{line}");
         assert_eq!(asked(line).sentence(), None, "{line}");
-        let offered = asked(line).judge(|judged| choices(judged, true));
+        let offered = asked(line).judge(|facts| choices(facts, true));
         assert_eq!(offered, [ApprovalChoice::ProceedOnce, ApprovalChoice::Cancel], "{line}");
     }
 }
@@ -269,7 +269,7 @@ fn what_always_means_is_said_in_words() {
         assert_eq!(asked.sentence().as_deref(), Some(expected));
     }
     let said =
-        |choice, tool: &str, shown| judge(tool, shown, PolicyMode::Default, |judged| grants(choice, judged));
+        |choice, tool: &str, shown| judge(tool, shown, PolicyMode::Default, |facts| grants(choice, facts));
     for (choice, tool, shown, expected) in [
         (
             ApprovalChoice::ProceedAlways,
@@ -310,7 +310,7 @@ fn always_for_an_edit_says_nothing_about_the_network_or_the_shell() {
     for (tool, shown) in
         [("web_fetch", info()), ("run_shell_command", exec("make")), ("mcp_files_list", mcp())]
     {
-        let decision = judge(tool, shown, mode, |judged| rule(&Policy::default(), judged).decision);
+        let decision = judge(tool, shown, mode, |facts| rule(&Policy::default(), facts).decision);
         assert_eq!(decision, PolicyDecision::Ask, "{tool}");
     }
 }
@@ -321,9 +321,9 @@ fn an_answer_in_confined_mode_keeps_the_mode() {
         for shown in
             [edit(), exec("make"), exec("x > y"), mcp(), info(), Preview::Questions { questions: json!([]) }]
         {
-            let outcome = judge("write_file", shown, PolicyMode::Confined, |judged| {
-                assert!(!choices(judged, true).is_empty());
-                rules_for(choice, judged)
+            let outcome = judge("write_file", shown, PolicyMode::Confined, |facts| {
+                assert!(!choices(facts, true).is_empty());
+                rules_for(choice, facts)
             });
             if let ChoiceOutcome::Switch(mode) | ChoiceOutcome::Save { switch: Some(mode), .. } = outcome {
                 assert_eq!(mode, PolicyMode::Confined);

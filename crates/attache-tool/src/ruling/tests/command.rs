@@ -251,7 +251,7 @@ fn a_tool_that_is_forbidden_stays_so_when_its_command_cannot_be_read() {
 }
 
 #[test]
-fn a_rule_in_the_short_spelling_counts() {
+fn a_rule_in_the_legacy_form_counts() {
     let rules = Policy::new(vec![
         legacy_rule("ShellTool(git commit)", Allow, PolicyTier::User, "--allowed-tools").unwrap(),
     ]);

@@ -1,4 +1,4 @@
-//! Git's options are read as git reads them.
+//! Git's options are parsed as git parses them.
 
 use super::*;
 

@@ -1,29 +1,27 @@
-//! What Gemini says when something is wrong, and what can be done about it.
+//! An error of Gemini, read from its body. What is done about it `retry_class` decides.
 
 use std::time::Duration;
 
-use attache_model::LanguageError;
 use serde_json::Value;
 
-use crate::failed_attempt::{
-    FailedAttempt, MAX_RETRY_DELAY, NOT_SERVED, RetryDecision, delay_in, duration, readable, shortened,
-};
+use crate::failed_attempt::{FailedAttempt, delay_in, duration, error_text, readable, shortened};
+use crate::retry_class::{ErrorFacts, ErrorMeaning, classify};
 
 /// An answer with an error status.
 pub(super) fn of_status(status: u16, retry_after: Option<&str>, body: &[u8], model: &str) -> FailedAttempt {
     let text = String::from_utf8_lossy(body);
-    let mut trouble = GeminiError::read(&text);
-    trouble.status = if status == 200 { trouble.status } else { Some(status) };
+    let mut error = GeminiError::read(&text);
+    error.status = if status == 200 { error.status } else { Some(status) };
     let seconds = retry_after.and_then(|text| text.trim().parse::<u32>().ok());
-    trouble.delay = trouble.delay.or(seconds.map(|seconds| Duration::from_secs(seconds.into())));
-    trouble.failed_attempt(model)
+    error.delay = error.delay.or(seconds.map(|seconds| Duration::from_secs(seconds.into())));
+    error.failed_attempt(model)
 }
 
 /// An error in the middle of an answer.
-pub(super) fn of_event(error: &Value, model: &str) -> FailedAttempt {
-    let mut trouble = GeminiError::default();
-    trouble.take_error(error, 0);
-    trouble.failed_attempt(model)
+pub(super) fn of_event(event: &Value, model: &str) -> FailedAttempt {
+    let mut error = GeminiError::default();
+    error.take_error(event, 0);
+    error.failed_attempt(model)
 }
 
 /// All that is known about an error.
@@ -43,11 +41,11 @@ struct GeminiError {
 
 impl GeminiError {
     fn read(body: &str) -> Self {
-        let mut trouble = Self { message: readable(body), ..Self::default() };
+        let mut error = Self { message: readable(body), ..Self::default() };
         if let Ok(value) = serde_json::from_str(body) {
-            trouble.take_body(&value, 0);
+            error.take_body(&value, 0);
         }
-        trouble
+        error
     }
 
     fn take_body(&mut self, body: &Value, depth: usize) {
@@ -96,43 +94,28 @@ impl GeminiError {
     }
 
     fn failed_attempt(self, model: &str) -> FailedAttempt {
-        let what = self.text();
-        let passing = |wanted: Option<Duration>| {
-            (Some(RetryDecision::After(wanted)), LanguageError::Unavailable { what: what.clone() })
+        let status = self.status_or_name();
+        let minute = (status == 429 && self.per_minute).then_some(Duration::from_secs(60));
+        let facts = ErrorFacts {
+            status,
+            text: error_text(self.status, &self.name, &self.message),
+            meaning: self.meaning(status),
+            delay: self.delay.or(minute),
+            is_permanent: false,
+            has_new_credential: true,
         };
-        let refused = || LanguageError::Request { what: what.clone() };
-        let (again, end) = match self.status_or_name() {
-            429 if self.is_final() => (None, self.exhausted(&what)),
-            429 | 503 if self.reason == "MODEL_CAPACITY_EXHAUSTED" => {
-                (Some(RetryDecision::NoCapacity), LanguageError::Unavailable { what: what.clone() })
-            }
-            429 => {
-                let minute = self.per_minute.then_some(Duration::from_secs(60));
-                let wanted = self.delay.or(minute);
-                let (again, end) = passing(wanted);
-                let too_long = wanted.is_some_and(|wanted| wanted > MAX_RETRY_DELAY);
-                (again, if too_long { self.exhausted(&what) } else { end })
-            }
-            400 | 401 | 403 if self.reason == "API_KEY_INVALID" => {
-                (None, LanguageError::Credential { what: what.clone() })
-            }
-            401 => (Some(RetryDecision::WithNewCredential), LanguageError::Credential { what: what.clone() }),
-            403 => (None, LanguageError::Credential { what: what.clone() }),
-            404 if !self.genuine => (None, LanguageError::Request { what: format!("{what}; {NOT_SERVED}") }),
-            404 => (None, LanguageError::NoSuchModel { model: model.to_owned(), what: what.clone() }),
-            413 => (None, LanguageError::TooLong { what: what.clone() }),
-            400 if is_too_long(&self.message) => (None, LanguageError::TooLong { what: what.clone() }),
-            402 => (None, self.exhausted(&what)),
-            408 | 499 | 500.. => passing(self.delay),
-            300..400 => (
-                None,
-                LanguageError::Request {
-                    what: format!("{what}; the address leads elsewhere: set the one it leads to"),
-                },
-            ),
-            _ => (None, refused()),
-        };
-        FailedAttempt { why: what, retry: again, error: end }
+        classify(facts, model)
+    }
+
+    fn meaning(&self, status: u16) -> Option<ErrorMeaning> {
+        match status {
+            429 if self.is_final() => Some(ErrorMeaning::QuotaExhausted),
+            429 | 503 if self.reason == "MODEL_CAPACITY_EXHAUSTED" => Some(ErrorMeaning::NoCapacity),
+            400 | 401 | 403 if self.reason == "API_KEY_INVALID" => Some(ErrorMeaning::InvalidKey),
+            404 if self.genuine => Some(ErrorMeaning::UnknownModel),
+            400 if is_too_long(&self.message) => Some(ErrorMeaning::TooLong),
+            _ => None,
+        }
     }
 
     /// The status, also where only its name was given.
@@ -160,21 +143,6 @@ impl GeminiError {
             || never
             || matches!(self.reason.as_str(), "QUOTA_EXHAUSTED" | "INSUFFICIENT_G1_CREDITS_BALANCE")
     }
-
-    fn exhausted(&self, what: &str) -> LanguageError {
-        LanguageError::QuotaExhausted { what: what.to_owned(), retry_after: self.delay }
-    }
-
-    fn text(&self) -> String {
-        let status = self.status.map(|status| status.to_string()).unwrap_or_default();
-        let label = format!("{status} {}", self.name);
-        match (label.trim(), self.message.as_str()) {
-            ("", "") => "an error without a word".into(),
-            ("", message) => message.to_owned(),
-            (label, "") => label.to_owned(),
-            (label, message) => format!("{message} ({label})"),
-        }
-    }
 }
 
 fn is_too_long(message: &str) -> bool {
@@ -184,5 +152,5 @@ fn is_too_long(message: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "retry_class_tests.rs"]
+#[path = "request_error_tests.rs"]
 mod tests;

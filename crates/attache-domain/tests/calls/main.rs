@@ -1,14 +1,18 @@
 //! What a model wants done: proposing, asking, starting, cancelling, and when a person is waited for.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod lost;
+mod questions;
+
 use std::sync::Arc;
 
 use attache_domain::{
-    AnswerLine, CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content, ConversationItem, DataAnswer,
-    Digest, DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES,
-    Message, MessageAnswers, MessageId, ModelAnswer, ModelPart, ModelPartContent, NamedAnswer, OpenTask,
-    PartAnswers, Presentation, Preview, Proposal, ProposedCall, RUN_AGAIN, ReplyShape, ResponseEnd, Role,
-    Scope, Seq, Step, TaskState, TaskView, Timestamp, ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
+    AnswerLine, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content,
+    ConversationItem, DataAnswer, Digest, DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall,
+    GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId, ModelAnswer, ModelPart,
+    ModelPartContent, NamedAnswer, OpenTask, PartAnswers, Presentation, Preview, Proposal, ProposedCall,
+    QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope, Seq, Step, TaskState,
+    TaskView, Timestamp, ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
 };
 use serde_json::{Map, json};
 
@@ -59,7 +63,7 @@ impl Task {
             question: asked.and_then(|asked| asked.question.clone()),
             verdict,
             new_content: None,
-            answers: None,
+            answers: (choice == "answer").then(|| json!("Berlin")),
             message: None,
             by: None,
         };
@@ -86,10 +90,27 @@ impl Task {
         self.record(Fact::CallLost { call: id(call), choices, question })
     }
 
+    /// The run of `call` ends with a question.
+    fn question(&mut self, call: &str, kind: QuestionKind) -> Result<(), Fault> {
+        let progress = &self.0.progress;
+        let question = progress.work.own_question(&id(call), progress.head);
+        let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
+        let (text, url) = ("Which city?".to_owned(), None);
+        self.record(Fact::CallAsked(Box::new(AskedCall {
+            call: id(call),
+            question,
+            kind,
+            text,
+            url,
+            choices,
+        })))
+    }
+
     /// The answers that `message` gives to the open questions.
     fn matches(&self, message: &Message, part: PartAnswers) -> Result<Vec<(CallId, CallAnswer)>, String> {
         let answers = MessageAnswers { parts: vec![part] };
-        let matched = self.0.match_answers(message, &answers, "me", LATER);
+        let me = Answerer { client: "me".into(), message: None };
+        let matched = self.0.match_answers(message, &answers, &me, LATER);
         matched.map_err(|fault| fault.to_string())
     }
 
@@ -132,11 +153,15 @@ impl Task {
                 "again" => self.answer(call, RUN_AGAIN, Verdict::Proceed),
                 "skip" => self.answer(call, "skip", Verdict::Skip),
                 "modify" => self.modify(call, Some("other")),
+                "question" => self.question(call, QuestionKind::Input),
+                "sign-in" => self.question(call, QuestionKind::Auth),
+                "words" => self.answer(call, "answer", Verdict::Proceed),
+                "drop" => self.push(Intent::CancelCall { call: id(call), by: None }),
                 other => panic!("{other}"),
             }
             .unwrap_or_else(|fault| panic!("{act}: {fault}"));
         }
-        let spell = |step: CallStep| match step {
+        let shown = |step: CallStep| match step {
             CallStep::Propose(call) => format!("propose {}", call.0),
             CallStep::Start(call) => format!("start {}", call.0),
             CallStep::Cancel(call) => format!("cancel {}", call.0),
@@ -147,7 +172,7 @@ impl Task {
             CallStep::Settle(TurnEnd::Spoken(end)) => format!("settle {end:?}"),
             CallStep::Settle(TurnEnd::Declined) => "settle declined".into(),
         };
-        self.0.progress.work.steps().into_iter().map(spell).collect::<Vec<_>>().join(", ")
+        self.0.progress.work.steps().into_iter().map(shown).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -183,7 +208,7 @@ fn answer(calls: &[&str]) -> Fact {
     let usage = Usage { input: 10, output: 2, ..Usage::default() };
     Fact::ModelAnswered(Box::new(ModelAnswer {
         model: "m".into(),
-        said: calls.iter().map(call).collect(),
+        parts: calls.iter().map(call).collect(),
         usage,
         end: ResponseEnd::Done,
     }))
@@ -220,6 +245,7 @@ fn canceled(call: &str) -> Fact {
 fn asked() -> Fact {
     Fact::PersonAsked {
         message: Arc::new(Message::from_agent(MessageId::from("q"), "c".into(), None, "May I?")),
+        auth: false,
     }
 }
 
@@ -290,78 +316,6 @@ fn when_everything_asked_is_refused_nothing_else_begins() {
     check(&["a", "b", "c"], one_by_one, "cancel b, cancel c");
     let over = "finish-canceled b, finish-canceled c";
     check(&["a", "b", "c"], &format!("{one_by_one}, {over}"), "settle declined");
-}
-
-#[test]
-fn a_call_that_was_lost_is_asked_about_and_may_be_done_again_or_left() {
-    let lost = "allow a, allow b, start a, start b, finish b, lose a";
-    check(&["a", "b"], lost, "ask a person");
-    check(&["a", "b"], &format!("{lost}, again a"), "start a");
-    check(&["a", "b"], &format!("{lost}, again a, start a, finish a"), "call the model");
-    check(&["a", "b"], &format!("{lost}, again a, start a, lose a"), "ask a person");
-    check(&["a", "b"], &format!("{lost}, skip a"), "skip a");
-    check(&["a", "b"], &format!("{lost}, skip a, finish a"), "call the model");
-    check(&["a", "b"], &format!("{lost}, no a"), "cancel a");
-}
-
-/// A call that was approved, started and lost: `a` is asked about under the id that is returned.
-fn lost_after_approval() -> (Task, String) {
-    let mut task = Task::with_calls(&["a"]);
-    task.play("ask a, yes a, start a, lose a");
-    task.record(asked()).unwrap();
-    let question = task.0.progress.work.find(&id("a")).unwrap().question_id().0.clone();
-    (task, question)
-}
-
-#[test]
-fn an_answer_to_the_question_before_never_runs_a_lost_call() {
-    let (mut task, question) = lost_after_approval();
-    assert_ne!(question, "a");
-    let late = [
-        task.reads(Some("a"), &["proceed_once"]),
-        task.reads(Some("a"), &["run_again"]),
-        task.reads(Some("a"), &["proceed_once", "run_again"]),
-        task.hears("a: yes").map(|_| String::new()),
-        task.hears("a: run_again").map(|_| String::new()),
-    ];
-    for late in late {
-        let late = late.unwrap_err();
-        assert!(late.starts_with("the call \"a\" was answered already, with \"proceed_once\""), "{late}");
-    }
-    for word in ["yes", "proceed_always", "all: yes", &format!("{question}: yes")] {
-        let refused = task.hears(word).unwrap_err();
-        assert!(refused.contains("it takes: run_again, skip, cancel"), "{word}: {refused}");
-    }
-    assert!(task.reads(Some(&question), &["proceed_once"]).is_err());
-    // Lost a second time, it is asked about under yet another id.
-    task.play("again a, start a, lose a");
-    task.record(asked()).unwrap();
-    let late = task.reads(Some(&question), &["run_again"]).unwrap_err();
-    assert!(late.contains("was answered already, with \"run_again\""), "{late}");
-}
-
-#[test]
-fn the_question_about_a_lost_call_takes_its_own_choices() {
-    let (task, question) = lost_after_approval();
-    let is = |choice: &str| Ok(vec![("a".to_owned(), choice.to_owned())]);
-    for words in ["run_again", "all: run_again", &format!("{question}: run_again")] {
-        assert_eq!(task.hears(words), is("run_again"), "{words}");
-    }
-    assert_eq!(task.hears("skip"), is("skip"));
-    assert_eq!(task.hears("cancel"), is("cancel"));
-    assert_eq!(task.reads(Some(&question), &["skip"]), Ok("skip".into()));
-    assert_eq!(task.reads(None, &["run_again"]), Ok("run_again".into()), "it is the only one");
-    // A client with a fixed list of outcomes has no other way to say so, and names the question.
-    assert_eq!(task.reads(Some(&question), &["proceed_once", "run_again"]), Ok("run_again".into()));
-}
-
-#[test]
-fn an_old_log_has_lost_calls_whose_question_has_no_id_of_its_own() {
-    let mut task = Task::with_calls(&["a"]);
-    task.play("allow a, start a");
-    let old = json!({"call_lost": {"call": "a", "choices": ["proceed_once", "skip", "cancel"]}});
-    task.record(serde_json::from_value(old).unwrap()).unwrap();
-    assert_eq!(task.hears("a: skip"), Ok(vec![("a".into(), "skip".into())]));
 }
 
 #[test]
@@ -517,13 +471,13 @@ fn an_answer_counts_once_and_only_to_what_was_asked() {
     let refused = |task: &mut Task, call: &str, choice: &str| {
         task.answer(call, choice, Verdict::Proceed).unwrap_err().to_string()
     };
-    assert_eq!(refused(&mut task, "a", "proceed_once"), "nobody is asked about the call \"a\"");
+    assert_eq!(refused(&mut task, "a", "proceed_once"), "the call \"a\" waits for no answer");
     task.play("ask a, ask b");
     assert_eq!(
         refused(&mut task, "a", "whatever"),
         "\"whatever\" is no answer to the call \"a\"; it takes: proceed_once, cancel"
     );
-    assert_eq!(refused(&mut task, "x", "cancel"), "nobody is asked about the call \"x\"; open are: a, b");
+    assert_eq!(refused(&mut task, "x", "cancel"), "the call \"x\" waits for no answer; open are: a, b");
     task.play("yes a");
     let late = refused(&mut task, "a", "cancel");
     assert!(late.starts_with("the call \"a\" was answered already, with \"proceed_once\", at "), "{late}");

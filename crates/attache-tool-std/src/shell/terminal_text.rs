@@ -12,7 +12,7 @@ const RARE: usize = 10;
 
 /// Converts the output of a command to text.
 #[derive(Debug)]
-pub(super) struct Transcript {
+pub(super) struct TerminalText {
     decoder: Utf8Decoder,
     controls: ControlParser,
     page: Screen,
@@ -22,7 +22,7 @@ pub(super) struct Transcript {
     bytes: u64,
 }
 
-impl Transcript {
+impl TerminalText {
     /// Keeps about `limit` bytes of text, of which the last `rows` lines can change.
     pub(super) fn new(limit: usize, rows: usize) -> Self {
         Self {

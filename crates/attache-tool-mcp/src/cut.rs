@@ -1,0 +1,22 @@
+//! The beginning of a text, where there is room for no more.
+
+/// The beginning of `text`, for a place that holds `most` bytes.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_keeps_characters_whole() {
+        assert_eq!(cut("äöü", 6), "äöü");
+        assert_eq!(cut("äöü", 5), "äö…");
+        assert_eq!(cut("äöü", 0), "…");
+    }
+}

@@ -1,0 +1,273 @@
+//! One remote agent: where it is, and the connection to it.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_client::{
+    CardSecurity, CardSource, Client, ClientError, ClientOptions, CredentialError, Origin, RemoteCard,
+};
+use attache_domain::IgnorePoison;
+use attache_tool::{CallQuestion, QuestionKind};
+use serde_json::Value;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+use crate::agent_call::holds_words_of_peer;
+
+/// What a configuration says about an agent.
+#[derive(Clone)]
+pub struct AgentOptions {
+    /// The name for models and people.
+    pub name: String,
+    pub display_name: Option<String>,
+    /// The words of the person who configured it.
+    pub description: Option<String>,
+    pub card: CardSource,
+    pub access: Arc<dyn AgentAccess>,
+}
+
+/// How an agent is reached, and with which credential.
+#[async_trait]
+pub trait AgentAccess: Send + Sync + 'static {
+    /// Called when the agent is first needed. The error says what is missing, and holds no secret.
+    async fn client_options(&self) -> Result<ClientOptions, String>;
+
+    /// What the agent's card asks for and the configuration does not have, in a sentence.
+    fn missing_authentication(&self, _security: &CardSecurity) -> Option<String> {
+        None
+    }
+}
+
+/// How it stands with an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentStatus {
+    pub name: String,
+    pub display_name: Option<String>,
+    pub description: Option<String>,
+    /// Scheme, host and port; what a call is sent to.
+    pub origin: String,
+    pub state: AgentState,
+    /// What its card says, once it was read.
+    pub card: Option<CardSummary>,
+    /// How long it took to read the card.
+    pub latency: Option<Duration>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentState {
+    NotConnected,
+    Ready,
+    Failed { why: String },
+}
+
+/// The words of the agent about itself: data, not instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardSummary {
+    pub name: String,
+    pub description: String,
+    pub version: String,
+    /// Name and description.
+    pub skills: Vec<(String, String)>,
+    pub protocol: String,
+    pub streams: bool,
+    /// What the client noticed about the card.
+    pub notices: Vec<String>,
+}
+
+/// After this time the card is read again before the next call.
+const MAX_CARD_AGE: Duration = Duration::from_secs(3600);
+
+pub(crate) struct Agent {
+    pub(crate) options: AgentOptions,
+    /// Where calls go, or why that cannot be told.
+    pub(crate) origin: Result<Origin, String>,
+    connection: Mutex<Connection>,
+}
+
+struct Connection {
+    client: Arc<OnceCell<Client>>,
+    state: AgentState,
+    latency: Option<Duration>,
+    since: Option<Instant>,
+    /// The agent is to be asked for its card, also if a cached one is fresh.
+    ignores_cache: bool,
+}
+
+impl Agent {
+    pub(crate) fn new(options: AgentOptions) -> Self {
+        let origin = origin(&options.card);
+        Self { options, origin, connection: Mutex::new(Connection::new()) }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.options.name
+    }
+
+    /// For people and records.
+    pub(crate) fn origin_name(&self) -> String {
+        self.origin.as_ref().map_or_else(|_| "unknown".to_owned(), ToString::to_string)
+    }
+
+    /// The connection, which is made when it is first needed.
+    pub(crate) async fn client(&self) -> Result<Client, ConnectFailure> {
+        let cell = self.current();
+        match cell.get_or_try_init(|| self.connect()).await {
+            Ok(client) => Ok(client.clone()),
+            Err(failure) => {
+                self.lock().state = AgentState::Failed { why: failure.why.clone() };
+                Err(failure)
+            }
+        }
+    }
+
+    /// The client if there is one.
+    pub(crate) fn connected(&self) -> Option<Client> {
+        self.lock().client.get().cloned()
+    }
+
+    /// Asks the agent for its card with the next call, whatever is cached.
+    pub(crate) fn disconnect(&self) {
+        *self.lock() = Connection { ignores_cache: true, ..Connection::new() };
+    }
+
+    fn current(&self) -> Arc<OnceCell<Client>> {
+        let mut connection = self.lock();
+        if connection.since.is_some_and(|since| since.elapsed() > MAX_CARD_AGE) {
+            *connection = Connection::new();
+        }
+        connection.client.clone()
+    }
+
+    async fn connect(&self) -> Result<Client, ConnectFailure> {
+        let options = self.options.access.client_options().await?;
+        let origin = self.origin.clone()?;
+        if std::mem::take(&mut self.lock().ignores_cache) {
+            options.cards.clear();
+        }
+        let begun = Instant::now();
+        let client = Client::connect_to(&self.options.card, options).await;
+        let client = client.map_err(|error| ConnectFailure {
+            why: explain_connection(&error, &origin.to_string()),
+            quotes_peer: holds_words_of_peer(&error),
+            sign_in: sign_in_question(&error),
+        })?;
+        let mut connection = self.lock();
+        connection.state = AgentState::Ready;
+        connection.latency = Some(begun.elapsed());
+        connection.since = Some(Instant::now());
+        Ok(client)
+    }
+
+    pub(crate) fn status(&self) -> AgentStatus {
+        let connection = self.lock();
+        let card = connection.client.get().map(|client| {
+            let mut summary = card_summary(client);
+            summary.notices.extend(self.options.access.missing_authentication(client.security()));
+            summary
+        });
+        AgentStatus {
+            name: self.options.name.clone(),
+            display_name: self.options.display_name.clone(),
+            description: self.options.description.clone(),
+            origin: self.origin_name(),
+            state: match &self.origin {
+                Err(why) => AgentState::Failed { why: why.clone() },
+                Ok(_) => connection.state.clone(),
+            },
+            card,
+            latency: connection.latency,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().ignore_poison()
+    }
+}
+
+impl Connection {
+    fn new() -> Self {
+        Self {
+            client: Arc::default(),
+            state: AgentState::NotConnected,
+            latency: None,
+            since: None,
+            ignores_cache: false,
+        }
+    }
+}
+
+fn card_summary(client: &Client) -> CardSummary {
+    let RemoteCard { name, description, version, skills, capabilities, .. } = client.card();
+    CardSummary {
+        name: name.clone(),
+        description: description.clone(),
+        version: version.clone(),
+        skills: skills.iter().map(|skill| (skill.name.clone(), skill.description.clone())).collect(),
+        protocol: client.protocol().name(),
+        streams: capabilities.streaming,
+        notices: client.notices().to_vec(),
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(crate) struct ConnectFailure {
+    pub(crate) why: String,
+    /// The text may hold words of the agent.
+    pub(crate) quotes_peer: bool,
+    /// A person can help by signing in.
+    pub(crate) sign_in: Option<CallQuestion>,
+}
+
+impl From<String> for ConnectFailure {
+    fn from(why: String) -> Self {
+        Self { why, quotes_peer: false, sign_in: None }
+    }
+}
+
+/// What a person is asked if signing in would help.
+pub(crate) fn sign_in_question(error: &ClientError) -> Option<CallQuestion> {
+    match error {
+        ClientError::Credential(CredentialError::SignInRequired { what, url }) => {
+            Some(CallQuestion { kind: QuestionKind::Auth, text: what.clone(), url: url.clone() })
+        }
+        _ => None,
+    }
+}
+
+/// Where the agent of a card is.
+fn origin(card: &CardSource) -> Result<Origin, String> {
+    let url = match card {
+        CardSource::Address(url) | CardSource::CardUrl(url) => url.clone(),
+        CardSource::Inline(text) => {
+            let card: Value = serde_json::from_str(text).unwrap_or_default();
+            let interface = card.pointer("/supportedInterfaces/0/url");
+            let url = card.get("url").or(interface).and_then(Value::as_str).unwrap_or_default();
+            url.to_owned()
+        }
+    };
+    Origin::parse(&url).map_err(|error| error.to_string())
+}
+
+/// A failure to reach the agent, in a sentence that says what to look at.
+pub(crate) fn explain_connection(error: &ClientError, origin: &str) -> String {
+    match error {
+        ClientError::NoCard { .. } | ClientError::Status { status: 404 | 410, .. } => {
+            format!(
+                "no agent card was found at {origin}; check agent_card_url, which is fetched as it is: most agents have \
+                 their card at {origin}/.well-known/agent-card.json ({error})"
+            )
+        }
+        error if error.is_refused_credential() => {
+            format!("authentication failed at {origin}; check the auth block of its file ({error})")
+        }
+        ClientError::OtherOrigin { named, .. } | ClientError::UnnamedOrigin { named } => {
+            format!("{error}; if you trust it, add the line `allowed_origins: [{named}]` to the agent's file")
+        }
+        ClientError::NoInterface { .. }
+        | ClientError::UnusableInterface { .. }
+        | ClientError::Address { .. } => error.to_string(),
+        _ => format!("the connection to {origin} failed: {error}"),
+    }
+}

@@ -1,0 +1,425 @@
+//! One call to an agent, from the message to the end of its task.
+//!
+//! A message is sent once. After a restart the call goes on with the task that it began; whether a message arrived whose
+//! response never came is asked of the agent, and where that cannot be told, the outcome is unknown.
+
+mod explain;
+mod recover;
+mod settle;
+mod stop;
+
+pub(crate) use explain::holds_words_of_peer;
+
+use std::time::Duration;
+
+use attache_client::{Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, StreamEvent};
+use attache_domain::terminal_safe;
+use attache_tool::{CallEnd, CallQuestion, CallStart, Delegation, ToolContext, ToolError, failpoint};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use crate::agent::{Agent, ConnectFailure, sign_in_question};
+use crate::agent_output::AgentOutput;
+use crate::kept_output;
+use crate::message_id::message_id;
+use crate::remote_conversation::{BusyGuard, RemoteConversation};
+use crate::saved_call::{MAX_ID, Phase, SavedCall};
+
+/// An agent that says nothing for so long is given up.
+const MAX_SILENCE: Duration = Duration::from_secs(30 * 60);
+/// Some agents keep the stream open while they wait for an answer. After this time the person is asked.
+const QUESTION_DELAY: Duration = Duration::from_secs(2);
+/// How often the place in the stream is saved.
+const SAVE_INTERVAL: Duration = Duration::from_secs(2);
+/// How often an agent may change the ids of its task or context during a run. Each change is saved.
+const MAX_ID_CHANGES: u32 = 8;
+/// What stands for a credential in what the model reads.
+const CREDENTIAL: &str = "(a credential)";
+
+pub(crate) struct AgentCall<'a> {
+    agent: &'a Agent,
+    context: &'a ToolContext,
+    /// What the message says about the agents that delegated before.
+    chain: Delegation,
+    /// A person can answer what the agent asks.
+    attended: bool,
+    saved: SavedCall,
+    /// Held while this call goes on with the conversation that earlier calls had.
+    _busy: Option<BusyGuard>,
+    /// The connection of this run.
+    client: Option<Client>,
+    output: AgentOutput,
+    /// A message is on its way, and the agent has not named the task for it yet.
+    in_flight: watch::Sender<bool>,
+    id_changes: u32,
+    /// Live output up to this cursor was shown before a restart.
+    shown_until: ShownUntil,
+    /// A part of the stream was missed, and the agent cannot show it again.
+    missed: bool,
+    saved_at: Instant,
+    /// What was kept last for later calls.
+    kept: Option<Value>,
+}
+
+/// What of the live output was shown by an earlier run.
+#[derive(Debug, PartialEq, Eq)]
+enum ShownUntil {
+    Nothing,
+    Cursor(String),
+    /// The first event that shows the whole task.
+    Snapshot,
+}
+
+/// Where a run goes on.
+enum Source {
+    Events(EventStream),
+    Ended(CallEnd),
+}
+
+impl<'a> AgentCall<'a> {
+    pub(crate) fn new(
+        agent: &'a Agent,
+        context: &'a ToolContext,
+        chain: Delegation,
+        attended: bool,
+        saved: SavedCall,
+        busy: Option<BusyGuard>,
+    ) -> Self {
+        Self {
+            agent,
+            context,
+            chain,
+            attended,
+            saved,
+            _busy: busy,
+            client: None,
+            output: AgentOutput::default(),
+            in_flight: watch::Sender::new(false),
+            id_changes: 0,
+            shown_until: ShownUntil::Nothing,
+            missed: false,
+            saved_at: Instant::now(),
+            kept: None,
+        }
+    }
+
+    /// Sends `prompt`, or goes on where the run before stopped.
+    pub(crate) async fn run(mut self, prompt: &str, start: CallStart) -> Result<CallEnd, ToolError> {
+        if start.saved.is_some() && self.saved.origin != self.agent.origin_name() {
+            return self.moved(&start);
+        }
+        let cancel = self.context.cancel.clone();
+        let in_flight = self.in_flight.subscribe();
+        let ended = {
+            let mut run = std::pin::pin!(self.run_uncancelled(prompt, start));
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => {
+                    stop::wait_for_task(run, in_flight).await;
+                    None
+                }
+                ended = &mut run => Some(ended),
+            }
+        };
+        match ended {
+            Some(ended) => ended,
+            None => Err(self.cancelled().await),
+        }
+    }
+
+    /// The agent is at another place now, and the message went to the earlier one, if it was sent.
+    fn moved(&self, start: &CallStart) -> Result<CallEnd, ToolError> {
+        let from = &self.saved.origin;
+        tracing::warn!(agent = self.agent.name(), from, "an agent has moved during a call");
+        match self.saved.phase {
+            Phase::Sending | Phase::Following if start.restarted => Ok(CallEnd::Unknown),
+            _ => Err(self.failure(&format!(
+                "it was called at {from} and is at {} now, which gets nothing of that call",
+                self.agent.origin_name()
+            ))),
+        }
+    }
+
+    async fn run_uncancelled(&mut self, prompt: &str, start: CallStart) -> Result<CallEnd, ToolError> {
+        let is_known = start.saved.is_some();
+        // A person decided that a call whose outcome is unknown runs again.
+        let runs_again = !start.restarted && start.answer.is_none();
+        let text = self.next_text(prompt, start.answer.map(|answer| answer.text)).await;
+        let client = match self.connect(is_known).await {
+            Ok(client) => client,
+            Err(ConnectFailure { sign_in: Some(question), .. }) => return self.sign_in(question).await,
+            Err(_) if is_known => {
+                self.save().await?;
+                return Ok(CallEnd::Unknown);
+            }
+            Err(failure) => return Err(self.connect_failure(&failure)),
+        };
+        self.client = Some(client.clone());
+        let source = match (self.saved.phase, text) {
+            (Phase::Following, _) => self.resume(&client),
+            // The answer that was to be sent is not known any more.
+            (_, None) => Source::Ended(self.ask_again().await?),
+            (Phase::Sending, Some(text)) if !runs_again || client.recognises_messages() => {
+                self.recover(&client, &text).await?
+            }
+            (_, Some(text)) => self.send(&client, &start.run.0, &text).await?,
+        };
+        match source {
+            Source::Ended(end) => Ok(end),
+            Source::Events(events) => self.follow(&client, events).await,
+        }
+    }
+
+    /// What the current message says. `reply` is what a person said last, to the agent's question or about a sign-in.
+    async fn next_text(&mut self, prompt: &str, reply: Option<String>) -> Option<String> {
+        if self.saved.question.is_some() {
+            self.restore_output().await;
+        }
+        if let (Phase::Asked, Some(answer)) = (self.saved.phase, &reply) {
+            self.saved.take_answer(answer);
+        }
+        if self.saved.sent == 0 {
+            return (self.saved.phase != Phase::Asked).then(|| prompt.to_owned());
+        }
+        let text = reply.filter(|_| !self.saved.signed_in).or_else(|| self.saved.answer.clone())?;
+        self.output.answer(if self.saved.asks_credential { CREDENTIAL } else { &text });
+        Some(text)
+    }
+
+    /// An agent that is not there right after a restart may only be slower than we are.
+    async fn connect(&self, patiently: bool) -> Result<Client, ConnectFailure> {
+        let mut delay = Duration::from_millis(250);
+        let mut tries = if patiently { 8 } else { 1 };
+        loop {
+            tries -= 1;
+            match self.agent.client().await {
+                Err(ConnectFailure { sign_in: None, .. }) if tries > 0 => {
+                    tokio::time::sleep(delay).await;
+                    delay *= 2;
+                }
+                connected => return connected,
+            }
+        }
+    }
+
+    /// A person has to sign in before the agent can be called. The message is sent after that.
+    async fn sign_in(&mut self, question: CallQuestion) -> Result<CallEnd, ToolError> {
+        if !self.attended {
+            return Err(self.quoted_failure(&question.text));
+        }
+        self.saved.signed_in = true;
+        self.keep_output().await;
+        self.save().await?;
+        Ok(CallEnd::Asks(question))
+    }
+
+    /// Sends the message of this run. That it is being sent is durable first.
+    async fn send(&mut self, client: &Client, run: &str, text: &str) -> Result<Source, ToolError> {
+        self.saved.message = self.message_id(run, text);
+        self.keep_output().await;
+        self.save_sending().await?;
+        failpoint::reach("delegation-saved");
+        let mut sent = client.stream(self.message(client, text)).await;
+        if let (Err(ClientError::Refused(_)), Some(_)) = (&sent, &self.saved.task)
+            && self.saved.sent == 0
+        {
+            // The task of an earlier call takes no more messages. Nothing was done, so a new task may.
+            self.saved.task = None;
+            self.saved.message = self.message_id(&format!("{run} in a new task"), text);
+            self.save_sending().await?;
+            sent = client.stream(self.message(client, text)).await;
+        }
+        failpoint::reach("delegation-sent");
+        match sent {
+            Ok(events) => Ok(Source::Events(events)),
+            Err(error) => self.failed_send(client, error).await,
+        }
+    }
+
+    /// The message got no response. It may have arrived all the same, or its task may need no answer any more.
+    async fn failed_send(&mut self, client: &Client, error: ClientError) -> Result<Source, ToolError> {
+        if let Some(question) = sign_in_question(&error) {
+            self.saved.phase = Phase::Unsent;
+            return Ok(Source::Ended(self.sign_in(question).await?));
+        }
+        let found = match &error {
+            ClientError::Refused(_) if self.saved.sent > 0 => self.task_without_answer(client).await,
+            error if explain::may_have_arrived(error) => self.find_task(client).await.ok().flatten(),
+            _ => None,
+        };
+        let Some(task) = found else { return Err(self.call_failure(&error)) };
+        self.go_on_with(task).await?;
+        Ok(self.resume_without_cursor(client))
+    }
+
+    fn message(&self, client: &Client, text: &str) -> OutgoingMessage {
+        let mut message = OutgoingMessage::text(self.saved.message.as_str(), text)
+            .with_metadata(attache_domain::DELEGATION, self.chain.to_value());
+        if let Some(task) = &self.saved.task {
+            message = message.to_task(task.as_str());
+        }
+        if let Some(context) = &self.saved.context {
+            message = message.in_context(context.as_str());
+        }
+        if client.card().capabilities.streaming { message } else { message.return_immediately() }
+    }
+
+    fn message_id(&self, run: &str, text: &str) -> String {
+        let call = &self.context.call;
+        message_id(&[call.task.as_str(), &call.call.0, run], self.saved.sent, text)
+    }
+
+    /// Reads events until the task settles.
+    async fn follow(&mut self, client: &Client, mut events: EventStream) -> Result<CallEnd, ToolError> {
+        let mut status: Option<RemoteStatus> = None;
+        loop {
+            let waits = status.as_ref().is_some_and(RemoteStatus::is_interrupted);
+            let patience = if waits { QUESTION_DELAY } else { MAX_SILENCE };
+            match timeout(patience, events.next()).await {
+                Err(_) if waits => return self.settle(client, status).await,
+                Err(_) => {
+                    self.cancel_task(client).await;
+                    return Err(self.failure("it said nothing for 30 minutes and was told to stop"));
+                }
+                Ok(None) => return self.settle(client, status).await,
+                Ok(Some(Err(error))) if self.saved.phase == Phase::Sending => {
+                    match self.failed_send(client, error).await? {
+                        Source::Events(others) => events = others,
+                        Source::Ended(end) => return Ok(end),
+                    }
+                }
+                Ok(Some(Err(error))) => return Err(self.call_failure(&error)),
+                Ok(Some(Ok(event))) => {
+                    self.take(client, &event, events.last_event_id()).await?;
+                    status = event.status().cloned().or(status);
+                }
+            }
+        }
+    }
+
+    /// Notes the ids in an event, and shows what is new in it.
+    async fn take(
+        &mut self,
+        client: &Client,
+        event: &StreamEvent,
+        cursor: Option<&str>,
+    ) -> Result<(), ToolError> {
+        let before = (self.saved.phase, self.saved.task.clone(), self.saved.context.clone());
+        if let Some(task) = event.task_id().map(|task| task.as_str()).and_then(usable) {
+            (self.saved.task, self.saved.phase) = (Some(task.to_owned()), Phase::Following);
+            self.saved.answer = None;
+        }
+        if let Some(context) = context_of(event).and_then(usable) {
+            self.saved.context = Some(context.to_owned());
+        }
+        if cursor.is_some_and(|cursor| cursor.len() <= MAX_ID) {
+            self.saved.cursor = cursor.map(str::to_owned);
+        }
+        let is_new = before != (self.saved.phase, self.saved.task.clone(), self.saved.context.clone());
+        if is_new && self.saved.phase == Phase::Following {
+            self.id_changes += 1;
+            if self.id_changes > MAX_ID_CHANGES {
+                self.cancel_task(client).await;
+                return Err(self.failure("it names another task or context again and again"));
+            }
+            self.keep_continuity(None).await?;
+            self.save().await?;
+            failpoint::reach("delegation-task-saved");
+            self.in_flight.send_replace(false);
+        } else if self.saved.cursor.is_some() && self.saved_at.elapsed() > SAVE_INTERVAL {
+            self.save().await?;
+        }
+        let new = self.output.add(event);
+        if self.is_shown_now(event, cursor) && !new.is_empty() {
+            self.context.live.show(&terminal_safe(&new));
+        }
+        Ok(())
+    }
+
+    /// Whether the text of this event was not shown by an earlier run.
+    fn is_shown_now(&mut self, event: &StreamEvent, cursor: Option<&str>) -> bool {
+        let is_over = match &self.shown_until {
+            ShownUntil::Nothing => return true,
+            ShownUntil::Cursor(until) => cursor == Some(until) || event.gap().is_some(),
+            ShownUntil::Snapshot => true,
+        };
+        let was_shown = match &self.shown_until {
+            ShownUntil::Snapshot => matches!(event, StreamEvent::Task(_)),
+            _ => true,
+        };
+        if is_over {
+            self.shown_until = ShownUntil::Nothing;
+        }
+        !was_shown
+    }
+
+    async fn save_sending(&mut self) -> Result<(), ToolError> {
+        self.saved.phase = Phase::Sending;
+        self.save().await?;
+        self.in_flight.send_replace(true);
+        Ok(())
+    }
+
+    async fn save(&mut self) -> Result<(), ToolError> {
+        self.saved_at = Instant::now();
+        self.context.state.save(self.saved.to_value()).await
+    }
+
+    /// What the agent has said until it asked something stays for the runs after the answer.
+    async fn keep_output(&self) {
+        if self.output.dialog().is_empty() {
+            return;
+        }
+        let scratch = &self.context.workspace.scratch;
+        if let Err(error) = kept_output::keep(&self.output, scratch, &self.folder_name()).await {
+            tracing::warn!(%error, agent = self.agent.name(), "what an agent said before its question is not kept");
+        }
+    }
+
+    async fn restore_output(&mut self) {
+        match kept_output::read(&self.context.workspace.scratch, &self.folder_name()).await {
+            Ok(output) => self.output = output,
+            Err(error) => {
+                tracing::warn!(%error, agent = self.agent.name(), "what an agent said before its question is lost");
+                let question = self.saved.question.clone().unwrap_or_default();
+                self.output.ask(&question);
+                self.missed = true;
+            }
+        }
+    }
+
+    /// A plain name for what belongs to this call.
+    fn folder_name(&self) -> String {
+        let call = &self.context.call;
+        message_id(&[call.task.as_str(), &call.call.0, "files"], 0, "")
+    }
+
+    /// Where the next call goes on. `waiting` is a task that waits for input.
+    async fn keep_continuity(&mut self, waiting: Option<String>) -> Result<(), ToolError> {
+        if !self.saved.continues {
+            return Ok(());
+        }
+        let (origin, context) = (self.saved.origin.clone(), self.saved.context.clone());
+        let kept = RemoteConversation { origin, context, task: waiting };
+        let key = RemoteConversation::key(self.agent.name());
+        let before = self.kept.take().or_else(|| self.context.state.kept(&key));
+        let value = serde_json::to_value(&kept).unwrap_or_default();
+        self.kept = Some(value.clone());
+        if before.as_ref() == Some(&value) { Ok(()) } else { self.context.state.keep(&key, value).await }
+    }
+}
+
+fn context_of(event: &StreamEvent) -> Option<&str> {
+    match event {
+        StreamEvent::Task(task) => Some(task.context.as_str()),
+        StreamEvent::StatusUpdate(update) => Some(update.context.as_str()),
+        StreamEvent::ArtifactUpdate(update) => Some(update.context.as_str()),
+        StreamEvent::Message(message) => message.context.as_ref().map(|context| context.as_str()),
+    }
+}
+
+/// An id that can be kept.
+fn usable(id: &str) -> Option<&str> {
+    (!id.is_empty() && id.len() <= MAX_ID).then_some(id)
+}

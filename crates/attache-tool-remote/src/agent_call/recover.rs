@@ -1,0 +1,114 @@
+//! Resumes a call after a restart.
+
+use attache_client::{Client, ClientError, ListTasks, RemoteTask};
+use attache_domain::ContextId;
+use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError};
+
+use super::{AgentCall, ShownUntil, Source, usable};
+use crate::saved_call::Phase;
+
+/// Pages of tasks that are looked through for a message.
+const MAX_PAGES: usize = 3;
+const PAGE_SIZE: usize = 50;
+/// Messages of each task that are looked at.
+const HISTORY_LENGTH: usize = 100;
+
+impl AgentCall<'_> {
+    /// The task that the run before has followed. Its events come again from the beginning, so that the result is whole; live
+    /// output goes on where it was.
+    pub(super) fn resume(&mut self, client: &Client) -> Source {
+        let Some(task) = self.saved.task.clone() else { return Source::Ended(CallEnd::Unknown) };
+        if !client.replays_events() {
+            return self.resume_without_cursor(client);
+        }
+        self.output.begin_again();
+        self.shown_until = match &self.saved.cursor {
+            Some(cursor) => ShownUntil::Cursor(cursor.clone()),
+            None => ShownUntil::Nothing,
+        };
+        Source::Events(client.resume(&task, Some(BEGINNING)))
+    }
+
+    /// The task as it is now, and what follows. The rest is fetched at the end.
+    pub(super) fn resume_without_cursor(&mut self, client: &Client) -> Source {
+        let Some(task) = self.saved.task.clone() else { return Source::Ended(CallEnd::Unknown) };
+        (self.shown_until, self.missed) = (ShownUntil::Snapshot, true);
+        Source::Events(client.resume(&task, None))
+    }
+
+    /// A message was being sent when the server stopped: has it arrived? Only an agent that recognises a repeated message
+    /// gets it again.
+    pub(super) async fn recover(&mut self, client: &Client, text: &str) -> Result<Source, ToolError> {
+        if let Some(events) = client.resume_send(self.message(client, text)) {
+            self.in_flight.send_replace(true);
+            return Ok(Source::Events(events));
+        }
+        if client.recognises_messages() {
+            self.in_flight.send_replace(true);
+            return match client.stream(self.message(client, text)).await {
+                Ok(events) => Ok(Source::Events(events)),
+                Err(error) => self.failed_send(client, error).await,
+            };
+        }
+        let Ok(Some(task)) = self.find_task(client).await else {
+            return Ok(Source::Ended(CallEnd::Unknown));
+        };
+        self.go_on_with(task).await?;
+        Ok(self.resume(client))
+    }
+
+    pub(super) async fn go_on_with(&mut self, task: String) -> Result<(), ToolError> {
+        (self.saved.task, self.saved.phase) = (Some(task), Phase::Following);
+        self.save().await?;
+        self.in_flight.send_replace(false);
+        Ok(())
+    }
+
+    /// The task that has received the message; none if no task has.
+    pub(super) async fn find_task(&self, client: &Client) -> Result<Option<String>, ClientError> {
+        let message = self.saved.message.as_str();
+        let has_it = |task: &RemoteTask| {
+            let is_usable = usable(task.id.as_str()).is_some();
+            is_usable && task.history.iter().any(|known| known.id.as_str() == message)
+        };
+        if let Some(task) = &self.saved.task {
+            let task = client.get(task, Some(HISTORY_LENGTH)).await?;
+            return Ok(has_it(&task).then(|| task.id.to_string()));
+        }
+        let mut list = ListTasks {
+            context: self.saved.context.as_deref().map(ContextId::from),
+            page_size: PAGE_SIZE,
+            history_length: Some(HISTORY_LENGTH),
+            ..ListTasks::default()
+        };
+        for _ in 0..MAX_PAGES {
+            let page = client.list(list.clone()).await?;
+            if let Some(task) = page.tasks.iter().find(|task| has_it(task)) {
+                return Ok(Some(task.id.to_string()));
+            }
+            if page.next_page_token.is_empty() {
+                break;
+            }
+            list.page_token = page.next_page_token;
+        }
+        Ok(None)
+    }
+
+    /// The task that asked, if it does not wait any more: the person may have done elsewhere what it asked for.
+    pub(super) async fn task_without_answer(&self, client: &Client) -> Option<String> {
+        let task = client.get(self.saved.task.as_deref()?, None).await.ok()?;
+        (!task.status.is_interrupted()).then(|| self.saved.task.clone())?
+    }
+
+    /// The question that has no answer yet.
+    pub(super) async fn ask_again(&mut self) -> Result<CallEnd, ToolError> {
+        self.saved.lose_answer();
+        self.save().await?;
+        let text = self.saved.question.clone().unwrap_or_default();
+        let kind = if self.saved.asks_credential { QuestionKind::Auth } else { QuestionKind::Input };
+        Ok(CallEnd::Asks(CallQuestion { kind, text, url: None }))
+    }
+}
+
+/// The cursor before the first event.
+const BEGINNING: &str = "0";

@@ -1,0 +1,117 @@
+//! Turns the end of the remote task into the end of the call.
+
+use attache_client::{Client, RemoteStatus, StreamEvent, TaskState};
+use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError, untrusted};
+
+use super::AgentCall;
+use crate::agent_output::message_text;
+use crate::{received_files, result_text};
+
+impl AgentCall<'_> {
+    pub(super) async fn settle(
+        &mut self,
+        client: &Client,
+        status: Option<RemoteStatus>,
+    ) -> Result<CallEnd, ToolError> {
+        let state = status.as_ref().and_then(|status| status.state);
+        let Some(state) = state else {
+            // A message without a task. The context counts all the same.
+            self.keep_continuity(None).await?;
+            return self.finish().await;
+        };
+        if matches!(state, TaskState::InputRequired | TaskState::AuthRequired) {
+            return self.ask(&status, state).await;
+        }
+        self.fetch_result(client, state).await;
+        self.keep_continuity(None).await?;
+        match state {
+            TaskState::Completed => self.finish().await,
+            _ => {
+                let words = attache_client::state_name(state);
+                Err(self.failure(&format!("its task ended as {words}")))
+            }
+        }
+    }
+
+    /// Some agents put their result into the task, and not into the stream; and of a stream that was not read from its
+    /// beginning, the task holds the rest.
+    async fn fetch_result(&mut self, client: &Client, state: TaskState) {
+        let is_missing = state == TaskState::Completed && self.output.is_empty();
+        let Some(task) = self.saved.task.clone().filter(|_| is_missing || self.missed) else { return };
+        match client.get(&task, None).await {
+            Ok(task) => _ = self.output.add(&StreamEvent::Task(Box::new(task))),
+            // It may be forgotten already; then there is nothing more to tell.
+            Err(error) => tracing::debug!(%error, "the result of an agent's task cannot be fetched"),
+        }
+    }
+
+    /// The agent waits for input or a credential.
+    async fn ask(&mut self, status: &Option<RemoteStatus>, state: TaskState) -> Result<CallEnd, ToolError> {
+        let message = status.as_ref().and_then(|status| status.message.as_ref());
+        let words = message.map(message_text).filter(|words| !words.trim().is_empty());
+        let kind = match state {
+            TaskState::AuthRequired => QuestionKind::Auth,
+            _ => QuestionKind::Input,
+        };
+        self.keep_continuity(self.saved.task.clone()).await?;
+        if self.attended && self.saved.task.is_some() {
+            let text = words.unwrap_or_else(|| match kind {
+                QuestionKind::Auth => "It needs a credential, and did not say which.".to_owned(),
+                QuestionKind::Input => "It needs more input, and did not say what.".to_owned(),
+            });
+            self.output.ask(&text);
+            self.save_files().await;
+            self.keep_output().await;
+            self.saved.ask(&text, kind);
+            self.save().await?;
+            return Ok(CallEnd::Asks(CallQuestion { kind, text, url: None }));
+        }
+        let waits = match kind {
+            QuestionKind::Auth => "The agent waits for a credential, which cannot be given here.",
+            QuestionKind::Input => {
+                "The agent waits for more input. Another call with the answer as the prompt goes on with the same task."
+            }
+        };
+        self.output(Some(waits)).await
+    }
+
+    async fn finish(&mut self) -> Result<CallEnd, ToolError> {
+        self.output(None).await
+    }
+
+    /// Everything that the agent said and sent.
+    async fn output(&mut self, note: Option<&str>) -> Result<CallEnd, ToolError> {
+        self.save_files().await;
+        let scratch = &self.context.workspace.scratch;
+        let call = self.folder_name();
+        let text = self.output.text();
+        let mut content = match text.trim() {
+            "" => format!("The agent {} finished and said nothing.", self.agent.name()),
+            _ => result_text::for_model(text.clone(), scratch, &call).await,
+        };
+        content = format!("{}{content}", self.dialog());
+        let files = self.output.saved_files();
+        if !files.is_empty() {
+            content.push_str(&format!("\n\nThe agent sent files:\n{}", files.join("\n")));
+        }
+        if let Some(note) = note {
+            content.push_str(&format!("\n\n{note}"));
+        }
+        Ok(CallEnd::Finished(result_text::output(content, &text)))
+    }
+
+    /// What the agent asked and the person answered.
+    fn dialog(&self) -> String {
+        let turns = self.output.dialog().iter().map(|turn| {
+            let answer = turn.answer.as_deref().unwrap_or("(the answer is not known any more)");
+            format!("The agent asked:\n{}\nThe person answered: {answer}\n\n", untrusted(&turn.question))
+        });
+        turns.collect()
+    }
+
+    async fn save_files(&mut self) {
+        let scratch = &self.context.workspace.scratch;
+        let lines = received_files::save(self.output.files(), scratch, &self.folder_name()).await;
+        self.output.files_saved(lines);
+    }
+}

@@ -1,0 +1,191 @@
+//! What an agent asks becomes a question of the call, and the answer goes to the same task.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use attache_client::{Credential, CredentialError, CredentialRequest, CredentialSource};
+use attache_testkit::model_server::ModelServer;
+use attache_tool::{CallEnd, CallStart, QuestionKind};
+use serde_json::json;
+
+use crate::world::{
+    World, bare_task, card, finished, piece, refusal, result, said, status, stream, task, tool_with,
+};
+
+fn asks(state: &str) -> [serde_json::Value; 3] {
+    [task("WORKING"), piece("half "), status(state, Some("Which one?"))]
+}
+
+#[tokio::test]
+async fn the_answer_goes_to_the_task_that_asked() {
+    for (state, kind) in [("INPUT_REQUIRED", QuestionKind::Input), ("AUTH_REQUIRED", QuestionKind::Auth)] {
+        let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+        let world = World::new([card(true), stream(&asks(state)), stream(&done)]);
+        let CallEnd::Asks(question) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+        assert_eq!((question.kind, question.text.as_str()), (kind, "Which one?"));
+        let text = finished(world.run("Work!", world.answered("the first")).await.unwrap());
+        let shown = if kind == QuestionKind::Auth { "(a credential)" } else { "the first" };
+        let dialog = format!("The agent asked:\n{}\nThe person answered: {shown}\n\n", said("Which one?"));
+        assert_eq!(text, format!("{dialog}{}", said("half done")));
+        let saved = format!("{:?}", world.memory.saved.lock().unwrap());
+        assert_eq!(saved.contains("the first"), kind == QuestionKind::Input, "{saved}");
+        let sent = world.requests();
+        let (first, second) =
+            (sent[0].json()["params"]["message"].clone(), sent[1].json()["params"]["message"].clone());
+        assert_eq!((&second["taskId"], &second["contextId"]), (&json!("t-1"), &json!("c-1")));
+        assert_eq!(second["parts"], json!([{"text": "the first"}]));
+        assert_ne!(first["messageId"], second["messageId"]);
+    }
+}
+
+/// A person has to sign in before the request with this number.
+#[derive(Debug)]
+struct SignInBefore(AtomicUsize);
+
+#[async_trait]
+impl CredentialSource for SignInBefore {
+    async fn credential(&self, _: CredentialRequest<'_>) -> Result<Option<Credential>, CredentialError> {
+        if self.0.fetch_sub(1, Ordering::Relaxed) != 1 {
+            return Ok(None);
+        }
+        let url = Some("https://login.example".to_owned());
+        Err(CredentialError::SignInRequired { what: "Sign in first.".to_owned(), url })
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_has_to_sign_in_is_asked_and_then_the_prompt_is_sent() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let mut world = World::new([card(true), stream(&done)]);
+    world.tool = tool_with(&world.agent.url(), Arc::new(SignInBefore(1.into())));
+    let CallEnd::Asks(question) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+    assert_eq!((question.kind, question.text.as_str()), (QuestionKind::Auth, "Sign in first."));
+    assert_eq!(question.url.as_deref(), Some("https://login.example"));
+    assert!(world.requests().is_empty(), "nothing was sent");
+    assert_eq!(finished(world.run("Work!", world.answered("I did")).await.unwrap()), said("done"));
+    assert_eq!(world.requests()[0].json()["params"]["message"]["parts"], json!([{"text": "Work!"}]));
+}
+
+#[tokio::test]
+async fn an_answer_is_sent_after_the_sign_in_that_it_needs() {
+    for restarted in [false, true] {
+        let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+        let mut world = World::new([card(true), stream(&asks("INPUT_REQUIRED")), stream(&done)]);
+        world.tool = tool_with(&world.agent.url(), Arc::new(SignInBefore(2.into())));
+        world.run("Work!", world.start()).await.unwrap();
+        let CallEnd::Asks(question) = world.run("Work!", world.answered("red")).await.unwrap() else {
+            panic!()
+        };
+        assert_eq!(question.text, "Sign in first.");
+        let signed_in = CallStart { restarted, ..world.answered("I have signed in") };
+        let text = finished(world.run("Work!", signed_in).await.unwrap());
+        assert!(text.contains("The person answered: red\n"), "{text}");
+        let message = world.requests()[1].json()["params"]["message"].clone();
+        assert_eq!((&message["taskId"], &message["parts"]), (&json!("t-1"), &json!([{"text": "red"}])));
+        assert_eq!(world.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_credential_is_asked_for_again_after_a_sign_in() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let mut world = World::new([card(true), stream(&asks("AUTH_REQUIRED")), stream(&done)]);
+    world.tool = tool_with(&world.agent.url(), Arc::new(SignInBefore(2.into())));
+    world.run("Work!", world.start()).await.unwrap();
+    world.run("Work!", world.answered("key-1")).await.unwrap();
+    let CallEnd::Asks(question) = world.run("Work!", world.answered("I did")).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!((question.kind, question.text.as_str()), (QuestionKind::Auth, "Which one?"));
+    finished(world.run("Work!", world.answered("key-1")).await.unwrap());
+    let message = world.requests()[1].json()["params"]["message"].clone();
+    assert_eq!(message["parts"], json!([{"text": "key-1"}]), "and nothing else");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_sent_goes_to_the_task_that_waits() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let world = World::new([card(true), stream(&done)]);
+    let saved = json!({
+        "agent": "helper", "origin": world.agent.url(), "message": "m-1", "sent": 1, "phase": "unsent",
+        "task": "t-1", "context": "c-1", "question": "Which one?", "answer": "red",
+    });
+    world.memory.saved.lock().unwrap().push(saved);
+    finished(world.run("Work!", world.runs_again()).await.unwrap());
+    let message = world.requests()[0].json()["params"]["message"].clone();
+    assert_eq!((&message["taskId"], &message["parts"]), (&json!("t-1"), &json!([{"text": "red"}])));
+}
+
+/// An agent that tells nothing again when its task goes on.
+#[tokio::test]
+async fn what_came_before_a_question_is_part_of_the_result() {
+    let report = json!({"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": {
+        "artifactId": "r", "name": "Report", "parts": [{"text": "important. "}, {"raw": "aGVsbG8=", "filename": "report.txt"}],
+    }}});
+    let first = [
+        task("WORKING"),
+        status("WORKING", Some("Looking. ")),
+        report,
+        status("INPUT_REQUIRED", Some("Colour?")),
+    ];
+    let second = [status("WORKING", None), status("INPUT_REQUIRED", Some("Size?"))];
+    let last = [status("WORKING", None), status("COMPLETED", Some("Finished."))];
+    let world = World::new([card(true), stream(&first), stream(&second), stream(&last)]);
+    world.run("Work!", world.start()).await.unwrap();
+    world.run("Work!", world.answered("red")).await.unwrap();
+    let text = finished(world.run("Work!", world.answered("big")).await.unwrap());
+    let turn = |question: &str, answer: &str| {
+        format!("The agent asked:\n{}\nThe person answered: {answer}\n\n", said(question))
+    };
+    let expected = format!(
+        "{}{}{}\n\nThe agent sent files:\nreport.txt: saved as ",
+        turn("Colour?", "red"),
+        turn("Size?", "big"),
+        said("Looking. Finished.\n\nArtifact (Report):\nimportant. File: report.txt"),
+    );
+    assert!(text.starts_with(&expected), "{text}\n---\n{expected}");
+    assert_eq!(text.matches("saved as").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn a_task_that_needs_no_answer_any_more_gives_its_result() {
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "b", "parts": [{"text": "the result"}]}]);
+    let agent = ModelServer::with_handler(move |request| match request.method.as_str() {
+        "GET" => card(true),
+        _ => match request.json()["method"].as_str().unwrap() {
+            "SendStreamingMessage" if request.json()["params"]["message"]["taskId"].is_null() => {
+                stream(&asks("AUTH_REQUIRED"))
+            }
+            "GetTask" => result(&done),
+            _ => refusal(-32004, "it is over"),
+        },
+    });
+    let world = World::with(agent, true);
+    world.run("Work!", world.start()).await.unwrap();
+    let text = finished(world.run("Work!", world.answered("I did it elsewhere")).await.unwrap());
+    assert!(text.contains("the result"), "{text}");
+}
+
+#[tokio::test]
+async fn an_agent_that_keeps_its_stream_open_while_it_waits_is_answered_too() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let world = World::new([card(true), stream(&asks("INPUT_REQUIRED")).hold(), stream(&done)]);
+    let CallEnd::Asks(question) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+    assert_eq!(question.text, "Which one?");
+    let text = finished(world.run("Work!", world.answered("the first")).await.unwrap());
+    assert!(text.ends_with(&said("half done")), "{text}");
+}
+
+#[tokio::test]
+async fn without_a_person_the_model_reads_the_question_and_the_next_call_answers_it() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let agent = ModelServer::with_responses([card(true), stream(&asks("INPUT_REQUIRED")), stream(&done)]);
+    let world = World::with(agent, false);
+    let text = world.call("Work!").await.unwrap();
+    assert!(text.contains("Which one?") && text.contains("goes on with the same task"), "{text}");
+    assert_eq!(world.call("the first").await.unwrap(), said("done"));
+    let message = world.requests()[1].json()["params"]["message"].clone();
+    assert_eq!((&message["taskId"], &message["contextId"]), (&json!("t-1"), &json!("c-1")));
+}

@@ -1,0 +1,139 @@
+//! After a restart a call goes on, and no message is sent twice to an agent that would take it for a new one.
+
+use attache_testkit::model_server::ResponseEnd;
+use attache_tool::{CallEnd, CallStart};
+use serde_json::{Value, json};
+
+use crate::world::{
+    World, answer, bare_task, card, extended_card, finished, piece, replaying_card, result, said, status,
+    stream, stream_from, task,
+};
+
+/// What a call has saved when the server is killed.
+fn saved(world: &World, phase: &str, more: Value) -> CallStart {
+    let mut saved = json!({
+        "agent": "helper", "origin": world.agent.url(), "message": "m-1", "phase": phase, "continues": true,
+    });
+    saved.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    CallStart { saved: Some(saved), restarted: true, ..world.start() }
+}
+
+#[tokio::test]
+async fn what_is_needed_is_saved_before_anything_depends_on_it() {
+    let world =
+        World::new([card(true), stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)])]);
+    world.call("Work!").await.unwrap();
+    let saved = world.memory.saved.lock().unwrap().clone();
+    let sent = world.requests()[0].json()["params"]["message"]["messageId"].clone();
+    assert_eq!((&saved[0]["phase"], &saved[0]["message"]), (&json!("sending"), &sent));
+    assert_eq!(
+        (&saved[1]["phase"], &saved[1]["task"], &saved[1]["context"]),
+        (&json!("following"), &json!("t-1"), &json!("c-1"))
+    );
+}
+
+#[tokio::test]
+async fn a_message_that_was_never_sent_is_sent() {
+    let world =
+        World::new([card(true), stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)])]);
+    let start = CallStart { restarted: true, ..world.start() };
+    assert_eq!(finished(world.run("Work!", start).await.unwrap()), said("done"));
+}
+
+#[tokio::test]
+async fn a_task_is_followed_again_and_its_output_is_whole_once() {
+    let again = [task("WORKING"), piece("one "), piece("two"), status("COMPLETED", None)];
+    let world = World::new([replaying_card(), stream_from(1, &again, ResponseEnd::Whole)]);
+    let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1", "cursor": "2"}));
+    assert_eq!(finished(world.run("Count!", start).await.unwrap()), said("one two"));
+    assert_eq!(world.shown(), "two", "what was shown before is not shown again");
+    assert_eq!(world.methods(), ["SubscribeToTask"]);
+    assert_eq!(world.requests()[0].header("last-event-id"), Some("0"));
+}
+
+#[tokio::test]
+async fn an_agent_without_cursors_tells_the_rest_when_it_is_done() {
+    let later = [task("WORKING"), piece("two"), status("COMPLETED", None)];
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "one two"}]}]);
+    let world = World::new([card(true), stream(&later), result(&done)]);
+    let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1"}));
+    assert_eq!(finished(world.run("Count!", start).await.unwrap()), said("one two"));
+    assert_eq!(world.methods(), ["SubscribeToTask", "GetTask"]);
+}
+
+#[tokio::test]
+async fn a_task_that_ended_meanwhile_is_fetched() {
+    let over = answer(&json!({"error": {"code": -32004, "message": "it is over"}}));
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "done"}]}]);
+    let world = World::new([card(true), over, result(&done), result(&done)]);
+    let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1"}));
+    assert_eq!(finished(world.run("Work!", start).await.unwrap()), said("done"));
+}
+
+#[tokio::test]
+async fn an_agent_that_recognises_it_gets_the_same_message_again() {
+    let events = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let world = World::new([replaying_card(), stream(&events)]);
+    let start = saved(&world, "sending", json!({}));
+    assert_eq!(finished(world.run("Work!", start).await.unwrap()), said("done"));
+    assert_eq!(world.methods(), ["SendStreamingMessage"]);
+    let sent = &world.requests()[0];
+    assert_eq!(sent.json()["params"]["message"]["messageId"], "m-1");
+    assert_eq!(sent.header("last-event-id"), Some("0"), "it says that it resumes");
+}
+
+#[tokio::test]
+async fn an_agent_with_idempotent_sends_gets_the_same_message_again() {
+    const URI: &str = "urn:attache:extension:idempotent-send:v1";
+    let events = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    for restarted in [true, false] {
+        let world = World::new([extended_card(URI), stream(&events)]);
+        let start = CallStart { restarted, ..saved(&world, "sending", json!({})) };
+        assert_eq!(finished(world.run("Work!", start).await.unwrap()), said("done"));
+        let sent = &world.requests()[0];
+        assert_eq!(sent.json()["params"]["message"]["messageId"], "m-1", "also if a person runs it again");
+        assert_eq!((sent.header("a2a-extensions"), sent.header("last-event-id")), (Some(URI), None));
+    }
+}
+
+#[tokio::test]
+async fn the_task_of_a_message_is_looked_for_where_it_cannot_be_sent_again() {
+    let with_history = |id: &str, message: &str| {
+        json!({"id": id, "contextId": "c-1", "status": {"state": "TASK_STATE_WORKING"}, "history": [
+            {"messageId": message, "role": "ROLE_USER", "parts": [{"text": "Work!"}]},
+        ]})
+    };
+    let page =
+        json!({"tasks": [with_history("t-0", "m-0"), with_history("t-1", "m-1")], "nextPageToken": ""});
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "done"}]}]);
+    let events = [task("WORKING"), status("COMPLETED", None)];
+    let world = World::new([card(true), result(&page), stream(&events), result(&done)]);
+    let start = saved(&world, "sending", json!({}));
+    assert_eq!(finished(world.run("Work!", start).await.unwrap()), said("done"));
+    assert_eq!(world.methods(), ["ListTasks", "SubscribeToTask", "GetTask"]);
+}
+
+#[tokio::test]
+async fn where_nothing_tells_whether_it_arrived_the_outcome_is_unknown() {
+    let empty = result(&json!({"tasks": [], "nextPageToken": ""}));
+    let world = World::new([card(true), empty]);
+    let start = saved(&world, "sending", json!({}));
+    assert_eq!(world.run("Work!", start).await.unwrap(), CallEnd::Unknown);
+    assert_eq!(world.methods(), ["ListTasks"], "nothing is sent");
+    // A person may decide that it runs again.
+    let again =
+        World::new([card(true), stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)])]);
+    let start = CallStart { restarted: false, ..saved(&again, "sending", json!({})) };
+    assert_eq!(finished(again.run("Work!", start).await.unwrap()), said("done"));
+}
+
+#[tokio::test]
+async fn an_agent_that_has_moved_meanwhile_gets_nothing() {
+    let world = World::new([card(true)]);
+    let start = saved(&world, "following", json!({"task": "t-1", "origin": "https://elsewhere.example"}));
+    assert_eq!(world.run("Work!", start).await.unwrap(), CallEnd::Unknown);
+    assert!(world.requests().is_empty());
+}

@@ -1,0 +1,186 @@
+//! Calls that outlive the process that started them, or ask a person while they run.
+//!
+//! What such a call needs in order to go on is a fact of its task: the values it saves, the questions it asks and the answers.
+
+use async_trait::async_trait;
+use attache_domain::{CallId, ContextId, QuestionKind, TaskId};
+use serde_json::Value;
+
+use crate::{Proposal, ToolContext, ToolError, ToolErrorKind, ToolOutput};
+
+/// A tool whose calls continue after a restart of the server.
+#[async_trait]
+pub trait ResumableTool: Send + Sync {
+    /// Runs the call from what the log knows. Takes the place of [`Tool::run`](crate::Tool::run).
+    ///
+    /// When `context.cancel` is cancelled while this runs, a person cancelled the call: the tool tells its peer and returns
+    /// within [`CANCEL_TIMEOUT`]; the call is recorded as cancelled, whatever is returned. The future is dropped when the server
+    /// stops or the whole task is cancelled.
+    async fn run_from(
+        &self,
+        proposal: Proposal,
+        start: CallStart,
+        context: &ToolContext,
+    ) -> Result<CallEnd, ToolError>;
+
+    /// Tells the peer that the call is over. Called when no run is under way that could do it: the call waited for an answer,
+    /// or its task was cancelled. Has [`CANCEL_TIMEOUT`]. A task that was cancelled tries again later while the peer is not told.
+    async fn cancel(
+        &self,
+        _proposal: &Proposal,
+        _saved: Option<Value>,
+        _context: &ToolContext,
+    ) -> PeerNotice {
+        PeerNotice::Told
+    }
+}
+
+/// Whether the peer of a call knows that the call is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerNotice {
+    /// It was told, or there is nothing to tell, or no way to.
+    Told,
+    /// It could not be reached, or does not know the call yet.
+    NotYet,
+}
+
+/// How long a cancelled call may take to tell its peer.
+pub const CANCEL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// What the log knows about a call when a run of it starts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallStart {
+    /// Names what this run does: the call's id, or the id of the question whose answer started it. A run that continues after
+    /// a restart has the same name as the run that was interrupted, so ids for the peer can be derived from it.
+    pub run: CallId,
+    /// The value that the call saved last.
+    pub saved: Option<Value>,
+    /// The person's answer to the question with which the run before ended. After a restart it is given again.
+    pub answer: Option<QuestionAnswer>,
+    /// The server stopped during the last run.
+    pub restarted: bool,
+}
+
+impl CallStart {
+    /// The first run of `call`.
+    pub fn first(call: CallId) -> Self {
+        Self { run: call, saved: None, answer: None, restarted: false }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallEnd {
+    Finished(ToolOutput),
+    /// A person has to answer first. The call is run again with the answer.
+    Asks(CallQuestion),
+    /// The run before was interrupted, and it cannot be known whether it took effect. A person decides about the call.
+    Unknown,
+}
+
+/// A question to a person. Its text is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallQuestion {
+    pub kind: QuestionKind,
+    pub text: String,
+    /// Where the person has to go, for example to sign in.
+    pub url: Option<String>,
+}
+
+/// A person's answer to a question of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionAnswer {
+    /// The id of the question.
+    pub question: CallId,
+    pub text: String,
+}
+
+impl QuestionAnswer {
+    /// The words in what a client sent: a text, or one text in a list or an object. Anything else is given as JSON.
+    pub fn new(question: CallId, answers: &Value) -> Self {
+        let items: Vec<&Value> = match answers {
+            Value::Array(items) => items.iter().collect(),
+            Value::Object(members) => members.values().collect(),
+            other => vec![other],
+        };
+        let text = match items.as_slice() {
+            [Value::String(text)] => text.clone(),
+            _ => answers.to_string(),
+        };
+        Self { question, text }
+    }
+}
+
+/// Names a call; the same after a restart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CallKey {
+    pub task: TaskId,
+    pub context: ContextId,
+    pub call: CallId,
+}
+
+impl CallKey {
+    /// For work that belongs to no call of a task.
+    pub fn none() -> Self {
+        Self { task: "".into(), context: "".into(), call: CallId(String::new()) }
+    }
+}
+
+/// Saves what a call needs in order to go on after a restart.
+#[async_trait]
+pub trait CallState: Send + Sync {
+    /// Replaces what the call saved before. Durable when it returns. At most [`MAX_STATE_BYTES`] as JSON, and no secrets: it
+    /// becomes part of the task's log.
+    async fn save(&self, value: Value) -> Result<(), ToolError>;
+
+    /// What earlier calls of the conversation kept under `key`, in this task or an earlier one.
+    fn kept(&self, key: &str) -> Option<Value>;
+
+    /// Keeps a value for later calls of the conversation, with the limits of [`Self::save`]; `null` removes it. It is durable
+    /// once the call is over or has saved something.
+    async fn keep(&self, key: &str, value: Value) -> Result<(), ToolError>;
+}
+
+/// The size limit of a saved value, as JSON.
+pub const MAX_STATE_BYTES: usize = 16 << 10;
+
+/// For calls that are not running, and for tests.
+#[derive(Debug, Default)]
+pub struct NoCallState;
+
+#[async_trait]
+impl CallState for NoCallState {
+    async fn save(&self, _value: Value) -> Result<(), ToolError> {
+        Err(ToolError::new(ToolErrorKind::ExecutionFailed, "only a running call can save its state"))
+    }
+
+    fn kept(&self, _key: &str) -> Option<Value> {
+        None
+    }
+
+    async fn keep(&self, _key: &str, value: Value) -> Result<(), ToolError> {
+        self.save(value).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_from_whatever_clients_send() {
+        for (given, expected) in [
+            (json!("Berlin"), "Berlin"),
+            (json!(["Berlin"]), "Berlin"),
+            (json!({"0": "Berlin"}), "Berlin"),
+            (json!(["a", "b"]), r#"["a","b"]"#),
+            (json!(7), "7"),
+            (json!({}), "{}"),
+        ] {
+            let answer = QuestionAnswer::new(CallId("ask-1-1".into()), &given);
+            assert_eq!(answer.text, expected, "{given}");
+        }
+    }
+}
