@@ -1,26 +1,35 @@
-//! Cards that were read before.
+//! A cache of fetched cards.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use attache_card::CardDocument;
+use attache_domain::{BoundedCache, IgnorePoison};
+use attache_net::Url;
 use tokio::time::Instant;
 
 /// Keeps cards for as long as their agents allow, and asks again with their ETag. Cheap to clone; clones share the cards.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CardCache {
-    cards: Arc<Mutex<HashMap<String, CachedCard>>>,
+    cards: Arc<Mutex<BoundedCache<String, CachedCard>>>,
+}
+
+impl Default for CardCache {
+    fn default() -> Self {
+        Self { cards: Arc::new(Mutex::new(BoundedCache::new(MAX_CARDS, MAX_CARDS))) }
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct CachedCard {
     pub(crate) document: CardDocument,
+    /// Where it came from, after redirects.
+    pub(crate) url: Url,
     pub(crate) etag: Option<String>,
     fresh_until: Instant,
 }
 
-/// Cards of more agents than a session uses.
+/// Cards of more agents than a session uses. `net` bounds the size of each.
 const MAX_CARDS: usize = 256;
 /// An agent that moves is found again within this time, whatever its card says.
 const MAX_AGE: Duration = Duration::from_secs(3600);
@@ -28,28 +37,34 @@ const MAX_AGE: Duration = Duration::from_secs(3600);
 impl CardCache {
     /// Also one that has to be asked about again.
     pub(crate) fn get(&self, key: &str) -> Option<CachedCard> {
-        self.cards.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.cards.lock().ignore_poison().get(key).cloned()
     }
 
     /// Keeps a card as its headers say.
-    pub(crate) fn keep(&self, key: &str, document: CardDocument, etag: Option<&str>, control: Option<&str>) {
-        let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn keep(
+        &self,
+        key: &str,
+        (document, url): (CardDocument, Url),
+        etag: Option<&str>,
+        control: Option<&str>,
+    ) {
+        let mut cards = self.cards.lock().ignore_poison();
         let control = control.unwrap_or_default().to_ascii_lowercase();
         if control.contains("no-store") {
             cards.remove(key);
             return;
         }
-        if cards.len() >= MAX_CARDS && !cards.contains_key(key) {
-            let oldest = cards.iter().min_by_key(|(_, card)| card.fresh_until).map(|(key, _)| key.clone());
-            oldest.map(|key| cards.remove(&key));
-        }
         let fresh_until = Instant::now() + max_age(&control);
-        cards.insert(key.to_owned(), CachedCard { document, etag: etag.map(str::to_owned), fresh_until });
+        cards.insert(
+            key.to_owned(),
+            CachedCard { document, url, etag: etag.map(str::to_owned), fresh_until },
+            1,
+        );
     }
 
     /// Forgets all cards.
     pub fn clear(&self) {
-        self.cards.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.cards.lock().ignore_poison().clear();
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn choose(found: &FoundCard, options: &ClientOptions) -> Result<Choic
     let mut named = NamedOrigins(options.allowed_origins.clone());
     named.0.extend(found.given.as_ref().map(Origin::of));
     let (mut usable, mut elsewhere) = (Vec::new(), Vec::new());
-    for (place, interface) in interfaces.iter().enumerate() {
+    for (index, interface) in interfaces.iter().enumerate() {
         let Some(protocol) = protocol(interface, options) else { continue };
         let Some(url) = url(interface, protocol, found.url.as_ref()) else { continue };
         let is_at_card = found.url.as_ref().is_some_and(|card| Origin::of(card).is_same(&Origin::of(&url)));
@@ -32,23 +32,23 @@ pub(crate) fn choose(found: &FoundCard, options: &ClientOptions) -> Result<Choic
             (InterfaceHost::Given, Some(given)) => moved(&url, given),
             _ if is_at_card || named.contains(&url) => url,
             _ => {
-                elsewhere.push((place, protocol, Origin::of(&url)));
+                elsewhere.push((index, protocol, Origin::of(&url)));
                 continue;
             }
         };
         let sends_credential = named.contains(&url);
         let tenant = interface.tenant.clone().filter(|tenant| !tenant.is_empty());
-        usable.push((place, Endpoint { protocol, url, tenant, sends_credential }));
+        usable.push((index, Endpoint { protocol, url, tenant, sends_credential }));
     }
-    let first_place = usable.first().map(|(place, _)| *place);
+    let first_index = usable.first().map(|(index, _)| *index);
     let usable: Vec<Endpoint> = usable.into_iter().map(|(_, endpoint)| endpoint).collect();
-    let Some(first) = favourite(&usable).cloned() else {
+    let Some(first) = preferred(&usable).cloned() else {
         return Err(nothing_to_call(found, options, elsewhere));
     };
     let notices = elsewhere
         .iter()
         // The agent would rather be called there.
-        .filter(|(place, ..)| first_place.is_some_and(|first| *place < first))
+        .filter(|(index, ..)| first_index.is_some_and(|first| *index < first))
         .map(|(_, protocol, origin)| {
             format!(
                 "its card names {origin} for {}; the card does not come from there, so it is not called",
@@ -68,7 +68,7 @@ fn protocol(interface: &RemoteInterface, options: &ClientOptions) -> Option<Prot
 
 /// The URL of an interface. A relative one is below the card's; one of gRPC may be a host and a port.
 fn url(interface: &RemoteInterface, protocol: Protocol, card: Option<&Url>) -> Option<Url> {
-    let text = interface.url.trim();
+    let text = Some(interface.url.trim()).filter(|text| !text.is_empty())?;
     let url = match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
         _ if protocol.binding() == Binding::Grpc => {
@@ -79,10 +79,14 @@ fn url(interface: &RemoteInterface, protocol: Protocol, card: Option<&Url>) -> O
                 Some(_) => return None,
                 None => (card.map_or("https", Url::scheme), text.trim_start_matches("dns:")),
             };
+            // A path would be that of a socket in the file system.
+            if rest.trim_end_matches('/').contains('/') {
+                return None;
+            }
             Url::parse(&format!("{scheme}://{rest}"))
         }
         Ok(_) => return None,
-        Err(_) => return card.and_then(|card| card.join(text).ok()),
+        Err(_) => card?.join(text),
     };
     url.ok().filter(|url| url.has_host() && url.username().is_empty() && url.password().is_none())
 }
@@ -96,7 +100,7 @@ fn moved(url: &Url, given: &Url) -> Url {
 }
 
 /// The first one, in the latest version that its binding is offered in.
-fn favourite(usable: &[Endpoint]) -> Option<&Endpoint> {
+fn preferred(usable: &[Endpoint]) -> Option<&Endpoint> {
     let first = usable.first()?;
     let same_binding = |endpoint: &&Endpoint| endpoint.protocol.binding() == first.protocol.binding();
     let latest = |endpoint: &&Endpoint| endpoint.protocol.version() == Version::V1_0;
@@ -133,6 +137,13 @@ fn nothing_to_call(
             None => ClientError::UnnamedOrigin { named: origin.to_string() },
         };
     }
+    let unusable = found.card.supported_interfaces.iter().find(|it| protocol(it, options).is_some());
+    if let Some(RemoteInterface { url, .. }) = unusable {
+        // A password in it is not shown.
+        let url = if url.contains('@') { "an address with a user name" } else { url.as_str() };
+        let url = if url.is_empty() { "an empty address" } else { url };
+        return ClientError::UnusableInterface { url: excerpt(url) };
+    }
     let named = |it: &RemoteInterface| format!("{} {}", it.protocol_binding, it.protocol_version);
     let offered: Vec<_> = found.card.supported_interfaces.iter().take(8).map(named).collect();
     let offered = if offered.is_empty() { "none".to_owned() } else { excerpt(&offered.join(", ")) };
@@ -161,7 +172,13 @@ mod tests {
             .collect();
         let card = RemoteCard::from_value(json!({ "supportedInterfaces": interfaces })).unwrap();
         let url = Url::parse(CARD).unwrap();
-        FoundCard { card, given: Some(url.clone()), url: Some(url), notices: Vec::new() }
+        FoundCard {
+            card,
+            security: Default::default(),
+            given: Some(url.clone()),
+            url: Some(url),
+            notices: Vec::new(),
+        }
     }
 
     #[track_caller]
@@ -232,6 +249,35 @@ mod tests {
             assert_eq!(choice.endpoints[0].url.as_str().trim_end_matches('/'), read, "{written}");
         }
         check(&[("grpc://a.example", "GRPC", "1.0")], &options, Err("http://a.example"));
+    }
+
+    #[test]
+    fn what_is_no_address_on_the_web_is_not_called() {
+        let options = ClientOptions::default();
+        for odd in [
+            "file:///etc/passwd",
+            "unix:/run/agent.sock",
+            "unix:///run/agent.sock",
+            "unix-abstract:agent",
+            "vsock:2:50051",
+            "javascript:alert(1)",
+            "https://me:word@a.example/",
+            "//me:word@a.example/x",
+            "http://[fe80::1%25eth0]/",
+            "http://[fe80::1%eth0]/",
+            "https://a.example:99999/",
+            "https://",
+        ] {
+            check(
+                &[(odd, "GRPC", "1.0"), (odd, "JSONRPC", "1.0")],
+                &options,
+                Err("and that cannot be called"),
+            );
+            let error = choose(&found(&[(odd, "JSONRPC", "1.0")]), &options).unwrap_err().to_string();
+            assert!(!error.contains("word"), "{error}");
+        }
+        check(&[("", "JSONRPC", "1.0")], &options, Err("its card names an empty address"));
+        check(&[("https://", "JSONRPC", "1.0")], &options, Err("its card names https:// for what is spoken"));
     }
 
     #[test]

@@ -3,21 +3,24 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use attache_credentials::CardSecurity;
 use attache_domain::{
-    Binding, CancelTask, GetTask, ListPushConfigs, ListTasks, NewPushConfig, Operation, PushConfig,
-    PushConfigOperation, PushShape, SendMessage, SubscribeTask, TaskId,
+    Binding, CALL_TO_CANCEL, CancelTask, GetTask, ListPushConfigs, ListTasks, Metadata, NewPushConfig,
+    Operation, PushConfig, PushConfigOperation, PushShape, SendMessage, SubscribeTask, TaskId,
 };
 use attache_net::HttpClient;
 use attache_wire::client::{
-    DecodeError, Protocol, RemoteCard, RemotePushConfig, RemotePushConfigPage, RemoteTask, RemoteTaskPage,
+    DecodeError, DevelopmentToolOffer, Protocol, RemoteCard, RemotePushConfig, RemotePushConfigPage,
+    RemoteTask, RemoteTaskPage,
 };
-use attache_wire::{Version, replay};
+use attache_wire::{Version, devtool, extensions, replay};
 use serde_json::Value;
 
 use crate::choice::{Choice, choose};
 use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
+use crate::origin::excerpt;
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
 /// Cheap to clone; clones share their connections.
@@ -49,17 +52,21 @@ impl Client {
         let mut found = discovery::find(&net, source, &options).await?;
         let Choice { endpoints, notices } = choose(&found, &options)?;
         found.notices.extend(notices);
-        let mut extensions = options.extensions.clone();
+        let mut activated = options.extensions.clone();
+        found.notices.extend(adopt_version(&mut activated, &found.card));
         let required = found.card.capabilities.extensions.iter().filter(|extension| extension.required);
-        let missing = required.filter(|extension| !extensions.contains(&extension.uri));
+        let missing = required.filter(|extension| !activated.contains(&extension.uri));
         let missing = missing.map(|extension| {
             format!("the agent wants the extension {}, which is not used here", extension.uri)
         });
         found.notices.extend(missing);
-        if found.card.extension(replay::URI).is_some() && !extensions.iter().any(|uri| uri == replay::URI) {
-            extensions.push(replay::URI.to_owned());
+        for uri in [replay::URI, extensions::IDEMPOTENT_SEND] {
+            if found.card.extension(uri).is_some() && !activated.iter().any(|known| known == uri) {
+                activated.push(uri.to_owned());
+            }
         }
-        let exchange = Exchange { net, options, extensions: extensions.join(", ") };
+        let security = found.security;
+        let exchange = Exchange { net, options, extensions: activated.join(", "), security };
         let current = AtomicUsize::new(0);
         let shared = Shared { exchange, card: found.card, endpoints, current, notices: found.notices };
         Ok(Self { shared: Arc::new(shared) })
@@ -67,6 +74,11 @@ impl Client {
 
     pub fn card(&self) -> &RemoteCard {
         &self.shared.card
+    }
+
+    /// What the card says about authentication.
+    pub fn security(&self) -> &CardSecurity {
+        &self.shared.exchange.security
     }
 
     /// What the caller should know about the card: origins that were not followed, signatures that do not hold.
@@ -85,17 +97,20 @@ impl Client {
 
     /// Sends a message. The response is a [`StreamEvent::Task`] or a [`StreamEvent::Message`].
     ///
-    /// With an agent that recognises repeated messages (the replay extension), a lost response is asked for again.
+    /// With an agent that recognises repeated messages, a lost response is asked for again.
     pub async fn send(&self, message: OutgoingMessage) -> Result<StreamEvent, ClientError> {
         let send = SendMessage::from(message);
         match self.call(&Operation::Send(send.clone()), Protocol::decode_event).await {
-            Err(error) if error.is_transient() && self.can_repeat_sends() => self.send_again(send).await,
+            Err(error) if error.is_transient() && self.recognises_messages() => self.send_again(send).await,
             result => result,
         }
     }
 
     /// Asks for the response to a message that may have arrived.
     async fn send_again(&self, send: SendMessage) -> Result<StreamEvent, ClientError> {
+        if !self.shared.card.capabilities.streaming {
+            return self.call(&Operation::Send(send), Protocol::decode_event).await;
+        }
         let is_immediate = send.configuration.return_immediately;
         let history_length = send.configuration.history_length;
         let mut events = EventStream::lost(self.clone(), send);
@@ -124,7 +139,7 @@ impl Client {
         }
         match self.open_stream(&Operation::Stream(send.clone()), None).await {
             Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).repeating(send)),
-            Err(error) if error.is_transient() && self.can_repeat_sends() => {
+            Err(error) if error.is_transient() && self.recognises_messages() => {
                 Ok(EventStream::lost(self.clone(), send))
             }
             Err(error) => Err(error),
@@ -146,6 +161,13 @@ impl Client {
         self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
     }
 
+    /// Cancels one call of a task of attache; the task goes on. Over gRPC this needs A2A 1.0: requests of 0.3 have no metadata.
+    pub async fn cancel_call(&self, task: &str, call: &str) -> Result<RemoteTask, ClientError> {
+        let metadata = Metadata::from_iter([(CALL_TO_CANCEL.to_owned(), call.into())]);
+        let cancel = CancelTask { task: TaskId::from(task), metadata: Some(metadata) };
+        self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
+    }
+
     /// Follows a task from the event after `after`, or from now on. With attache, `"0"` is its beginning.
     ///
     /// A finished task without an event after `after` is refused; see [`ClientError::is_finished`].
@@ -153,6 +175,19 @@ impl Client {
         let task = TaskId::from(task);
         let open = self.resubscribe(&task, after).await?;
         Ok(EventStream::new(self.clone(), Some(task), after.map(str::to_owned), open))
+    }
+
+    /// Follows a task that was followed before, from the event after `after`, or from now on. Connects when it is read, and
+    /// tries as often as after a cut. A task that is over is fetched.
+    pub fn resume(&self, task: &str, after: Option<&str>) -> EventStream {
+        EventStream::following(self.clone(), TaskId::from(task), after.map(str::to_owned))
+    }
+
+    /// Sends a message that may have arrived already, and follows its events from the beginning. `None` unless the agent
+    /// streams and recognises it ([`Self::recognises_messages`]): any other would take it for a new one.
+    pub fn resume_send(&self, message: OutgoingMessage) -> Option<EventStream> {
+        let is_safe = self.shared.card.capabilities.streaming && self.recognises_messages();
+        is_safe.then(|| EventStream::lost(self.clone(), message.into()))
     }
 
     /// Has the agent send what happens to a task to the URL in `config`.
@@ -229,32 +264,55 @@ impl Client {
         operation: &Operation,
         after: Option<&str>,
     ) -> Result<OpenStream, ClientError> {
-        self.in_each_version(async |endpoint| {
-            self.shared.exchange.open_stream(endpoint, operation, after).await
-        })
-        .await
+        let exchange = &self.shared.exchange;
+        let opened = exchange.open_stream(self.endpoint(), operation, after).await;
+        match self.other_version(opened) {
+            VersionChoice::Settled(result) => result,
+            VersionChoice::Other { refused, other } => {
+                let opened = exchange.open_stream(&self.shared.endpoints[other], operation, after).await;
+                self.remember_version(other, refused, opened)
+            }
+        }
     }
 
     pub(crate) fn options(&self) -> &ClientOptions {
         &self.shared.exchange.options
     }
 
-    /// The agent recognises a message that it has received already.
-    pub(crate) fn can_repeat_sends(&self) -> bool {
+    /// The agent recognises a message that it has received already: it offers the replay or the idempotent-send extension.
+    pub fn recognises_messages(&self) -> bool {
+        self.replays_events() || self.shared.card.extension(extensions::IDEMPOTENT_SEND).is_some()
+    }
+
+    /// The agent shows events again: it offers the replay extension.
+    pub fn replays_events(&self) -> bool {
         let capabilities = &self.shared.card.capabilities;
         capabilities.streaming && self.shared.card.extension(replay::URI).is_some()
     }
 
-    async fn call<T>(
+    pub(crate) async fn call<T>(
         &self,
         operation: &Operation,
         decode: impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
     ) -> Result<T, ClientError> {
-        self.in_each_version(async |endpoint| {
-            let (status, body) = self.shared.exchange.call(endpoint, operation).await?;
-            Ok(decode(endpoint.protocol, status, &body)?)
-        })
-        .await
+        let called = self.call_at(self.endpoint(), operation, &decode).await;
+        match self.other_version(called) {
+            VersionChoice::Settled(result) => result,
+            VersionChoice::Other { refused, other } => {
+                let called = self.call_at(&self.shared.endpoints[other], operation, &decode).await;
+                self.remember_version(other, refused, called)
+            }
+        }
+    }
+
+    async fn call_at<T>(
+        &self,
+        endpoint: &Endpoint,
+        operation: &Operation,
+        decode: &impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
+    ) -> Result<T, ClientError> {
+        let (status, body) = self.shared.exchange.call(endpoint, operation).await?;
+        Ok(decode(endpoint.protocol, status, &body)?)
     }
 
     fn endpoint(&self) -> &Endpoint {
@@ -262,21 +320,31 @@ impl Client {
         &endpoints[self.shared.current.load(Ordering::Relaxed).min(endpoints.len() - 1)]
     }
 
-    /// Tries the version that the agent understood before, and then another one if the agent refuses it as such: then it
-    /// has done nothing. Remembers the one that worked.
-    async fn in_each_version<T>(
-        &self,
-        attempt: impl AsyncFn(&Endpoint) -> Result<T, ClientError>,
-    ) -> Result<T, ClientError> {
+    /// Whether to try another version than the one that the agent understood before: if the agent refuses that as such. Then
+    /// it has done nothing.
+    fn other_version<T>(&self, result: Result<T, ClientError>) -> VersionChoice<T> {
         let Shared { endpoints, current, .. } = &*self.shared;
         let first = current.load(Ordering::Relaxed).min(endpoints.len() - 1);
-        let refused = match attempt(&endpoints[first]).await {
-            Err(error) if endpoints.len() > 1 && is_about_version(&error, endpoints[first].protocol) => error,
-            result => return result,
-        };
-        let other = (first + 1) % endpoints.len();
-        tracing::debug!(error = %refused, version = endpoints[other].protocol.version().as_str(), "trying another version");
-        match attempt(&endpoints[other]).await {
+        match result {
+            Err(refused) if endpoints.len() > 1 && is_about_version(&refused, endpoints[first].protocol) => {
+                let other = (first + 1) % endpoints.len();
+                let version = endpoints[other].protocol.version().as_str();
+                tracing::debug!(error = %refused, version, "trying another version");
+                VersionChoice::Other { refused, other }
+            }
+            result => VersionChoice::Settled(result),
+        }
+    }
+
+    /// Remembers the other version if it worked. `refused` is what the agent said about the first.
+    fn remember_version<T>(
+        &self,
+        other: usize,
+        refused: ClientError,
+        result: Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        let Shared { endpoints, current, .. } = &*self.shared;
+        match result {
             // Neither version is understood: what the first said is about the call.
             Err(error) if is_about_version(&error, endpoints[other].protocol) => Err(refused),
             Err(ClientError::Unsupported(_) | ClientError::Status { .. } | ClientError::Malformed { .. }) => {
@@ -288,6 +356,40 @@ impl Client {
             }
         }
     }
+}
+
+/// Asks for the development-tool extension in the agent's version. Another major version is not asked for; the caller
+/// is told so.
+fn adopt_version(extensions: &mut Vec<String>, card: &RemoteCard) -> Option<String> {
+    let is_asked = |uri: &String| devtool::devtool_version(uri).is_some();
+    match card.development_tool() {
+        DevelopmentToolOffer::Understood { uri } => {
+            extensions.iter_mut().filter(|asked| is_asked(asked)).for_each(|asked| uri.clone_into(asked));
+            None
+        }
+        DevelopmentToolOffer::OtherVersion { version } if extensions.iter().any(is_asked) => {
+            extensions.retain(|asked| !is_asked(asked));
+            Some(other_version(version))
+        }
+        DevelopmentToolOffer::OtherVersion { .. } | DevelopmentToolOffer::None => None,
+    }
+}
+
+pub(crate) fn other_version(version: &str) -> String {
+    format!(
+        "the agent offers the development-tool extension in version {}, and only version 0 is understood here, so it is not used",
+        excerpt(version)
+    )
+}
+
+/// What comes after a call in one version.
+enum VersionChoice<T> {
+    Settled(Result<T, ClientError>),
+    Other {
+        refused: ClientError,
+        /// The place of the endpoint with the other version.
+        other: usize,
+    },
 }
 
 /// The agent does not know this version's requests.

@@ -1,11 +1,15 @@
 //! Finds and reads an agent's card.
 
 use attache_card::{CardDocument, MAX_BYTES};
-use attache_net::{HttpClient, HttpRequest, HttpResponse, Url};
-use attache_wire::client::{CARD_PATH, RemoteCard};
+use attache_credentials::CardSecurity;
+use attache_net::{HttpClient, HttpRequest, HttpResponse, NetError, Url};
+use attache_wire::client::{CARD_PATH, RemoteCard, RemoteInterface};
 use attache_wire::{Version, version};
+use serde::Deserialize as _;
 use serde_json::Value;
+use tokio::time::timeout;
 
+use crate::authentication::{Authentication, check_may_hold_credential};
 use crate::origin::{NamedOrigins, Origin, excerpt};
 use crate::{ClientError, ClientOptions, SignaturePolicy};
 
@@ -14,7 +18,7 @@ use crate::{ClientError, ClientOptions, SignaturePolicy};
 pub enum CardSource {
     /// An agent's address, or the URL of its card.
     Address(String),
-    /// The URL of a card, fetched as it is.
+    /// The exact URL of a card.
     CardUrl(String),
     /// The card itself, as JSON. The origins that it names have to be allowed.
     Inline(String),
@@ -24,6 +28,7 @@ pub enum CardSource {
 #[derive(Debug)]
 pub(crate) struct FoundCard {
     pub(crate) card: RemoteCard,
+    pub(crate) security: CardSecurity,
     /// `None` for an inline card.
     pub(crate) url: Option<Url>,
     /// The address that the caller gave.
@@ -40,30 +45,48 @@ pub(crate) async fn find(
     source: &CardSource,
     options: &ClientOptions,
 ) -> Result<FoundCard, ClientError> {
+    let may_ask = |given: &Url| match &options.credential {
+        Some(_) => check_may_hold_credential(given),
+        None => Ok(()),
+    };
     let (given, document, url) = match source {
         CardSource::Inline(json) => (None, parse(json.as_bytes())?, None),
         CardSource::CardUrl(text) => {
             let given = parse_address(text)?;
-            let document = Fetch { net, options, given: &given }.card(&given).await?;
-            (Some(given.clone()), document, Some(given))
+            may_ask(&given)?;
+            let (document, url) = Fetch { net, options, given: &given }.card(&given).await?;
+            (Some(given), document, Some(url))
         }
         CardSource::Address(text) => {
             let given = parse_address(text)?;
+            may_ask(&given)?;
             let (document, url) = discover(&Fetch { net, options, given: &given }).await?;
             (Some(given), document, Some(url))
         }
     };
     let notices = check_signatures(&document, options)?.into_iter().collect();
     let card = read(&document)?;
-    Ok(FoundCard { card, url, given, notices })
+    let security = CardSecurity::of_card(&attache_card::to_v1_0(&document));
+    Ok(FoundCard { card, security, url, given, notices })
 }
 
 /// A card of any form.
 pub(crate) fn read(document: &CardDocument) -> Result<RemoteCard, ClientError> {
-    let card = RemoteCard::from_value(Value::Object(attache_card::to_v1_0(document)));
+    let mut document = attache_card::to_v1_0(document);
+    keep_readable_interfaces(&mut document);
+    let card = RemoteCard::from_value(Value::Object(document));
     card.map_err(|error| ClientError::Malformed {
         what: format!("its card: {}", excerpt(&error.to_string())),
     })
+}
+
+/// Leaves out interfaces without a URL, if others have one.
+fn keep_readable_interfaces(document: &mut CardDocument) {
+    let Some(Value::Array(interfaces)) = document.get_mut("supportedInterfaces") else { return };
+    let is_readable = |interface: &Value| RemoteInterface::deserialize(interface).is_ok();
+    if interfaces.iter().any(is_readable) {
+        interfaces.retain(is_readable);
+    }
 }
 
 fn parse(body: &[u8]) -> Result<CardDocument, ClientError> {
@@ -107,7 +130,7 @@ async fn discover(fetch: &Fetch<'_>) -> Result<(CardDocument, Url), ClientError>
     let mut reason = None;
     for url in &candidates {
         match fetch.card(url).await {
-            Ok(document) => return Ok((document, url.clone())),
+            Ok(found) => return Ok(found),
             // Something else may be here: a page for people, or nothing.
             Err(
                 error @ (ClientError::Status { status: 404 | 405 | 410, .. } | ClientError::Malformed { .. }),
@@ -132,28 +155,29 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    /// Reads a card, from the cache while it is fresh.
-    async fn card(&self, url: &Url) -> Result<CardDocument, ClientError> {
+    /// Reads a card, from the cache while it is fresh, and where it comes from after redirects.
+    async fn card(&self, url: &Url) -> Result<(CardDocument, Url), ClientError> {
         let version = self.options.version.unwrap_or(Version::V1_0);
         let key = format!("{} {url}", version.as_str());
         let known = self.options.cards.get(&key);
         if let Some(known) = known.as_ref().filter(|known| known.is_fresh()) {
-            return Ok(known.document.clone());
+            return Ok((known.document.clone(), known.url.clone()));
         }
         let etag = known.as_ref().and_then(|known| known.etag.as_deref());
-        let response = self.response(url, version, etag).await?;
+        let (response, came_from) = self.response(url, version, etag).await?;
         let header = |name: &str| response.header(name).map(str::to_owned);
         let (etag, control) = (header("etag"), header("cache-control"));
         let document = match (response.status(), known) {
             (304, Some(known)) => known.document,
-            (200, _) => parse(&response.read(MAX_BYTES).await?)?,
+            (200, _) => parse(&self.in_time(response.read(MAX_BYTES)).await?)?,
             (status, _) => {
                 let body = response.read_prefix(4096).await;
                 return Err(ClientError::from_status(status, &body));
             }
         };
-        self.options.cards.keep(&key, document.clone(), etag.as_deref(), control.as_deref());
-        Ok(document)
+        let found = (document, came_from);
+        self.options.cards.keep(&key, found.clone(), etag.as_deref(), control.as_deref());
+        Ok(found)
     }
 
     /// Asks without the credential first: cards are public as a rule, and some servers refuse one that they do not expect.
@@ -162,8 +186,8 @@ impl Fetch<'_> {
         url: &Url,
         version: Version,
         etag: Option<&str>,
-    ) -> Result<HttpResponse, ClientError> {
-        let request = || -> Result<HttpRequest, ClientError> {
+    ) -> Result<(HttpResponse, Url), ClientError> {
+        let request = |url: &Url| -> Result<HttpRequest, ClientError> {
             let request = HttpRequest::get(url.clone())
                 .header("accept", "application/json, application/a2a+json")?
                 .header(version::HEADER_NAME, version.as_str())?;
@@ -172,29 +196,55 @@ impl Fetch<'_> {
                 None => request,
             })
         };
-        let response = self.follow(request()?).await?;
-        let mut named = NamedOrigins(self.options.allowed_origins.clone());
-        named.0.push(Origin::of(self.given));
-        match &self.options.credential {
-            Some(credential) if matches!(response.status(), 401 | 403) && named.contains(url) => {
-                self.follow(credential.add_to(request()?)?).await
+        let (response, end) = self.follow(request(url)?).await?;
+        // Secrets do not go along with a redirect to another origin, so that origin is asked itself.
+        let target = if end.origin() == url.origin() { url } else { &end };
+        let source = self.options.credential.as_deref().filter(|_| self.named().contains(target));
+        match source.filter(|_| is_refused(&response)) {
+            None => Ok((response, end)),
+            Some(source) => {
+                let mut authentication = Authentication::new(source, target, None).await?;
+                loop {
+                    let (response, end) = self.follow(authentication.add_to(request(target)?)?).await?;
+                    if !is_refused(&response) || !authentication.renew().await? {
+                        return Ok((response, end));
+                    }
+                }
             }
-            _ => Ok(response),
         }
     }
 
-    /// Follows redirects within the origin.
-    async fn follow(&self, request: HttpRequest) -> Result<HttpResponse, ClientError> {
-        let end = self.net.get_with_redirects(request, |from, to| from.origin() == to.origin()).await?;
+    /// The origins that the caller named.
+    fn named(&self) -> NamedOrigins {
+        let mut named = NamedOrigins(self.options.allowed_origins.clone());
+        named.0.push(Origin::of(self.given));
+        named
+    }
+
+    /// A card is small, so sending it takes no longer than this.
+    async fn in_time<T>(&self, work: impl Future<Output = Result<T, NetError>>) -> Result<T, ClientError> {
+        let after = self.options.card_timeout;
+        Ok(timeout(after, work).await.map_err(|_| ClientError::Deadline { after })??)
+    }
+
+    /// Follows redirects within the origin, and to origins that the caller named.
+    async fn follow(&self, request: HttpRequest) -> Result<(HttpResponse, Url), ClientError> {
+        let named = self.named();
+        let may = |from: &Url, to: &Url| from.origin() == to.origin() || named.contains(to);
+        let end = self.in_time(self.net.get_with_redirects(request, may)).await?;
         match end.next_url {
-            None => Ok(end.response),
+            None => Ok((end.response, end.url)),
             Some(next) => Err(ClientError::OtherOrigin {
-                what: "a redirect of its card leads",
+                what: "a redirect of its card leads to",
                 named: Origin::of(&next).to_string(),
                 came_from: Origin::of(&end.url).to_string(),
             }),
         }
     }
+}
+
+fn is_refused(response: &HttpResponse) -> bool {
+    matches!(response.status(), 401 | 403)
 }
 
 /// What to tell the caller, if anything.
@@ -220,6 +270,8 @@ fn check_signatures(document: &CardDocument, options: &ClientOptions) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -237,6 +289,20 @@ mod tests {
             let url = format!("https://a.example{exact}");
             assert_eq!(candidates(&Url::parse(&url).unwrap())[0].as_str(), url);
         }
+    }
+
+    #[test]
+    fn an_interface_without_a_url_does_not_spoil_the_others() {
+        let interface =
+            |url: Value| json!({"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+        let card =
+            |interfaces: Value| read(json!({ "supportedInterfaces": interfaces }).as_object().unwrap());
+        let bare = json!({"protocolBinding": "GRPC", "protocolVersion": "1.0"});
+        let found = card(json!([bare, interface(json!(7)), 7, interface(json!("/rpc"))])).unwrap();
+        assert_eq!(found.supported_interfaces.len(), 1);
+        assert_eq!(found.supported_interfaces[0].url, "/rpc");
+        let error = card(json!([bare])).unwrap_err().to_string();
+        assert!(error.contains("missing field `url`"), "{error}");
     }
 
     #[test]

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use attache_credentials::CredentialError;
 use attache_net::NetError;
 use attache_net::sse::EventTooLarge;
 use attache_wire::client::{DecodeError, RemoteError, UnsupportedOperation};
+
+/// The status of gRPC; UNAUTHENTICATED has a variant of its own.
+const GRPC_PERMISSION_DENIED: i64 = 7;
 
 /// Variants differ by what a caller can do. Texts of servers are bounded, but not to be trusted.
 #[derive(Debug, thiserror::Error)]
@@ -20,26 +24,37 @@ pub enum ClientError {
     /// What the card says leads to a place that the caller did not name.
     #[error("{what} {named}, but comes from {came_from}; that is another origin, so it was not followed")]
     OtherOrigin { what: &'static str, named: String, came_from: String },
-    #[error("the card names {named}; a card that comes from nowhere needs its origin allowed")]
+    #[error("the card names {named}; for a card that was not fetched, this origin has to be allowed")]
     UnnamedOrigin { named: String },
     #[error("{what}, and only signed cards are trusted")]
     Unsigned { what: String },
     #[error("the server wants a credential, or another one: {message}")]
     Unauthenticated { message: String },
+    /// There is no credential to send.
+    #[error(transparent)]
+    Credential(#[from] CredentialError),
     /// The agent refused the request.
     #[error("{0}")]
     Refused(RemoteError),
     /// An HTTP status without an A2A error.
     #[error("the server answered with the HTTP status {status}{}", excerpt(text))]
     Status { status: u16, text: String },
-    #[error("what the server sent is no A2A: {what}")]
+    #[error("the server's response is not valid A2A: {what}")]
     Malformed { what: String },
     #[error(transparent)]
     Unsupported(#[from] UnsupportedOperation),
     #[error("the agent offers no interface that is spoken here ({wanted}); it offers {offered}")]
     NoInterface { wanted: String, offered: String },
+    /// The card offers what is spoken here, at an address that is none.
+    #[error("its card names {url} for what is spoken here, and that cannot be called")]
+    UnusableInterface { url: String },
     #[error("the stream broke off and did not come back after {tries} tries: {why}")]
     StreamLost { tries: u32, why: String },
+    /// The agent takes no commands, or not in a way that is understood here.
+    #[error("{why}")]
+    NoCommands { why: String },
+    #[error("the command was not started{}", excerpt(why))]
+    CommandNotStarted { why: String },
     #[error("no response came within {} s", after.as_secs_f32())]
     Deadline { after: Duration },
 }
@@ -74,6 +89,15 @@ impl ClientError {
                 matches!(code, 429 | 502..=504)
                     || matches!(reason.as_deref(), Some("UNAVAILABLE" | "RESOURCE_EXHAUSTED"))
             }
+            _ => false,
+        }
+    }
+
+    /// Another credential may be accepted.
+    pub fn is_refused_credential(&self) -> bool {
+        match self {
+            Self::Unauthenticated { .. } | Self::Status { status: 401 | 403, .. } => true,
+            Self::Refused(RemoteError { code, .. }) => matches!(*code, 403 | GRPC_PERMISSION_DENIED),
             _ => false,
         }
     }

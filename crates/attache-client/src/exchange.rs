@@ -1,5 +1,6 @@
 //! One request and its response, in each binding.
 
+use attache_credentials::CardSecurity;
 use attache_domain::{Binding, Operation};
 use attache_net::sse::SseParser;
 use attache_net::{HttpClient, HttpRequest, HttpResponse};
@@ -7,6 +8,7 @@ use attache_wire::client::Protocol;
 use attache_wire::{extensions, replay, version};
 use tokio::time::timeout;
 
+use crate::authentication::Authentication;
 use crate::endpoint::Endpoint;
 use crate::grpc::{self, FrameParser};
 use crate::{ClientError, ClientOptions, StreamEvent};
@@ -17,6 +19,8 @@ pub(crate) struct Exchange {
     pub(crate) options: ClientOptions,
     /// The header that activates extensions.
     pub(crate) extensions: String,
+    /// What the card says about authentication.
+    pub(crate) security: CardSecurity,
 }
 
 /// A stream of events as it comes.
@@ -57,10 +61,20 @@ impl Exchange {
         request: HttpRequest,
     ) -> Result<(u16, Vec<u8>), ClientError> {
         let calling = async {
-            let response = self.send(endpoint, request, None).await?;
-            match endpoint.protocol.binding() {
-                Binding::Grpc => self.read_grpc(response, endpoint.protocol).await,
-                Binding::JsonRpc | Binding::HttpJson => self.read(response).await,
+            let mut authentication = self.authentication(endpoint).await?;
+            loop {
+                let response = self.send(endpoint, authentication.add_to(request.clone())?, None).await?;
+                let result = match endpoint.protocol.binding() {
+                    Binding::Grpc => self.read_grpc(response, endpoint.protocol).await,
+                    Binding::JsonRpc | Binding::HttpJson => self.read(response).await,
+                };
+                let is_refused = match &result {
+                    Ok((status, _)) => matches!(status, 401 | 403),
+                    Err(error) => error.is_refused_credential(),
+                };
+                if !is_refused || !authentication.renew().await? {
+                    return result;
+                }
             }
         };
         match self.options.deadline {
@@ -75,10 +89,32 @@ impl Exchange {
         operation: &Operation,
         after: Option<&str>,
     ) -> Result<OpenStream, ClientError> {
-        let protocol = endpoint.protocol;
-        let request = endpoint.request(operation)?;
+        let mut request = endpoint.request(operation)?;
+        if endpoint.protocol.binding() != Binding::Grpc {
+            request = request.header("accept", "text/event-stream")?;
+        }
+        let mut authentication = self.authentication(endpoint).await?;
+        loop {
+            let response = self.send(endpoint, authentication.add_to(request.clone())?, after).await?;
+            let is_refused = matches!(response.status(), 401 | 403);
+            match self.read_stream(endpoint.protocol, response).await {
+                Err(error) if is_refused || error.is_refused_credential() => {
+                    if !authentication.renew().await? {
+                        return Err(error);
+                    }
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// The stream in a response, unless it is a refusal.
+    async fn read_stream(
+        &self,
+        protocol: Protocol,
+        mut response: HttpResponse,
+    ) -> Result<OpenStream, ClientError> {
         if protocol.binding() == Binding::Grpc {
-            let response = self.send(endpoint, request, after).await?;
             // A refusal may be all that comes: a head without a body.
             if !grpc::is_grpc(&response) || response.header("grpc-status").is_some() {
                 grpc::end_of_call(&response, protocol)?;
@@ -86,7 +122,6 @@ impl Exchange {
             let parser = StreamParser::Grpc(FrameParser::new(self.options.max_event_bytes));
             return Ok(OpenStream { protocol, response, parser });
         }
-        let mut response = self.send(endpoint, request.header("accept", "text/event-stream")?, after).await?;
         let is_stream =
             response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         if response.status() == 200 && is_stream {
@@ -138,10 +173,14 @@ impl Exchange {
             };
             request = request.header(name, after)?;
         }
-        if let Some(credential) = self.options.credential.as_ref().filter(|_| endpoint.sends_credential) {
-            request = credential.add_to(request)?;
-        }
         Ok(self.net.send(request).await?)
+    }
+
+    async fn authentication<'a>(&'a self, endpoint: &'a Endpoint) -> Result<Authentication<'a>, ClientError> {
+        match self.options.credential.as_deref().filter(|_| endpoint.sends_credential) {
+            Some(source) => Authentication::new(source, &endpoint.url, Some(&self.security)).await,
+            None => Ok(Authentication::none()),
+        }
     }
 
     async fn read(&self, response: HttpResponse) -> Result<(u16, Vec<u8>), ClientError> {

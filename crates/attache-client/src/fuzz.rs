@@ -2,6 +2,7 @@
 //!
 //! Called by this crate's tests and by the targets in the folder `fuzz`.
 
+use attache_credentials::CardSecurity;
 use attache_domain::Binding;
 use attache_net::Url;
 use attache_wire::Version;
@@ -17,7 +18,13 @@ pub fn answers(text: &[u8]) {
         && let Ok(card) = discovery::read(&document)
     {
         let url = Url::parse("https://a.example/.well-known/agent-card.json").ok();
-        let found = FoundCard { card, given: url.clone(), url, notices: Vec::new() };
+        let found = FoundCard {
+            card,
+            security: CardSecurity::of_card(&document),
+            given: url.clone(),
+            url,
+            notices: Vec::new(),
+        };
         let _ = choose(&found, &ClientOptions::default());
     }
     for version in Version::ALL {

@@ -22,10 +22,11 @@
 //!
 //! `examples/clients/rust/develop.rs` is a whole client: it shows an agent's work and answers its questions.
 
+mod authentication;
 mod card_cache;
 mod choice;
 mod client;
-mod credential;
+mod commands;
 mod discovery;
 mod endpoint;
 mod error;
@@ -38,22 +39,25 @@ mod origin;
 mod outgoing;
 mod stream;
 
+pub use attache_credentials::{
+    CardSecurity, Credential, CredentialError, CredentialRequest, CredentialSource, FixedCredential,
+};
 pub use attache_domain::{
     Artifact, Base64, Binding, ListTasks, Message, Metadata, Part, PartContent, PushAuthentication,
     PushConfig, Role, TaskState,
 };
 pub use attache_wire::Version;
 pub use attache_wire::client::{
-    ArtifactUpdate, CallError, CallOutput, CallStatus, DevelopmentEvent, FileDiff, OfferedExtension,
-    OpenCall, Protocol, RemoteCapabilities, RemoteCard, RemoteGap, RemoteInterface, RemotePushConfig,
-    RemotePushConfigPage, RemoteSkill, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent,
-    ToolCall, approval_in, artifact_text, state_name,
+    ArtifactUpdate, AskedCall, CallError, CallNews, CallOutput, CallStatus, CommandExecution, CommandStatus,
+    DevelopmentEvent, DevelopmentToolOffer, FileDiff, OfferedExtension, OpenCall, Protocol,
+    RemoteCapabilities, RemoteCard, RemoteCommand, RemoteCommandArgument, RemoteGap, RemoteInterface,
+    RemotePushConfig, RemotePushConfigPage, RemoteSkill, RemoteStatus, RemoteTask, RemoteTaskPage,
+    StatusUpdate, StreamEvent, ToolCall, approval_in, artifact_text, state_name,
 };
 pub use attache_wire::devtool::URI as DEVELOPMENT_TOOL;
 pub use attache_wire::replay::URI as REPLAY;
 pub use card_cache::CardCache;
 pub use client::Client;
-pub use credential::Credential;
 pub use discovery::CardSource;
 pub use error::ClientError;
 pub use options::{ClientOptions, InterfaceHost, SignatureCheck, SignaturePolicy};

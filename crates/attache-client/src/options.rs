@@ -1,18 +1,22 @@
 //! How to reach an agent.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache_card::KeySet;
+use attache_credentials::CredentialSource;
 use attache_domain::Binding;
 use attache_net::HttpClientOptions;
 use attache_wire::Version;
 use jiff::Timestamp;
 
-use crate::{CardCache, Credential, Origin};
+use crate::{CardCache, Origin};
 
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    pub credential: Option<Credential>,
+    /// Used for the origins that the caller names, over https or to this machine; nowhere else, whatever a card or a
+    /// redirect says. A credential that is refused is got anew, at most twice for a request.
+    pub credential: Option<Arc<dyn CredentialSource>>,
     /// URIs of the extensions to activate with every request. An agent ignores those that it does not know;
     /// [`RemoteCard::extension`](crate::RemoteCard::extension) tells which ones it offers.
     pub extensions: Vec<String>,
@@ -32,6 +36,8 @@ pub struct ClientOptions {
     pub max_event_bytes: usize,
     /// How often in a row a stream reconnects after a cut; the delays grow up to three seconds.
     pub max_retries: u32,
+    /// The longest time for a card: a server that sends it slowly, or never to its end, is given up.
+    pub card_timeout: Duration,
     /// The longest time for one call and its response. Streams have no such limit.
     pub deadline: Option<Duration>,
     pub net: HttpClientOptions,
@@ -51,6 +57,7 @@ impl Default for ClientOptions {
             max_response_bytes: 64 << 20,
             max_event_bytes: 16 << 20,
             max_retries: 40,
+            card_timeout: Duration::from_secs(30),
             deadline: None,
             net: HttpClientOptions::default(),
         }

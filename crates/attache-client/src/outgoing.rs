@@ -1,8 +1,8 @@
 //! A message to an agent.
 
 use attache_domain::{
-    Message, MessageAnswers, MessageId, Metadata, Part, Role, SendConfiguration, SendMessage, SendOptions,
-    TaskId,
+    CommandCall, Message, MessageAnswers, MessageId, Metadata, Part, Role, SendConfiguration, SendMessage,
+    SendOptions, TaskId,
 };
 use serde_json::Value;
 
@@ -41,6 +41,14 @@ impl OutgoingMessage {
                 options: SendOptions::default(),
             },
         }
+    }
+
+    /// A command of the development-tool extension, such as `memory`, `add` with everything after it as `arguments`.
+    pub fn command(id: impl Into<String>, path: Vec<String>, arguments: impl Into<String>) -> Self {
+        let command = CommandCall { path, arguments: arguments.into() };
+        let mut message = Self::text(id, command.line());
+        message.send.message.command = Some(Box::new(command));
+        message
     }
 
     /// Sends the message to a task.

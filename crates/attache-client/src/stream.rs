@@ -2,21 +2,25 @@
 //!
 //! When it is cut, or ends although its task goes on, the stream subscribes to the task again after the last event
 //! it has seen. An agent that numbers its events, as attache does, then repeats and omits nothing, or says that
-//! something is missing ([`StreamEvent::gap`]); any other agent starts again with the task as it is. Where an agent
-//! refuses the subscription, the task is fetched until it settles. A message is sent again only to an agent that
-//! recognises it.
+//! something is missing ([`StreamEvent::gap`]); any other agent starts again with the current task. Where an agent
+//! refuses the subscription, or ends it again and again with nothing new, the task is fetched until it settles. The
+//! delays grow whatever the agent sends. A message is sent again only to an agent that recognises it.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use attache_domain::{Operation, SendMessage, TaskId};
+use tokio::time::Instant;
 
 use crate::exchange::{OpenStream, ReceivedEvent};
-use crate::{Client, ClientError, RemoteTask, StreamEvent};
+use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
 /// Between the first two looks at a task that cannot be subscribed to; it doubles up to the longest delay.
 const INITIAL_POLL_DELAY: Duration = Duration::from_millis(100);
+/// An agent that does not number its events, and whose subscriptions bring nothing new so often in a row, is polled.
+const MAX_IDLE_SUBSCRIPTIONS: u32 = 3;
 
 #[derive(Debug)]
 pub struct EventStream {
@@ -33,7 +37,17 @@ pub struct EventStream {
     /// It was opened for a known task, and nothing came of it yet.
     is_subscription: bool,
     failures: u32,
+    /// Connections in a row that ended soon, whatever they brought.
+    short_connections: u32,
+    /// Connections in a row that ended after nothing new.
+    idle_connections: u32,
+    /// The connection has brought something new.
+    brought_news: bool,
+    opened_at: Instant,
     poll_delay: Duration,
+    /// The task as an agent without event ids showed it last, to tell what is new.
+    known: Option<Box<RemoteTask>>,
+    known_status: Option<Box<RemoteStatus>>,
     /// Why the last connection ended.
     last_error: String,
 }
@@ -67,7 +81,13 @@ impl EventStream {
             settled: false,
             reconnected: false,
             failures: 0,
+            short_connections: 0,
+            idle_connections: 0,
+            brought_news: false,
+            opened_at: Instant::now(),
             poll_delay: INITIAL_POLL_DELAY,
+            known: None,
+            known_status: None,
             last_error: String::new(),
         }
     }
@@ -82,6 +102,11 @@ impl EventStream {
         Self::from_source(client, EventSource::Cut).repeating(send)
     }
 
+    /// Begins with a task that was followed before.
+    pub(crate) fn following(client: Client, task: TaskId, last_id: Option<String>) -> Self {
+        Self { task: Some(task), last_id, ..Self::from_source(client, EventSource::Cut) }
+    }
+
     fn from_source(client: Client, source: EventSource) -> Self {
         Self {
             client,
@@ -93,14 +118,20 @@ impl EventStream {
             settled: false,
             reconnected: false,
             failures: 0,
+            short_connections: 0,
+            idle_connections: 0,
+            brought_news: false,
+            opened_at: Instant::now(),
             poll_delay: INITIAL_POLL_DELAY,
+            known: None,
+            known_status: None,
             last_error: "no response came".into(),
         }
     }
 
     /// The message may be sent again while nothing came back, if the agent recognises it.
     pub(crate) fn repeating(mut self, send: SendMessage) -> Self {
-        self.unanswered = self.client.can_repeat_sends().then(|| Box::new(send));
+        self.unanswered = self.client.recognises_messages().then(|| Box::new(send));
         self
     }
 
@@ -169,6 +200,11 @@ impl EventStream {
         }
         tracing::debug!(why, "a stream was cut");
         self.source = EventSource::Cut;
+        match self.opened_at.elapsed() < MAX_RETRY_DELAY {
+            true => self.short_connections += 1,
+            false => self.short_connections = 0,
+        }
+        self.idle_connections = if self.brought_news { 0 } else { self.idle_connections + 1 };
         if self.task.is_none() && self.unanswered.is_none() {
             return Err(ClientError::StreamLost { tries: 0, why: format!("before its first event: {why}") });
         }
@@ -180,15 +216,22 @@ impl EventStream {
         if self.failures >= self.client.options().max_retries {
             return self.last_look().await;
         }
-        let delay = INITIAL_RETRY_DELAY.saturating_mul(1 << self.failures.min(10)).min(MAX_RETRY_DELAY);
+        let is_idle = self.idle_connections >= MAX_IDLE_SUBSCRIPTIONS;
+        if is_idle && self.last_id.is_none() && self.task.is_some() {
+            self.source = EventSource::Polled(self.known.clone());
+            return Ok(());
+        }
+        let step = self.failures.max(self.short_connections.saturating_sub(1)).min(10);
         // Reset by the next new event only: a server may accept the call and cut it again.
         self.failures += 1;
-        tokio::time::sleep(delay).await;
+        tokio::time::sleep(jittered(INITIAL_RETRY_DELAY.saturating_mul(1 << step).min(MAX_RETRY_DELAY)))
+            .await;
         let opened = match (&self.task, &self.unanswered) {
             (Some(task), _) => self.client.resubscribe(task, self.last_id.as_deref()).await,
             (None, Some(send)) => {
                 let again = Operation::Stream(SendMessage::clone(send));
-                self.client.open_stream(&again, Some(BEGINNING)).await
+                let after = self.client.replays_events().then_some(BEGINNING);
+                self.client.open_stream(&again, after).await
             }
             (None, None) => {
                 Err(ClientError::StreamLost { tries: self.failures, why: self.last_error.clone() })
@@ -197,7 +240,9 @@ impl EventStream {
         match opened {
             Ok(open) => {
                 self.source = EventSource::Open(Box::new(open));
-                self.reconnected = self.last_id.is_some();
+                self.opened_at = Instant::now();
+                self.brought_news = false;
+                self.reconnected = true;
                 self.is_subscription = self.task.is_some();
             }
             Err(error) if error.is_transient() => self.last_error = error.to_string(),
@@ -211,7 +256,7 @@ impl EventStream {
         Ok(())
     }
 
-    /// The stream does not come back, but the task may have ended.
+    /// The stream does not come back, but the task may have ended, or can be fetched from now on.
     async fn last_look(&mut self) -> Result<(), ClientError> {
         let lost =
             ClientError::StreamLost { tries: self.failures, why: std::mem::take(&mut self.last_error) };
@@ -221,7 +266,12 @@ impl EventStream {
                 self.source = EventSource::First(Box::new(StreamEvent::Task(Box::new(task))));
                 Ok(())
             }
-            _ => Err(lost),
+            Ok(_) => {
+                self.failures = 0;
+                self.source = EventSource::Polled(None);
+                Ok(())
+            }
+            Err(_) => Err(lost),
         }
     }
 
@@ -233,7 +283,7 @@ impl EventStream {
             return Ok(None);
         };
         if known.is_some() {
-            tokio::time::sleep(self.poll_delay).await;
+            tokio::time::sleep(jittered(self.poll_delay)).await;
             self.poll_delay = self.poll_delay.saturating_mul(2).min(MAX_RETRY_DELAY);
         }
         let task = match self.client.get(id.as_str(), None).await {
@@ -247,7 +297,8 @@ impl EventStream {
         };
         self.failures = 0;
         let is_new = known.as_ref() != Some(&task);
-        if is_new {
+        // A new time alone is no reason to ask more often.
+        if known.as_ref().is_none_or(|known| !is_same_task(known, &task)) {
             self.poll_delay = INITIAL_POLL_DELAY;
         }
         let settled = task.status.is_terminal() || task.status.is_interrupted();
@@ -260,8 +311,13 @@ impl EventStream {
     fn accept(&mut self, received: ReceivedEvent) -> Option<StreamEvent> {
         let ReceivedEvent { event, id } = received;
         let reconnected = std::mem::take(&mut self.reconnected);
-        let is_repeated = reconnected && id.is_some() && id == self.last_id;
-        if id.is_some() {
+        let has_new_id = id.is_some() && id != self.last_id;
+        let is_repeated = match &id {
+            Some(_) => reconnected && !has_new_id,
+            None => self.is_known(&event),
+        };
+        let has_id = id.is_some();
+        if has_id {
             self.last_id = id;
         }
         self.unanswered = None;
@@ -271,14 +327,54 @@ impl EventStream {
         }
         if let Some(status) = event.status() {
             self.settled = status.is_terminal() || status.is_interrupted();
+            self.known_status = (!has_id).then(|| Box::new(status.clone()));
+        }
+        if let StreamEvent::Task(task) = &event {
+            self.known = (!has_id).then(|| task.clone());
         }
         self.settled |= matches!(event, StreamEvent::Message(_));
-        if is_repeated && matches!(event, StreamEvent::Task(_)) {
+        if has_new_id {
+            self.short_connections = 0;
+        }
+        if !is_repeated {
+            self.failures = 0;
+            self.brought_news = true;
+        }
+        // What a subscription begins with.
+        if reconnected && is_repeated && matches!(event, StreamEvent::Task(_)) {
             return None;
         }
-        self.failures = 0;
         Some(event)
     }
+
+    /// An event without an id tells nothing but a new time.
+    fn is_known(&self, event: &StreamEvent) -> bool {
+        match event {
+            StreamEvent::Task(task) => self.known.as_ref().is_some_and(|known| is_same_task(known, task)),
+            StreamEvent::StatusUpdate(update) => {
+                let same = |known: &RemoteStatus| is_same_status(known, &update.status);
+                self.known_status.as_deref().is_some_and(same) && update.development().is_none()
+            }
+            StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => false,
+        }
+    }
+}
+
+/// Whether two looks at a task show the same, but for the time.
+fn is_same_task(one: &RemoteTask, other: &RemoteTask) -> bool {
+    is_same_status(&one.status, &other.status)
+        && (&one.artifacts, &one.history, &one.metadata)
+            == (&other.artifacts, &other.history, &other.metadata)
+}
+
+fn is_same_status(one: &RemoteStatus, other: &RemoteStatus) -> bool {
+    (one.state, &one.message) == (other.state, &other.message)
+}
+
+/// A delay from three quarters of `delay` up to all of it, so that clients that were cut together do not return together.
+fn jittered(delay: Duration) -> Duration {
+    let random = RandomState::new().build_hasher().finish();
+    delay.mul_f64(0.75 + (random >> 32) as f64 / f64::from(u32::MAX) / 4.0)
 }
 
 /// The cursor before the first event, with which an agent takes a message for one that it has received.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use attache_domain::{AnswerLocation, Fault};
+use attache_domain::{AnswerLocation, Fault, SendMessage};
 use attache_session::SessionService;
 use attache_wire::Version;
 use http::Method;
@@ -44,6 +44,13 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// The endpoint of one session has no other task: a message that names none goes to the session.
+    pub(crate) fn address_to_session(&self, send: &mut SendMessage) {
+        if send.message.task.is_none() {
+            send.message.task.clone_from(&self.options.live_session);
+        }
+    }
+
     pub(crate) fn new(
         session: Arc<SessionService>,
         options: ServerOptions,

@@ -28,19 +28,19 @@ impl ExecutedCommand {
                 let response = CommandResponse { task: String::new(), status, message };
                 Self { started: None, open_call: None, response }
             }
-            CommandOutcome::Started { started, standing } => {
+            CommandOutcome::Started { started, status } => {
                 let task = started.view.task.to_string();
-                let (status, message) = match standing {
+                let (status, message) = match status {
                     CommandStatus::Running => (ExecutionStatus::Started, ""),
                     CommandStatus::Queued => {
                         (ExecutionStatus::Started, "the command is queued: it runs when the task is at rest")
                     }
                     CommandStatus::AsksForShell => {
-                        let message = "the command waits for somebody to agree to what it would run";
+                        let message = "the command waits for approval of what it would run";
                         (ExecutionStatus::AwaitingShellConfirmation, message)
                     }
                     CommandStatus::AsksForAction => {
-                        let message = "the command waits for somebody to agree to what it would do";
+                        let message = "the command waits for approval of what it would do";
                         (ExecutionStatus::AwaitingActionConfirmation, message)
                     }
                 };

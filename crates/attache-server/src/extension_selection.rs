@@ -1,7 +1,7 @@
 //! Which extensions a request activates, and the dialect of its response.
 
 use attache_domain::{AnswerLocation, DuplicateRule, Fault, Interface, SendMessage, SendOptions, TaskView};
-use attache_wire::devtool::{self, Profile};
+use attache_wire::devtool::{self, Dialect};
 use attache_wire::{Version, extensions};
 use http::{HeaderMap, HeaderValue, header};
 
@@ -19,9 +19,9 @@ pub(crate) struct ExtensionSelection {
     /// The header is present, even if empty.
     listed: bool,
     /// The dialect that the content of the message shows.
-    recognized: Option<Profile>,
+    recognized: Option<Dialect>,
     /// For a client that shows no dialect.
-    default: Profile,
+    default: Dialect,
     client: Option<String>,
 }
 
@@ -37,20 +37,20 @@ impl ExtensionSelection {
         uris.retain(|uri| declared.iter().any(|extension| covers(&extension.uri, uri)));
         // Clients of 1.0 are newer than the extension, so those that speak it say so.
         let default = match version {
-            Version::V0_3 => app.options.default_profile,
-            Version::V1_0 => Profile::Plain,
+            Version::V0_3 => app.options.default_dialect,
+            Version::V1_0 => Dialect::Plain,
         };
         Self { uris, listed: lines().next().is_some(), recognized: None, default, client }
     }
 
-    pub(crate) fn set_recognized_profile(&mut self, profile: Option<Profile>) {
-        self.recognized = profile;
+    pub(crate) fn set_recognized_dialect(&mut self, dialect: Option<Dialect>) {
+        self.recognized = dialect;
     }
 
     /// Refuses when the card requires an extension that was not activated.
     pub(crate) fn check(&self, app: &App) -> Result<(), Fault> {
         let required = app.options.card.capabilities.extensions.iter().filter(|extension| extension.required);
-        let speaks = |uri: &str| self.opening_profile() != Profile::Plain && devtool::is_devtool_uri(uri);
+        let speaks = |uri: &str| self.opening_dialect() != Dialect::Plain && devtool::is_devtool_uri(uri);
         let is_there = |uri: &str| self.uris.iter().any(|given| covers(uri, given)) || speaks(uri);
         match required.into_iter().find(|extension| !is_there(&extension.uri)) {
             Some(missing) => Err(Fault::ExtensionRequired { uri: missing.uri.clone() }),
@@ -60,23 +60,23 @@ impl ExtensionSelection {
 
     /// The dialect that the client shows; none when it shows none. A client that lists extensions without this one speaks
     /// plain A2A.
-    pub(crate) fn profile(&self) -> Option<Profile> {
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
         if self.uris.iter().any(|uri| devtool::is_devtool_uri(uri)) {
-            return Some(Profile::Developer);
+            return Some(Dialect::Developer);
         }
-        self.recognized.or(self.listed.then_some(Profile::Plain))
+        self.recognized.or(self.listed.then_some(Dialect::Plain))
     }
 
-    /// The profile for a task that the client opens, and for a list of tasks.
-    pub(crate) fn opening_profile(&self) -> Profile {
-        self.profile().unwrap_or(self.default)
+    /// The dialect for a task that the client opens, and for a list of tasks.
+    pub(crate) fn opening_dialect(&self) -> Dialect {
+        self.dialect().unwrap_or(self.default)
     }
 
-    /// The profile in which a task is shown. A client that shows none gets that of the task's opener, and otherwise the
+    /// The dialect in which a task is shown. A client that shows none gets that of the task's opener, and otherwise the
     /// operator's default.
-    pub(crate) fn profile_for(&self, view: &TaskView) -> Profile {
-        self.profile().unwrap_or_else(|| match Profile::from_ending(view.progress.ending) {
-            Profile::Plain => self.default,
+    pub(crate) fn dialect_for(&self, view: &TaskView) -> Dialect {
+        self.dialect().unwrap_or_else(|| match Dialect::from_ending(view.progress.ending) {
+            Dialect::Plain => self.default,
             opened => opened,
         })
     }
@@ -90,22 +90,22 @@ impl ExtensionSelection {
         origin: RequestOrigin,
         interface: Interface,
     ) {
-        let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
-        let profile = self.profile().or(default);
-        let answer = match profile {
-            None | Some(Profile::Plain) => origin.answer_place,
-            Some(Profile::Developer | Profile::Gemini | Profile::Live | Profile::RestApi) => {
+        let default = Some(self.default).filter(|dialect| *dialect != Dialect::Plain);
+        let dialect = self.dialect().or(default);
+        let answer = match dialect {
+            None | Some(Dialect::Plain) => origin.answer_place,
+            Some(Dialect::Developer | Dialect::Gemini | Dialect::Live | Dialect::RestApi) => {
                 AnswerLocation::Artifact
             }
         };
-        let ending = profile.map(Profile::ending);
-        let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
+        let ending = dialect.map(Dialect::ending);
+        let duplicate_rule = match self.is_active(extensions::IDEMPOTENT_SEND) {
             true => DuplicateRule::Id,
             false => DuplicateRule::IdAndContent,
         };
         send.options = SendOptions {
             ending,
-            duplicate_rule: sameness,
+            duplicate_rule,
             resumes: false,
             client: self.client.clone(),
             interface: Some(interface),
@@ -121,7 +121,7 @@ impl ExtensionSelection {
 
     /// Confirms the active extensions in a header.
     pub(crate) fn confirm(&self, version: Version, response: &mut Response) {
-        let by_sign = self.recognized == Some(Profile::Developer) && self.uris.is_empty();
+        let by_sign = self.recognized == Some(Dialect::Developer) && self.uris.is_empty();
         let confirmed = if by_sign { devtool::URI.to_owned() } else { self.uris.join(", ") };
         if let Ok(value) = HeaderValue::from_str(&confirmed)
             && !confirmed.is_empty()

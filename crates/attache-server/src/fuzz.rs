@@ -120,6 +120,7 @@ mod tests {
         b"\x01\x88\0\0\0\0{\"text\":",
         b"\x80\x84\0\0\0\0\"a\"}",
         b"\x89\x80\0\0\0\0",
+        b"\x81\xe5\0\0\0\0{\"jsonrpc\":\"2.0\",\"method\":\"tools/register\",\"params\":{\"mcpServers\":{\"a\":{\"url\":\"http://127.0.0.1/\"}}}}",
         b"grpc-timeout: 1S",
         b"grpc-encoding: gzip",
         b"\n",

@@ -8,9 +8,9 @@ use attache_domain::{
 };
 use attache_session::{AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, SendReply};
 use attache_wire::devtool::setting_names::name_setting;
-use attache_wire::devtool::{Profile, gemini_routes};
+use attache_wire::devtool::{Dialect, gemini_routes};
 use attache_wire::jsonrpc::RequestId;
-use attache_wire::{Dialect, Encoder, Encoding, Version, json};
+use attache_wire::{Encoder, Encoding, JsonForm, Version, json};
 use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
@@ -70,7 +70,7 @@ pub(crate) async fn handle(
         GeminiRoute::Metadata(task) => metadata(app, &scope, task).await,
         GeminiRoute::Commands => commands(app, &scope).await,
         GeminiRoute::Execute => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => execute_command(app, &scope, origin, &bytes).await,
+            Ok(bytes) => handle_command(app, &scope, origin, &bytes).await,
             Err(fault) => Err(fault),
         },
     };
@@ -125,7 +125,7 @@ async fn is_followed(app: &App, scope: &Scope, send: &SendMessage) -> Result<boo
     Ok(CommandSpec::find(&specs, &call.path).is_some_and(|spec| spec.is_followed))
 }
 
-async fn execute_command(
+async fn handle_command(
     app: &Arc<App>,
     scope: &Scope,
     origin: RequestOrigin,
@@ -137,9 +137,10 @@ async fn execute_command(
         Err(what) => return Ok(error_response(400, &what)),
     };
     origin.caller.may_ask(OperationKind::Execute)?;
+    app.address_to_session(&mut send);
     app.guard.sign(origin.caller, &mut send.options);
     let is_followed = is_followed(app, scope, &send).await?;
-    send.options.ending = is_followed.then(|| Profile::Gemini.ending());
+    send.options.ending = is_followed.then(|| Dialect::Gemini.ending());
     let open_call = app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any)?;
     let started = match app.session.run_command(scope, send).await? {
         CommandOutcome::Refused(CommandRefusal::Unknown(why)) => {
@@ -148,16 +149,16 @@ async fn execute_command(
         CommandOutcome::Refused(CommandRefusal::BadArguments(why)) => return Ok(error_response(400, &why)),
         CommandOutcome::Started { started, .. } => started,
     };
-    let command = started.view.history.first().and_then(|message| message.command.as_deref().cloned());
+    let command = started.view.history.iter().rev().find_map(|message| message.command.as_deref().cloned());
     let Some(command) = command else { return Err(Fault::Internal) };
     if is_followed {
         let id = RequestId::Text(started.view.task.to_string());
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
-        let shape = shape(None, Profile::Gemini);
+        let shape = shape(None, Dialect::Gemini);
         let (open_call, subscription) = (Some(open_call), app.session.follow(started));
         let start =
             StreamStart { open_call, subscription, shape, first: StreamOpening::Task, resumes: false };
-        let encoder = Encoder { encoding: Encoding::Json(Dialect::V0_3Rpc), epoch: None };
+        let encoder = Encoder { encoding: Encoding::Json(JsonForm::V0_3Rpc), epoch: None };
         return Ok(framing.stream(app, encoder, start));
     }
     match app.session.settle(started).await? {

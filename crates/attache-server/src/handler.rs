@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{Fault, OperationKind};
 use attache_session::RenderedTask;
-use attache_wire::devtool::{Profile, rest_api};
+use attache_wire::devtool::{Dialect, rest_api};
 use attache_wire::encode::TaskShape;
 use attache_wire::{DecodedOperation, Encoder, Encoding, replay};
 use http::header;
@@ -112,9 +112,9 @@ fn encode(
     let start = framing.open(&mut out);
     match outcome {
         OperationOutcome::Stream(start) => return Ok(framing.clone().stream(app, encoder, start)),
-        OperationOutcome::Executed { command, profile } => {
+        OperationOutcome::Executed { command, dialect } => {
             if framing.has_events() && request.accepts_events() {
-                return command_events(app, framing, encoder, command, profile);
+                return command_events(app, framing, encoder, command, dialect);
             }
             command.response.write(&encoder, &mut out).map_err(not_encodable)?;
         }
@@ -170,7 +170,7 @@ fn encode(
 /// From the task's cache where the client wants all of it and no cursors.
 fn write_rendered(encoder: &Encoder, task: &RenderedTask, shape: TaskShape, out: &mut Vec<u8>) {
     match (shape.history_length, &encoder.epoch) {
-        (None, None) => task.write_whole(encoder.index(shape.profile), out, |view, out| {
+        (None, None) => task.write_whole(encoder.index(shape.dialect), out, |view, out| {
             encoder.write_task(view, shape, out);
         }),
         _ => encoder.write_task(&task.view, shape, out),
@@ -183,17 +183,17 @@ fn command_events(
     framing: &Framing,
     encoder: Encoder,
     command: ExecutedCommand,
-    profile: Option<Profile>,
+    dialect: Option<Dialect>,
 ) -> Result<Response, Fault> {
     let mut payload = Vec::new();
     command.response.write(&encoder, &mut payload).map_err(not_encodable)?;
     let Some(started) = command.started else { return Ok(sse::single_event(framing, &payload)) };
     let subscription = app.session.follow(started);
-    let profile = profile.unwrap_or_else(|| Profile::from_ending(subscription.view.progress.ending));
+    let dialect = dialect.unwrap_or_else(|| Dialect::from_ending(subscription.view.progress.ending));
     let start = StreamStart {
         open_call: command.open_call,
         subscription,
-        shape: shape(None, profile),
+        shape: shape(None, dialect),
         first: StreamOpening::Task,
         resumes: false,
     };

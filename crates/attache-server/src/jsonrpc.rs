@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::{AnswerLocation, Fault, OperationKind};
-use attache_wire::devtool::{Profile, commands};
+use attache_wire::devtool::{Dialect, commands};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{
     DecodeOptions, Encoding, MessageTask, PartKinds, Version, decode_with, omits_part_kinds, version,
@@ -73,8 +73,8 @@ async fn answer(
         let fault = requested.err().unwrap_or(Fault::MethodNotFound { method });
         return rpc_fault(version, &id, &fault);
     };
-    let dialect = jsonrpc::dialect(spoken);
-    let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(dialect));
+    let json_form = jsonrpc::json_form(spoken);
+    let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(json_form));
     let infers_kinds = head.uri.path() == A2A_PATH;
     let is_mixed = !infers_kinds && spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
     let sent_form = if is_mixed { SentForm::Wrapped } else { SentForm::OfVersion };
@@ -86,7 +86,7 @@ async fn answer(
         return request.refusal(&fault);
     }
     let options = decode_options(app, infers_kinds || is_mixed);
-    handler::handle(app, request, || decode_with(dialect, kind, params, options)).await
+    handler::handle(app, request, || decode_with(json_form, kind, params, options)).await
 }
 
 /// Some clients send the method of 0.3 with the parts of 1.0, and read the answer in the envelope of 1.0. The interface for
@@ -100,9 +100,9 @@ fn mixes_versions(origin: RequestOrigin, kind: OperationKind, params: Option<&Va
 fn decode_options(app: &App, infers_kinds: bool) -> DecodeOptions {
     DecodeOptions {
         part_kinds: if infers_kinds { PartKinds::Inferred } else { PartKinds::Required },
-        message_task: match app.options.default_profile {
-            Profile::Gemini => MessageTask::AlsoInParams,
-            Profile::Plain | Profile::Developer | Profile::Live | Profile::RestApi => MessageTask::InMessage,
+        message_task: match app.options.default_dialect {
+            Dialect::Gemini => MessageTask::AlsoInParams,
+            Dialect::Plain | Dialect::Developer | Dialect::Live | Dialect::RestApi => MessageTask::InMessage,
         },
     }
 }

@@ -5,6 +5,7 @@
 
 mod app;
 mod auth;
+mod bind;
 mod body;
 mod card;
 mod command_response;
@@ -26,6 +27,8 @@ mod keyed_counts;
 mod large_bodies;
 mod last_event_id;
 mod listen;
+mod live_answers;
+mod live_news;
 mod live_routes;
 mod live_socket;
 mod live_tools;
@@ -45,6 +48,7 @@ mod service;
 mod sse;
 mod task_stream;
 
+pub use bind::{BindError, bind};
 pub use console_log::{ConsoleLevel, ConsoleLine, ConsoleLog};
 pub use listen::{Server, ServerHandle};
 pub use options::{BodyBudget, ClientToken, Limits, ServerOptions, SignedCard, SignedDocuments};

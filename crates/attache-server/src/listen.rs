@@ -138,13 +138,13 @@ impl Server {
                         connection.await
                     }
                     () = slot.end.cancelled() => return,
-                    tired = watch.closed() => {
-                        tracing::debug!(?tired, "a connection is closed");
-                        app.metrics.count_connection_end(match tired {
+                    reason = watch.closed() => {
+                        tracing::debug!(?reason, "a connection is closed");
+                        app.metrics.count_connection_end(match reason {
                             CloseReason::Idle => ConnectionEnd::Idle,
                             CloseReason::Stalled => ConnectionEnd::Stalled,
                         });
-                        if tired == CloseReason::Stalled {
+                        if reason == CloseReason::Stalled {
                             return;
                         }
                         connection.as_mut().graceful_shutdown();

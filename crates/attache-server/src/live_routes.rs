@@ -6,11 +6,11 @@ use std::sync::Arc;
 use attache_domain::{
     Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
 };
-use attache_session::WhenFinished;
+use attache_session::{Subscription, WhenFinished};
 use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
-use attache_wire::devtool::{Profile, live_routes, live_tools};
+use attache_wire::devtool::{Dialect, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
-use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest};
+use attache_wire::{Encoder, Encoding, JsonForm, Version, json, rest};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::Value;
@@ -20,8 +20,11 @@ use crate::app::{App, RequestOrigin, verb_not_allowed};
 use crate::extension_selection::ExtensionSelection;
 use crate::framing::{BindingName, Framing, json as answer, with_retry_after};
 use crate::http::Response;
+use crate::live_answers::{answered_call, check_has_begun, is_answer};
+use crate::live_news::LiveNews;
 use crate::operations::{open_call, shape};
 use crate::request_body::RequestBody;
+use crate::sse::SseStream;
 use crate::task_stream::{StreamOpening, StreamStart};
 use crate::{body, large_bodies, last_event_id, live_socket};
 
@@ -158,6 +161,9 @@ async fn stream(
     complete(app, headers, &mut send, origin, Interface::LiveHttp);
     let after = last_event_id::cursor(headers)?;
     let scope = origin.caller.scope("");
+    if is_answer(&send) {
+        check_has_begun(app, &scope, task, answered_call(&send).as_ref()).await?;
+    }
     let message = send.message.id.clone();
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
@@ -172,9 +178,16 @@ async fn stream(
     let received = view.progress.received.iter().rev().find(|received| received.id == message);
     let turn = received.map_or(view.progress.turn.number, |received| received.turn);
     let first = StreamOpening::Prompt { turn };
-    let shape = shape(None, Profile::Live);
+    let shape = shape(None, Dialect::Live);
     let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
-    Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(app), start))
+    Ok(events(app, start, LiveNews::new(app, origin, Some(task.clone()))))
+}
+
+/// Server-sent events of a task, with the news besides.
+fn events(app: &Arc<App>, start: StreamStart, news: LiveNews) -> Response {
+    let mut stream = SseStream::new(app, Framing::Rest { version: Version::V0_3 }, encoder(app), start);
+    stream.set_news(news);
+    stream.into_response()
 }
 
 /// The endpoint of one session knows no other task.
@@ -194,15 +207,23 @@ async fn follow(
 ) -> Result<Response, Fault> {
     origin.caller.may_ask(OperationKind::Subscribe)?;
     check_session(app, task)?;
-    let after = match last_event_id::cursor(&head.headers)? {
+    let last_event = last_event_id::cursor(&head.headers)?;
+    let comes_back = last_event.is_some();
+    let after = match last_event {
         Some(after) => Some(after),
         None => live_routes::cursor_in_query(head.uri.query())?,
     };
     let open_call = Some(app.open_calls.take_stream(origin)?);
     let scope = origin.caller.scope("");
     let start = follow_task(app, &scope, task, after.as_ref()).await?;
+    let Subscription { follower, promised, opening, gap, .. } = &start.subscription;
+    let is_over = follower.is_none() && promised.is_none() && opening.is_none() && gap.is_none();
+    if comes_back && is_over {
+        // An `EventSource` comes back again and again, unless it is told so.
+        return Ok(answer(204, "text/event-stream", Vec::new()));
+    }
     let start = StreamStart { open_call, ..start };
-    Ok(Framing::Rest { version: Version::V0_3 }.stream(app, encoder(app), start))
+    Ok(events(app, start, LiveNews::new(app, origin, Some(task.clone()))))
 }
 
 /// The events of the task after a cursor. Without one, its state and its open questions come first.
@@ -221,14 +242,14 @@ pub(crate) async fn follow_task(
         }
     };
     let resumes = after.is_some() && subscription.gap.is_none();
-    let shape = shape(None, Profile::Live);
+    let shape = shape(None, Dialect::Live);
     Ok(StreamStart { open_call: None, subscription, shape, first, resumes })
 }
 
 /// Events have cursors, which need the name of the log.
 pub(crate) fn encoder(app: &App) -> Encoder {
     let epoch = Some(app.session.epoch().clone());
-    Encoder { encoding: Encoding::Json(Dialect::V0_3Rpc), epoch }
+    Encoder { encoding: Encoding::Json(JsonForm::V0_3Rpc), epoch }
 }
 
 /// Adds what the protocols of A2A require and this one does not: an id, and what the client expects.
@@ -243,7 +264,7 @@ pub(crate) fn complete(
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V0_3);
-    extensions.set_recognized_profile(Some(Profile::Live));
+    extensions.set_recognized_dialect(Some(Dialect::Live));
     extensions.apply_to(app, send, origin, interface);
 }
 

@@ -19,9 +19,9 @@ use std::time::Duration;
 use attache_domain::{
     Fault, GetTask, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView, TurnPhase,
 };
-use attache_session::{ActivityFeed, TaskActivity};
+use attache_session::{ActivityFeed, ActivityReader, TaskActivity};
 use attache_wire::Version;
-use attache_wire::devtool::{Profile, live_routes};
+use attache_wire::devtool::{Dialect, live_routes};
 use attache_wire::jsonrpc::{self, RequestId};
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderMap;
@@ -37,11 +37,11 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message as Frame};
 use self::followed_tasks::{BetweenTurns, FollowedTasks, MAX_FOLLOWED};
 use self::text_frame::TextFrame;
 use crate::app::{App, RequestOrigin};
-use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::http::Response;
 use crate::listen::Socket;
+use crate::live_news::LiveNews;
 use crate::live_routes::{check_session, encoder, fault_response};
-use crate::live_tools::{BroughtTool, ToolsReader};
+use crate::live_tools::BroughtTool;
 use crate::metrics::ConnectionEnd;
 use crate::open_calls::OpenCall;
 use crate::operations::shape;
@@ -76,11 +76,12 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
     let (response, upgrade) = handshake::accept(head)?;
     let open_call = app.open_calls.take_stream(origin)?;
     let scope = origin.caller.scope("");
-    // Before the tasks are listed, so that none falls between.
-    let feed = app.session.activity(&scope);
     let named = live_routes::task_in_query(head.uri.query());
     named.as_ref().map_or(Ok(()), |task| check_session(app, task))?;
     let only = named.or_else(|| app.options.live_session.clone());
+    let reader = if only.is_some() { ActivityReader::OneTask } else { ActivityReader::AllTasks };
+    // Before the tasks are listed, so that none falls between.
+    let feed = app.session.activity(&scope, reader);
     let after = live_routes::cursor_in_query(head.uri.query())?;
     let between_turns = if only.is_some() { BetweenTurns::Keep } else { BetweenTurns::Drop };
     let mut followed = FollowedTasks::new(app, &scope, between_turns);
@@ -90,8 +91,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         (None, None) => follow_active(app, &scope, &mut followed, &mut out).await?,
         (None, Some(_)) => return Err(live_routes::cursor_without_task()),
     }
-    let console = app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);
-    let tools = app.live_tools.reader();
+    let news = LiveNews::new(app, origin, only.clone());
     let (app, headers) = (app.clone(), head.headers.clone());
     let sockets = app.sockets.clone();
     sockets.spawn(async move {
@@ -118,8 +118,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             feed,
             followed,
             out,
-            console,
-            tools,
+            news,
             brought: Vec::new(),
             _open_call: open_call,
         };
@@ -169,7 +168,7 @@ async fn follow_active(
 
 fn write_state(app: &App, view: &TaskView, out: &mut Vec<u8>) {
     let opened = TextFrame.open_unnumbered(out);
-    encoder(app).write_task_item(view, shape(None, Profile::Live), None, out);
+    encoder(app).write_task_item(view, shape(None, Dialect::Live), None, out);
     TextFrame.close(opened, out);
 }
 
@@ -195,9 +194,7 @@ struct LiveSocket {
     followed: FollowedTasks,
     /// Whole frames.
     out: Vec<u8>,
-    /// The log of the process, for a caller that may see it.
-    console: Option<ConsoleReader>,
-    tools: ToolsReader,
+    news: LiveNews,
     /// What this client has brought into sessions; it goes with the socket.
     brought: Vec<BroughtTool>,
     _open_call: OpenCall,
@@ -234,7 +231,7 @@ impl LiveSocket {
         let mut is_heard = true;
         let stop = self.app.stop.clone();
         let mut stopped = pin!(stop.cancelled());
-        self.add_tools(None);
+        self.add_events(&self.news.first());
         loop {
             self.flush().await?;
             tokio::select! {
@@ -254,8 +251,7 @@ impl LiveSocket {
                         Some(Err(error)) => return Err(end_after(&error)),
                     }
                 }
-                changed = self.tools.next() => self.add_tools(changed.as_deref()),
-                line = next_line(&mut self.console) => self.add_log_line(&line),
+                events = self.news.next() => self.add_events(&events),
                 activity = self.feed.next() => self.follow(activity).await?,
                 ended = self.followed.next(&mut self.out) => {
                     if let Some((task, fault)) = ended {
@@ -334,18 +330,8 @@ impl LiveSocket {
         Ok(())
     }
 
-    /// Shows a line of the log. A socket of one task shows only what is about that; where the process serves only this task,
-    /// that is also what is about the process.
-    fn add_log_line(&mut self, line: &ConsoleLine) {
-        let task = line.task.as_deref();
-        let is_about = |only: &TaskId| match task {
-            Some(task) => task == only.as_str(),
-            None => self.app.options.live_session.is_some(),
-        };
-        if !self.only.as_ref().is_none_or(is_about) {
-            return;
-        }
-        self.add_event(&live_routes::console_log(line.level.name(), &line.text, task));
+    fn add_events(&mut self, events: &[Value]) {
+        events.iter().for_each(|event| self.add_event(event));
     }
 
     fn add_event(&mut self, event: &Value) {
@@ -379,13 +365,6 @@ impl LiveSocket {
         rest.extend_from_slice(REASON.as_bytes());
         let _ = timeout(CLOSE_TIMEOUT, self.socket.get_mut().write_all(&rest)).await;
         REASON
-    }
-}
-
-async fn next_line(console: &mut Option<ConsoleReader>) -> Arc<ConsoleLine> {
-    match console {
-        Some(console) => console.next().await,
-        None => std::future::pending().await,
     }
 }
 

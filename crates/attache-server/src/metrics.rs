@@ -117,7 +117,7 @@ impl Metrics {
     }
 
     fn write_calls(&self, text: &mut Text) {
-        text.name("calls", "counter", "Operations asked for, by what became of them");
+        text.name("calls", "counter", "Operations, by outcome");
         for binding in BindingName::ALL {
             for version in Version::ALL {
                 for operation in OperationKind::ALL {
@@ -177,7 +177,7 @@ fn write_session(app: &App, store_is_writable: bool, text: &mut Text) {
     text.single("store_writable", "gauge", help, u64::from(store_is_writable));
     let help = "Tasks found unreadable since the start; they are shown as failed";
     text.single("tasks_unreadable", "gauge", help, now.tasks_unreadable);
-    let help = "Reads that met an unreadable task";
+    let help = "Reads that met an unreadable task or row";
     text.single("unreadable_reads", "counter", help, now.unreadable_reads);
     let store = app.session.store_status();
     let help = "Rows of the store found unreadable since the start, apart from the logs of tasks";

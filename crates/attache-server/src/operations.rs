@@ -7,7 +7,7 @@ use attache_domain::{
     PushConfigPage, Scope, StoredPushConfig, TaskId, TaskState, TaskView,
 };
 use attache_session::{RenderedTask, SendReply, WhenFinished, weight_of_view};
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{DecodedOperation, Version, replay};
 
@@ -46,7 +46,7 @@ pub(crate) enum OperationOutcome {
     Commands(Vec<CommandSpec>),
     Executed {
         command: ExecutedCommand,
-        profile: Option<Profile>,
+        dialect: Option<Dialect>,
     },
     PushConfig(StoredPushConfig),
     PushConfigs(PushConfigPage),
@@ -70,7 +70,7 @@ pub(crate) async fn run(
     let interface = request.framing.binding().interface();
     let decoded = decode();
     // The content of a message may show that its client speaks the extension.
-    extensions.set_recognized_profile(decoded.as_ref().ok().and_then(|decoded| decoded.profile));
+    extensions.set_recognized_dialect(decoded.as_ref().ok().and_then(|decoded| decoded.dialect));
     extensions.check(app)?;
     check_capability(app, kind)?;
     let DecodedOperation { mut operation, tenant, .. } = decoded?;
@@ -88,6 +88,7 @@ pub(crate) async fn run(
     let streams = matches!(operation, Operation::Stream(_));
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
+        app.address_to_session(send);
         extensions.apply_to(app, send, origin, interface);
         send.options.resumes = streams && last_event_id::cursor(headers)?.is_some();
         if let Some(task) = session.task_in_context(scope, send).await? {
@@ -105,7 +106,7 @@ pub(crate) async fn run(
                 SendReply::Task(view) => {
                     *reservation = reserve(budget, weight_of_view(&view)).await?;
                     done(&view.task);
-                    let shape = shape(length, extensions.profile_for(&view));
+                    let shape = shape(length, extensions.dialect_for(&view));
                     OperationOutcome::Sent { view, shape }
                 }
                 SendReply::Message(message) => OperationOutcome::Replied(message),
@@ -126,7 +127,7 @@ pub(crate) async fn run(
                 }
             }
             done(&task.view.task);
-            let shape = shape(get.history_length, extensions.profile_for(&task.view));
+            let shape = shape(get.history_length, extensions.dialect_for(&task.view));
             OperationOutcome::Task { task, shape }
         }
         Operation::List(list) => {
@@ -148,15 +149,15 @@ pub(crate) async fn run(
             };
             let artifacts =
                 if list.include_artifacts { IncludeArtifacts::Always } else { IncludeArtifacts::Never };
-            let profile = extensions.opening_profile();
-            let shape = TaskShape { history_length: list.history_length, artifacts, profile };
+            let dialect = extensions.opening_dialect();
+            let shape = TaskShape { history_length: list.history_length, artifacts, dialect };
             OperationOutcome::Listed { page, shape }
         }
         Operation::Cancel(cancel) => {
             let view = session.cancel(scope, &cancel).await?;
             *reservation = reserve(budget, weight_of_view(&view)).await?;
             done(&view.task);
-            let shape = shape(None, extensions.profile_for(&view));
+            let shape = shape(None, extensions.dialect_for(&view));
             OperationOutcome::Canceled { view, shape }
         }
         Operation::Stream(send) => {
@@ -165,9 +166,9 @@ pub(crate) async fn run(
             let (subscription, bare) = session.stream(scope, send, after.as_ref()).await?;
             *reservation = reserve(budget, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
-            let shape = shape(length, extensions.profile_for(&subscription.view));
+            let shape = shape(length, extensions.dialect_for(&subscription.view));
             // Both dialects of the extension continue with events; in 1.0 every stream begins with the task.
-            let goes_on = names_task && shape.profile != Profile::Plain && version == Version::V0_3;
+            let goes_on = names_task && shape.dialect != Dialect::Plain && version == Version::V0_3;
             let first = match (bare, goes_on) {
                 (true, _) => StreamOpening::Message,
                 (false, true) => StreamOpening::Events,
@@ -193,9 +194,9 @@ pub(crate) async fn run(
             let mut subscription = session.subscribe(scope, &subscribe, when_finished).await?;
             *reservation = reserve(budget, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
-            let shape = shape(None, extensions.profile_for(&subscription.view));
+            let shape = shape(None, extensions.dialect_for(&subscription.view));
             // Clients of Gemini CLI's server expect a stream that ends when there is nothing to wait for.
-            if shape.profile == Profile::Gemini && version == Version::V0_3 {
+            if shape.dialect == Dialect::Gemini && version == Version::V0_3 {
                 subscription.close_at_rest();
             }
             let resumes = subscribe.after.is_some() && subscription.gap.is_none();
@@ -209,10 +210,11 @@ pub(crate) async fn run(
         }
         Operation::Commands(list) => OperationOutcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(mut send) => {
+            app.address_to_session(&mut send);
             extensions.apply_to(app, &mut send, origin, interface);
             let execution = session.run_command(scope, send).await?;
             let command = ExecutedCommand::new(execution, open_call);
-            OperationOutcome::Executed { command, profile: extensions.profile() }
+            OperationOutcome::Executed { command, dialect: extensions.dialect() }
         }
         Operation::PushConfig(call) => match call {
             PushConfigOperation::Create { task, request } => {
@@ -289,8 +291,8 @@ const MAX_TENANT_BYTES: usize = 256;
 /// An error names this much of an unknown tenant.
 const MAX_SHOWN_TENANT_CHARS: usize = 80;
 
-pub(crate) fn shape(history_length: Option<usize>, profile: Profile) -> TaskShape {
-    TaskShape { history_length, artifacts: IncludeArtifacts::WhenAny, profile }
+pub(crate) fn shape(history_length: Option<usize>, dialect: Dialect) -> TaskShape {
+    TaskShape { history_length, artifacts: IncludeArtifacts::WhenAny, dialect }
 }
 
 /// Refuses what the card does not offer, before the parameters are checked.

@@ -7,7 +7,7 @@ use attache_domain::default_limits as limits;
 use attache_domain::{AgentCard, AnswerLocation, ApiKeys, Rights, TaskId};
 use attache_net::Secret;
 use attache_wire::card::CardForm;
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 
 pub use crate::body::BodyBudget;
 use crate::console_log::ConsoleLog;
@@ -43,7 +43,7 @@ pub struct ServerOptions {
     /// Refuse 1.0 calls that do not name their version.
     pub strict_version: bool,
     /// The dialect for 0.3 clients that show none.
-    pub default_profile: Profile,
+    pub default_dialect: Dialect,
     /// Offers the live endpoint beside A2A.
     pub live: bool,
     /// Where the keys are kept that clients give for their conversations; the agent looks for them there.

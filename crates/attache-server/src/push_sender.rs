@@ -16,11 +16,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_domain::{PushAuthentication, PushConfig, PushShape, TaskId};
 use attache_net::{
-    AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, Proxy, Resolver, Secret, Url,
+    AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, Resolver, Secret, Url,
 };
 use attache_session::{DeliveryResult, PushConfigError, PushDelivery, PushPayload, PushSender, TailEntry};
-use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile};
+use attache_wire::JsonForm;
+use attache_wire::devtool::{DevtoolFrame, Dialect};
 use attache_wire::encode;
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -61,7 +61,6 @@ impl HttpPushSender {
         let client = HttpClient::new(&HttpClientOptions {
             connect_timeout: timeout.min(Duration::from_secs(10)),
             idle_timeout: timeout,
-            proxy: Proxy::Never,
             addresses: rules.clone(),
             resolver,
             ..HttpClientOptions::default()
@@ -130,19 +129,19 @@ impl PushSender for HttpPushSender {
         let mut out = Vec::with_capacity(512);
         match payload {
             PushPayload::Task(view) => {
-                let shape = shape(None, Profile::from_ending(view.progress.ending));
-                encode::write_task(Dialect::V0_3Rpc, view, shape, &mut out);
+                let shape = shape(None, Dialect::from_ending(view.progress.ending));
+                encode::write_task(JsonForm::V0_3Rpc, view, shape, &mut out);
             }
             PushPayload::Update { task, context, ending, entry } => {
-                let profile = Profile::from_ending(*ending);
-                let shown = entry.devtool_event().filter(|event| profile.shows(event));
+                let dialect = Dialect::from_ending(*ending);
+                let shown = entry.devtool_event().filter(|event| dialect.shows(event));
                 match (shown, entry.update()) {
                     (Some(event), _) => {
                         let frame = devtool_frame(task, context, entry, event);
-                        profile.write(Dialect::V1_0, &frame, &mut out);
+                        dialect.write(JsonForm::V1_0, &frame, &mut out);
                     }
                     (None, Some(update)) => {
-                        encode::write_update(Dialect::V1_0, task, context, &update, &mut out)
+                        encode::write_update(JsonForm::V1_0, task, context, &update, &mut out)
                     }
                     (None, None) => {}
                 }
@@ -197,15 +196,7 @@ fn devtool_frame<'a>(
     event: attache_domain::DevtoolEvent<'a>,
 ) -> DevtoolFrame<'a> {
     let (seq, at) = (entry.event.seq, entry.event.at);
-    DevtoolFrame {
-        task,
-        context,
-        seq,
-        at,
-        stage: entry.stage(),
-        call_records: entry.call_records(),
-        happening: event,
-    }
+    DevtoolFrame { task, context, seq, at, stage: entry.stage(), call_records: entry.call_records(), event }
 }
 
 /// The first scheme, because 0.3 may name several; none without credentials.
@@ -222,7 +213,7 @@ fn event_id(task: &TaskId, config: &PushConfig, seq: u64) -> String {
 
 impl fmt::Debug for HttpPushSender {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HttpCourier").field("client", &self.client).finish_non_exhaustive()
+        formatter.debug_struct("HttpPushSender").field("client", &self.client).finish_non_exhaustive()
     }
 }
 

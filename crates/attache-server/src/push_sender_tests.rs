@@ -26,7 +26,7 @@ impl Resolver for FakeReceiver {
     }
 }
 
-fn courier(allow: &[&str], allow_http: bool) -> HttpPushSender {
+fn sender(allow: &[&str], allow_http: bool) -> HttpPushSender {
     HttpPushSender::new(PushSenderOptions {
         allow: allow.iter().map(|place| (*place).to_owned()).collect(),
         allow_http,
@@ -42,9 +42,9 @@ fn config(url: &str, token: Option<&str>) -> PushConfig {
 }
 
 #[track_caller]
-fn check(courier: &HttpPushSender, config: &PushConfig, expected: Option<&str>) {
+fn check(sender: &HttpPushSender, config: &PushConfig, expected: Option<&str>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let found = runtime.block_on(courier.check(config)).map_err(|unfit| unfit.why);
+    let found = runtime.block_on(sender.check(config)).map_err(|unfit| unfit.why);
     match (&found, expected) {
         (Ok(()), None) => {}
         (Err(why), Some(part)) if why.contains(part) => {}
@@ -54,7 +54,7 @@ fn check(courier: &HttpPushSender, config: &PushConfig, expected: Option<&str>) 
 
 #[test]
 fn only_public_places_are_told_over_tls() {
-    let courier = courier(&[], false);
+    let sender = sender(&[], false);
     for (url, expected) in [
         ("https://hooks.test/a?b=c", None),
         ("https://nobody-knows-it-yet.test", None),
@@ -73,27 +73,26 @@ fn only_public_places_are_told_over_tls() {
         ("https://inner.test/", Some("inner.test leads to an address that is not public")),
         ("https://both.test/", Some("not public")),
     ] {
-        check(&courier, &config(url, None), expected);
+        check(&sender, &config(url, None), expected);
     }
 }
 
 #[test]
 fn what_a_name_was_found_to_be_is_not_told() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let unfit =
-        runtime.block_on(courier(&[], false).check(&config("https://inner.test/", None))).unwrap_err();
+    let unfit = runtime.block_on(sender(&[], false).check(&config("https://inner.test/", None))).unwrap_err();
     assert!(!unfit.why.contains("10.0.0.7"), "{}", unfit.why);
 }
 
 #[test]
 fn the_operator_may_name_places() {
-    let named = courier(&["127.0.0.0/8", "inner.test"], false);
+    let named = sender(&["127.0.0.0/8", "inner.test"], false);
     check(&named, &config("http://127.0.0.1:9/", Some("t")), None);
     check(&named, &config("http://inner.test/", None), None);
     check(&named, &config("http://inner.test/", Some("t")), Some("not sent in the clear"));
     check(&named, &config("https://inner.test/", Some("t")), None);
     check(&named, &config("http://hooks.test/", None), Some("push.allow_http"));
-    check(&courier(&[], true), &config("http://hooks.test/", None), None);
+    check(&sender(&[], true), &config("http://hooks.test/", None), None);
     assert!(
         HttpPushSender::new(PushSenderOptions {
             allow: vec!["a b".into()],

@@ -20,9 +20,9 @@ pub(crate) fn of_one(kept: &StoredPushConfig) -> Option<HeaderValue> {
 pub(crate) fn of_many(kept: &[StoredPushConfig]) -> Option<HeaderValue> {
     let mut text = String::from("[");
     for kept in kept {
-        let mut standing = status_json(kept);
-        standing["id"] = json!(kept.config.id.as_str());
-        let one = ascii(&standing);
+        let mut status = status_json(kept);
+        status["id"] = json!(kept.config.id.as_str());
+        let one = ascii(&status);
         if text.len() + one.len() > MAX_BYTES {
             break;
         }
@@ -36,17 +36,17 @@ pub(crate) fn of_many(kept: &[StoredPushConfig]) -> Option<HeaderValue> {
 }
 
 fn status_json(kept: &StoredPushConfig) -> Value {
-    let standing = &kept.status;
-    let state = match standing.state {
+    let status = &kept.status;
+    let state = match status.state {
         PushState::Delivering => "delivering",
         PushState::Waiting { .. } => "waiting",
         PushState::GaveUp => "gave_up",
     };
-    let mut shown = json!({"state": state, "delivered": standing.delivered.0, "failures": standing.failures});
-    if let Some(trouble) = &standing.last_error {
-        shown["trouble"] = json!(trouble.chars().take(MAX_ERROR_CHARS).collect::<String>());
+    let mut shown = json!({"state": state, "delivered": status.delivered.0, "failures": status.failures});
+    if let Some(error) = &status.last_error {
+        shown["trouble"] = json!(error.chars().take(MAX_ERROR_CHARS).collect::<String>());
     }
-    if let PushState::Waiting { until } = standing.state {
+    if let PushState::Waiting { until } = status.state {
         shown["next_try"] = json!(until.to_string());
     }
     shown
@@ -74,22 +74,22 @@ mod tests {
 
     use super::*;
 
-    fn kept(id: &str, standing: PushStatus) -> StoredPushConfig {
+    fn kept(id: &str, status: PushStatus) -> StoredPushConfig {
         let config =
             PushConfig { id: id.into(), url: "https://a.test".into(), token: None, authentication: None };
-        StoredPushConfig { task: "t".into(), config, status: standing }
+        StoredPushConfig { task: "t".into(), config, status }
     }
 
     #[test]
     fn a_state_is_one_line_of_json_that_fits_a_header() {
         let until = "2026-11-15T20:00:00Z".parse().unwrap();
-        let standing = PushStatus {
+        let status = PushStatus {
             state: PushState::Waiting { until },
             delivered: Seq(7),
             failures: 2,
             last_error: Some("gr\u{f6}\u{df}er\n\u{1f600}".into()),
         };
-        let header = of_one(&kept("c", standing)).unwrap();
+        let header = of_one(&kept("c", status)).unwrap();
         let expected = json!({"state": "waiting", "delivered": 7, "failures": 2, "trouble": "gr\u{f6}\u{df}er\n\u{1f600}",
             "next_try": "2026-11-15T20:00:00Z"});
         assert_eq!(serde_json::from_slice::<Value>(header.as_bytes()).unwrap(), expected);

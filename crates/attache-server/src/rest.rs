@@ -3,7 +3,8 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use attache_domain::Fault;
+use attache_domain::{Fault, OperationKind};
+use attache_wire::devtool::rest_api;
 use attache_wire::{Encoding, json, rest, version};
 use bytes::Bytes;
 use http::request::Parts;
@@ -29,7 +30,7 @@ pub(crate) async fn handle(
         Ok(route) => route,
         Err(fault) => return rest_fault(rest::version_of_path(path), &fault),
     };
-    let spoken = route.dialect.version();
+    let spoken = route.json_form.version();
     let checked = version::parse_requested(header(&head.headers, version::HEADER_NAME), head.uri.query())
         .and_then(|requested| version::check_rest(path, spoken, requested, app.options.strict_version));
     match checked {
@@ -47,7 +48,7 @@ pub(crate) async fn serve(
     origin: RequestOrigin,
     form: TaskForm,
 ) -> Response {
-    let framing = Framing::Rest { version: route.dialect.version() };
+    let framing = Framing::Rest { version: route.json_form.version() };
     let bytes = if head.method == Method::POST {
         match body::read(&head.headers, body, &app.options.limits).await {
             Ok(bytes) => bytes,
@@ -56,7 +57,7 @@ pub(crate) async fn serve(
     } else {
         Bytes::new()
     };
-    let encoding = Encoding::Json(route.dialect);
+    let encoding = Encoding::Json(route.json_form);
     let request = OperationRequest {
         head,
         origin,
@@ -81,7 +82,12 @@ async fn answer(
     };
     drop(bytes);
     let query = request.head.uri.query().unwrap_or_default();
-    handler::handle(app, request, || rest::decode(route, query, body)).await
+    let has_own_filters = request.kind == OperationKind::List && request.task_form == TaskForm::Union;
+    let decode = || match has_own_filters {
+        true => rest_api::decode_list(route, query),
+        false => rest::decode(route, query, body),
+    };
+    handler::handle(app, request, decode).await
 }
 
 fn parse(app: &App, bytes: &Bytes) -> Result<Option<Value>, Fault> {

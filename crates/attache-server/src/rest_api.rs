@@ -8,15 +8,15 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use attache_domain::{
-    ApiKey, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, RequestedSettings,
-    Scope, SendMessage, TaskId,
+    ApiKey, CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind,
+    RequestedSettings, Scope, SendMessage, TaskId,
 };
 use attache_session::{Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
-    self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Found, Route, TaskState,
+    self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
 };
-use attache_wire::devtool::{Profile, gemini_routes as gemini, live_routes};
-use attache_wire::{Dialect, Encoder, Encoding, Version, json, rest as a2a, version};
+use attache_wire::devtool::{Dialect, gemini_routes as gemini, live_routes};
+use attache_wire::{Encoder, Encoding, JsonForm, Version, json, rest as a2a, version};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, header};
@@ -29,6 +29,7 @@ use crate::extension_selection::ExtensionSelection;
 use crate::framing::{BindingName, Framing, json as answer, rest_fault};
 use crate::handler::TaskForm;
 use crate::http::Response;
+use crate::live_answers::check_has_begun;
 use crate::operations::{open_call, shape};
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
@@ -37,10 +38,10 @@ use crate::{body, gemini_routes, health, large_bodies, last_event_id, rest};
 const JSON: &str = "application/json";
 
 /// The route of the request, unless its client speaks A2A and A2A has the path too.
-pub(crate) fn find(head: &Parts) -> Option<Found> {
+pub(crate) fn find(head: &Parts) -> Option<RouteMatch> {
     let found = rest_api::find(head.method.as_str(), head.uri.path())?;
     match &found {
-        Found::Route { is_shared: true, .. } if speaks_a2a(head) => None,
+        RouteMatch::Route { is_shared: true, .. } if speaks_a2a(head) => None,
         _ => Some(found),
     }
 }
@@ -48,7 +49,7 @@ pub(crate) fn find(head: &Parts) -> Option<Found> {
 /// Whether the path is one of this API and not of A2A.
 pub(crate) fn is_alone_on(head: &Parts) -> bool {
     let found = rest_api::find(head.method.as_str(), head.uri.path());
-    matches!(found, Some(Found::Route { is_shared: false, .. } | Found::OtherMethod { .. }))
+    matches!(found, Some(RouteMatch::Route { is_shared: false, .. } | RouteMatch::OtherMethod { .. }))
 }
 
 /// Whether the client names a version or an extension of A2A, or asks for A2A's media type.
@@ -63,14 +64,14 @@ fn speaks_a2a(head: &Parts) -> bool {
 
 pub(crate) async fn handle(
     app: &Arc<App>,
-    found: Found,
+    found: RouteMatch,
     head: &Parts,
     body: &mut RequestBody,
     origin: RequestOrigin,
 ) -> Response {
     let (route, parameter) = match found {
-        Found::Route { route, parameter, .. } => (route, parameter.unwrap_or_default()),
-        Found::OtherMethod { allowed } => return as_json(verb_not_allowed(head, allowed)),
+        RouteMatch::Route { route, parameter, .. } => (route, parameter.unwrap_or_default()),
+        RouteMatch::OtherMethod { allowed } => return as_json(verb_not_allowed(head, allowed)),
     };
     let response = match route {
         Route::Health => return health::serve(app).await,
@@ -80,7 +81,7 @@ pub(crate) async fn handle(
         }
         Route::CancelTask => {
             let (kind, task) = (OperationKind::Cancel, Some(parameter));
-            let route = a2a::Route { dialect: Dialect::V1_0, kind, tenant: None, task, config: None };
+            let route = a2a::Route { json_form: JsonForm::V1_0, kind, tenant: None, task, config: None };
             rest::serve(app, route, head, body, origin, TaskForm::Union).await
         }
         Route::CreateTask | Route::ExecuteTask | Route::Confirm | Route::ExecuteCommand => {
@@ -141,7 +142,7 @@ impl Request<'_> {
         };
         let served = match (self.origin.caller.may_ask(kind), route) {
             (Err(fault), _) => Err(fault),
-            (Ok(()), Route::ExecuteTask) => self.execute(body).await,
+            (Ok(()), Route::ExecuteTask) => self.handle_prompt(body).await,
             (Ok(()), Route::Confirm) => self.confirm(body).await,
             (Ok(()), _) => self.run_command(body).await,
         };
@@ -163,7 +164,7 @@ impl Request<'_> {
     async fn create(&self, body: Value) -> Response {
         let options = &self.app.options;
         let is_gemini = rest_api::is_gemini_create(&body)
-            || (body["agentSettings"].is_null() && options.default_profile == Profile::Gemini);
+            || (body["agentSettings"].is_null() && options.default_dialect == Dialect::Gemini);
         match self.reserve(body, is_gemini).await {
             Ok((status, created)) => answer(status, JSON, created),
             Err(fault) if is_gemini => gemini_routes::fault_response(&fault),
@@ -180,10 +181,15 @@ impl Request<'_> {
         if self.origin.connection.admission == Admission::Reserve {
             return Err(Fault::Busy { what: "all connections are taken" });
         }
-        // Who may not send prompts must not fill the memory for keys.
+        // Clients without the right to prompt must not fill the memory for keys.
         self.origin.caller.may_ask(OperationKind::Execute)?;
         let (context, mut requested) = match is_gemini {
-            true => gemini::read_create(body)?,
+            true => {
+                let key = rest_api::gemini_key(&body)?;
+                let (context, mut requested) = gemini::read_create(body)?;
+                self.keep_key(requested.as_deref_mut(), key);
+                (context, requested)
+            }
             false => {
                 let (context, mut requested, key) = CreateTask::read(body)?.into_parts();
                 self.keep_key(requested.as_deref_mut(), key);
@@ -194,9 +200,9 @@ impl Request<'_> {
             requested.mark_local_client();
         }
         // A session of the live endpoint stays open between prompts.
-        let profile = if is_gemini || app.options.live { Profile::Gemini } else { Profile::RestApi };
+        let dialect = if is_gemini || app.options.live { Dialect::Gemini } else { Dialect::RestApi };
         let rights = self.origin.caller.rights();
-        let reservation = Reservation { context, requested, ending: profile.ending(), rights };
+        let reservation = Reservation { context, requested, ending: dialect.ending(), rights };
         let task = app.session.reserve(&scope, reservation).await?;
         Ok((201, self.created(&scope, task, is_gemini).await?))
     }
@@ -223,7 +229,7 @@ impl Request<'_> {
     }
 
     /// A prompt, and what happens until it is settled.
-    async fn execute(&self, body: Value) -> Result<Response, Fault> {
+    async fn handle_prompt(&self, body: Value) -> Result<Response, Fault> {
         let app = self.app;
         let (mut send, key) = ExecuteTask::read(body)?.into_send(TaskId::from(self.parameter.as_str()));
         self.keep_key(send.message.requested.as_deref_mut(), key);
@@ -241,9 +247,9 @@ impl Request<'_> {
         let received = progress.received.iter().rev().find(|received| received.id == message);
         let turn = received.map_or(progress.turn.number, |received| received.turn);
         let first = if bare { StreamOpening::Message } else { StreamOpening::Prompt { turn } };
-        let shape = shape(None, Profile::RestApi);
+        let shape = shape(None, Dialect::RestApi);
         let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
-        let encoder = Encoder { encoding: Encoding::Json(Dialect::V1_0), epoch: None };
+        let encoder = Encoder { encoding: Encoding::Json(JsonForm::V1_0), epoch: None };
         Ok(Framing::NamedEvents.stream(app, encoder, start))
     }
 
@@ -253,7 +259,8 @@ impl Request<'_> {
         let confirmation = Confirmation::read(body)?;
         let scope = self.scope();
         let task = TaskId::from(self.parameter.as_str());
-        self.check_has_begun(&scope, &task, &confirmation).await?;
+        let call = CallId(confirmation.tool_call_id.clone());
+        check_has_begun(app, &scope, &task, Some(&call)).await?;
         let mut send = confirmation.to_send(task);
         complete(app, &self.head.headers, &mut send, self.origin);
         send.configuration.return_immediately = true;
@@ -271,22 +278,6 @@ impl Request<'_> {
         };
         Ok(answer(200, JSON, rest_api::to_bytes(&delivered)))
     }
-
-    /// An answer must not become the first message of a task that waits for one. The session refuses all other answers that
-    /// nothing was asked for.
-    async fn check_has_begun(
-        &self,
-        scope: &Scope,
-        task: &TaskId,
-        confirmation: &Confirmation,
-    ) -> Result<(), Fault> {
-        let get = GetTask { task: task.clone(), history_length: None, at: None };
-        let seen = self.app.session.get(scope, &get).await?;
-        if !seen.view.shown_history(None).is_empty() {
-            return Ok(());
-        }
-        Err(Fault::NothingToAnswer { call: confirmation.tool_call_id.clone(), open: Vec::new() })
-    }
 }
 
 /// Adds what A2A requires and this API does not: an id, and what the client expects.
@@ -298,8 +289,9 @@ fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: Requ
     if let Some(requested) = send.message.requested.as_mut().filter(|_| origin.is_local) {
         requested.mark_local_client();
     }
+    app.address_to_session(send);
     let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
-    extensions.set_recognized_profile(Some(Profile::RestApi));
+    extensions.set_recognized_dialect(Some(Dialect::RestApi));
     extensions.apply_to(app, send, origin, Interface::Rest);
     if has_own_id {
         send.options.duplicate_rule = DuplicateRule::Id;

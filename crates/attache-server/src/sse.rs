@@ -9,20 +9,24 @@ use attache_domain::Seq;
 use attache_wire::Encoder;
 use attache_wire::encode::write_integer;
 use bytes::Bytes;
-use futures_util::Stream;
+use futures_util::stream::{BoxStream, Stream, StreamExt};
 use http::{HeaderValue, header};
+use serde_json::Value;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::app::App;
 use crate::framing::{self, Framing};
 use crate::http::{Body, Response};
+use crate::live_news::LiveNews;
 use crate::task_stream::{Framer, StreamStart, TaskStream};
 
 pub(crate) struct SseStream {
     framing: Framing,
     framer: SseFramer,
     events: TaskStream,
+    /// Shown between the events.
+    news: Option<BoxStream<'static, Vec<Value>>>,
     /// Sent before everything else.
     preface: Vec<u8>,
     heartbeat: Duration,
@@ -43,6 +47,7 @@ impl SseStream {
             framer: SseFramer::of(&framing),
             framing,
             events: TaskStream::new(app, encoder, start),
+            news: None,
             preface: Vec::new(),
             heartbeat,
             silence: Box::pin(tokio::time::sleep(heartbeat)),
@@ -57,6 +62,20 @@ impl SseStream {
     /// Sends `payload` before everything else, in a frame without an id.
     pub(crate) fn set_preface(&mut self, payload: &[u8]) {
         self.framer.write_unnumbered(payload, &mut self.preface);
+    }
+
+    pub(crate) fn set_news(&mut self, news: LiveNews) {
+        self.news = Some(news.into_stream());
+    }
+
+    /// Writes the news that there are. Returns false if there are none.
+    fn write_news(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> bool {
+        let Some(news) = &mut self.news else { return false };
+        let Poll::Ready(Some(events)) = news.poll_next_unpin(context) else { return false };
+        for event in &events {
+            self.framer.write_unnumbered(event.to_string().as_bytes(), out);
+        }
+        !events.is_empty()
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -118,6 +137,7 @@ impl Stream for SseStream {
         match this.events.poll(context, &this.framer, &mut out) {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(fault)) => this.framing.write_fault_event(&fault, &mut out),
+            Poll::Pending if this.write_news(context, &mut out) => {}
             Poll::Pending => {
                 if !ready!(this.poll_idle(context)) {
                     return Poll::Ready(None);

@@ -1,7 +1,7 @@
 //! The events of one task for one reader: the task as of a cursor, then every visible event, each in its own frame.
 //!
 //! Everything that is ready goes out in one write. A reader that does not read is not polled, so it costs one chunk and
-//! delays no other reader. Each event is encoded once per encoding and profile and shared by all readers. Frames,
+//! delays no other reader. Each event is encoded once per encoding and dialect and shared by all readers. Frames,
 //! heartbeats and the end of a stream differ between bindings and are theirs.
 
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 
 use attache_domain::{
     CallChange, CallId, CallPhase, ContextId, DevtoolEvent, Fact, Fault, Message, PromptChange, ReplayGap,
-    Seq, TaskId, TaskState, TaskView,
+    Seq, TaskId, TaskView,
 };
 use attache_session::{Follower, FutureFollower, Subscription, TailEntry, store_fault};
 use attache_wire::Encoder;
-use attache_wire::devtool::{DevtoolFrame, Profile};
+use attache_wire::devtool::{DevtoolFrame, Dialect};
 use attache_wire::encode::TaskShape;
 use futures_util::FutureExt;
 
@@ -95,8 +95,8 @@ pub(crate) struct TaskStream {
 
 /// The task as a stream shows it first. Plain clients append the status message to the agent's answer, so the message
 /// about an answered question stays in the history for them.
-fn opening_view(mut view: Arc<TaskView>, profile: Profile) -> Arc<TaskView> {
-    if profile == Profile::Plain && view.status_is_answer() {
+fn opening_view(mut view: Arc<TaskView>, dialect: Dialect) -> Arc<TaskView> {
+    if dialect == Dialect::Plain && view.status_is_answer() {
         Arc::make_mut(&mut view).keep_answer_message();
     }
     view
@@ -114,7 +114,7 @@ impl TaskStream {
             StreamOpening::Message => false,
         };
         // A task shows its open questions while it waits for their answers.
-        let asked = match resumes || (shows_task && view.status.state == TaskState::InputRequired) {
+        let asked = match resumes || (shows_task && view.progress.waits_for_person()) {
             true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
             false => Vec::new(),
         };
@@ -131,7 +131,7 @@ impl TaskStream {
             },
             opening,
             is_between_turns: false,
-            first: shows_task.then(|| opening_view(view, shape.profile)),
+            first: shows_task.then(|| opening_view(view, shape.dialect)),
             follower,
             pending_follower: promised,
             gap,
@@ -197,7 +197,7 @@ impl TaskStream {
                 let follower = follower.map_err(|error| store_fault(&error))?;
                 let opening = follower.opening_message().filter(|message| !message.parts.is_empty());
                 self.follower = Some(follower);
-                if let Some(message) = opening.filter(|_| self.shape.profile == Profile::Live) {
+                if let Some(message) = opening.filter(|_| self.shape.dialect == Dialect::Live) {
                     return Poll::Ready(self.write_opening(&message, frames, out));
                 }
             }
@@ -218,13 +218,13 @@ impl TaskStream {
 
     /// Reports once that the work waits for the store. Returns false when nothing was written.
     fn write_store_notice(&mut self, frames: &impl Framer, out: &mut Vec<u8>) -> bool {
-        let profile = self.shape.profile;
+        let dialect = self.shape.dialect;
         if self.store_notice_sent || self.bare {
             return false;
         }
         let Some(notice) = self.follower.as_ref().and_then(Follower::store_notice) else { return false };
         self.store_notice_sent = true;
-        if !is_shown(profile, &notice) {
+        if !is_shown(dialect, &notice) {
             return false;
         }
         let start = out.len();
@@ -241,14 +241,14 @@ impl TaskStream {
 
     /// The task, then the events that are ready.
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let seq = match self.shape.profile {
-            Profile::Live => view.progress.last_shown(),
-            Profile::Plain | Profile::Developer | Profile::Gemini | Profile::RestApi => view.progress.head,
+        let seq = match self.shape.dialect {
+            Dialect::Live => view.progress.last_shown(),
+            Dialect::Plain | Dialect::Developer | Dialect::Gemini | Dialect::RestApi => view.progress.head,
         };
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
         self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
         frames.close(opened, out);
-        if self.shape.profile.streams_whole_prompts() {
+        if self.shape.dialect.streams_whole_prompts() {
             self.write_open_questions(view, frames, out)?;
         }
         if let Some(follower) = &mut self.follower {
@@ -265,10 +265,10 @@ impl TaskStream {
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let change = PromptChange::Received;
-        let happening = DevtoolEvent::Prompt { id: &message.id, message: Some(message), change };
+        let event = DevtoolEvent::Prompt { id: &message.id, message: Some(message), change };
         let seq = Seq::START.next();
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
-        self.encoder.write_live_event(&self.task, seq, happening, out);
+        self.encoder.write_live_event(&self.task, seq, event, out);
         frames.close(opened, out);
         if let Some(follower) = &mut self.follower {
             follower.ready(MAX_EVENTS, &mut self.entries);
@@ -294,9 +294,9 @@ impl TaskStream {
                 at: view.status.at,
                 stage: &stage,
                 call_records: &view.call_records,
-                happening: DevtoolEvent::Call { call, moved: CallChange::StillAsked },
+                event: DevtoolEvent::Call { call, moved: CallChange::StillAsked },
             };
-            let written = self.encoder.write_devtool_frame(self.shape.profile, &frame, out);
+            let written = self.encoder.write_devtool_frame(self.shape.dialect, &frame, out);
             written.map_err(|_| Fault::Internal)?;
             frames.close(opened, out);
         }
@@ -339,8 +339,8 @@ impl TaskStream {
         frames: &impl Framer,
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
-        let profile = self.shape.profile;
-        if profile == Profile::Plain {
+        let dialect = self.shape.dialect;
+        if dialect == Dialect::Plain {
             return Ok(());
         }
         if let Some(DevtoolEvent::Call { call, .. }) = entry.devtool_event()
@@ -356,7 +356,7 @@ impl TaskStream {
             let seq = Seq(entry.event.seq.0.saturating_sub(1));
             let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
             let event = DevtoolEvent::Call { call, moved: CallChange::StillAsked };
-            if let Err(error) = self.encoder.write_devtool_frame(profile, &self.frame(entry, seq, event), out)
+            if let Err(error) = self.encoder.write_devtool_frame(dialect, &self.frame(entry, seq, event), out)
             {
                 tracing::error!(task = %self.task, error, "a question cannot be encoded");
                 return Err(Fault::Internal);
@@ -369,7 +369,7 @@ impl TaskStream {
     /// On the live endpoint and in the REST API a stream shows a whole prompt, whichever client answers the questions meanwhile; on the
     /// live endpoint also the task until nothing can happen to it any more.
     fn is_ended_by(&self, entry: &TailEntry) -> bool {
-        if !self.shape.profile.streams_whole_prompts() {
+        if !self.shape.dialect.streams_whole_prompts() {
             return entry.closes();
         }
         match &entry.event.fact {
@@ -391,8 +391,8 @@ impl TaskStream {
             let what = "it ended without the message it announced".into();
             return Err(Fault::InvalidAgentResponse { what });
         }
-        let profile = self.shape.profile;
-        if !is_shown(profile, entry) {
+        let dialect = self.shape.dialect;
+        if !is_shown(dialect, entry) {
             return Ok(());
         }
         out.reserve(TYPICAL_FRAME_BYTES);
@@ -411,16 +411,16 @@ impl TaskStream {
 
     /// Writes the event, or nothing when it cannot be encoded. With `others` reading too, the bytes are kept for them.
     fn encode_entry(&self, entry: &TailEntry, others: bool, out: &mut Vec<u8>) {
-        let profile = self.shape.profile;
-        entry.write_encoded(self.encoder.index(profile), others, out, |entry, out| {
+        let dialect = self.shape.dialect;
+        entry.write_encoded(self.encoder.index(dialect), others, out, |entry, out| {
             let seq = entry.event.seq;
-            if profile == Profile::Plain {
+            if dialect == Dialect::Plain {
                 if let Some(update) = entry.update() {
                     self.encoder.write_update((&self.task, &self.context), seq, &update, out);
                 }
             } else if let Some(event) = entry.devtool_event()
                 && let Err(error) =
-                    self.encoder.write_devtool_frame(profile, &self.frame(entry, seq, event), out)
+                    self.encoder.write_devtool_frame(dialect, &self.frame(entry, seq, event), out)
             {
                 tracing::error!(task = %self.task, seq = seq.0, error, "an event cannot be encoded");
             }
@@ -435,16 +435,16 @@ impl TaskStream {
             at: entry.event.at,
             stage: entry.stage(),
             call_records: entry.call_records(),
-            happening: event,
+            event,
         }
     }
 }
 
-fn is_shown(profile: Profile, entry: &TailEntry) -> bool {
-    match profile {
-        Profile::Plain => entry.is_visible(),
-        Profile::Developer | Profile::Gemini | Profile::Live | Profile::RestApi => {
-            entry.devtool_event().is_some_and(|happening| profile.shows(&happening))
+fn is_shown(dialect: Dialect, entry: &TailEntry) -> bool {
+    match dialect {
+        Dialect::Plain => entry.is_visible(),
+        Dialect::Developer | Dialect::Gemini | Dialect::Live | Dialect::RestApi => {
+            entry.devtool_event().is_some_and(|event| dialect.shows(&event))
         }
     }
 }

@@ -9,10 +9,10 @@ use attache_domain::{CallId, DataAnswer, NewContent};
 use serde_json::{Map, Value};
 
 use crate::approval_words::{read_choice, read_nearest_choice};
-use crate::devtool::Profile;
+use crate::devtool::Dialect;
 
 /// The answers in the data of one part, and the dialect that one of them is in, unless it is plain A2A.
-pub(crate) fn read_data(data: &Value) -> (Vec<DataAnswer>, Option<Profile>) {
+pub(crate) fn read_data(data: &Value) -> (Vec<DataAnswer>, Option<Dialect>) {
     let items = match data {
         Value::Array(items) => items.as_slice(),
         item => std::slice::from_ref(item),
@@ -20,27 +20,27 @@ pub(crate) fn read_data(data: &Value) -> (Vec<DataAnswer>, Option<Profile>) {
     let mut answers = Vec::with_capacity(items.len());
     let mut found = None;
     for item in items {
-        let (answer, profile) = read_item(item);
+        let (answer, dialect) = read_item(item);
         answers.push(answer);
-        found = profile.or(found);
+        found = dialect.or(found);
     }
     (answers, found)
 }
 
-fn read_item(item: &Value) -> (DataAnswer, Option<Profile>) {
+fn read_item(item: &Value) -> (DataAnswer, Option<Dialect>) {
     let Some(members) = item.as_object() else { return Default::default() };
     let text = |names: &[&str]| names.iter().find_map(|name| members.get(*name)?.as_str());
     let developer =
         (text(&["tool_call_id", "toolCallId"]), text(&["selected_option_id", "selectedOptionId"]));
     let gemini = (text(&["callId"]), text(&["outcome"]));
-    let (profile, call, choice) = match (developer, gemini) {
-        ((Some(call), Some(choice)), _) => (Some(Profile::Developer), Some(call), Some(choice)),
-        (_, (Some(call), Some(choice))) => (Some(Profile::Gemini), Some(call), Some(choice)),
+    let (dialect, call, choice) = match (developer, gemini) {
+        ((Some(call), Some(choice)), _) => (Some(Dialect::Developer), Some(call), Some(choice)),
+        (_, (Some(call), Some(choice))) => (Some(Dialect::Gemini), Some(call), Some(choice)),
         _ => (None, text(&["call"]), text(&["choice"])),
     };
-    let is_nearest = profile == Some(Profile::Gemini)
-        || (profile.is_none() && members.get("nearest") == Some(&true.into()));
-    let content = match profile {
+    let is_nearest = dialect == Some(Dialect::Gemini)
+        || (dialect.is_none() && members.get("nearest") == Some(&true.into()));
+    let content = match dialect {
         Some(_) => dialect_content(members),
         None => members.get("newContent").cloned(),
     };
@@ -54,7 +54,7 @@ fn read_item(item: &Value) -> (DataAnswer, Option<Profile>) {
         },
         answers: members.get("answers").cloned(),
     };
-    (answer, profile)
+    (answer, dialect)
 }
 
 /// What an edit should write instead, wherever a dialect puts it. Content that is no text is kept as such: a person's
@@ -90,10 +90,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn read_one(data: Value) -> (DataAnswer, Option<Profile>) {
-        let (mut answers, profile) = read_data(&data);
+    fn read_one(data: Value) -> (DataAnswer, Option<Dialect>) {
+        let (mut answers, dialect) = read_data(&data);
         assert_eq!(answers.len(), 1, "{data}");
-        (answers.remove(0), profile)
+        (answers.remove(0), dialect)
     }
 
     fn plain(more: Value) -> DataAnswer {
@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn answers_of_every_dialect_become_one() {
-        let developer = Some(Profile::Developer);
+        let developer = Some(Dialect::Developer);
         let snake = json!({"tool_call_id": "k1", "selected_option_id": "proceed_once"});
         assert_eq!(read_one(snake), (plain(json!({})), developer));
         let wrapped =
             json!({"kind": "TOOL_CALL_CONFIRMATION", "toolCallId": "k1", "selectedOptionId": "proceed_once"});
         assert_eq!(read_one(wrapped), (plain(json!({})), developer));
         let gemini = json!({"callId": "k1", "outcome": "proceed_once"});
-        assert_eq!(read_one(gemini), (plain(json!({"nearest": true})), Some(Profile::Gemini)));
+        assert_eq!(read_one(gemini), (plain(json!({"nearest": true})), Some(Dialect::Gemini)));
     }
 
     #[test]
@@ -147,9 +147,9 @@ mod tests {
     #[test]
     fn several_answers_in_one_part_are_all_read() {
         let both = json!([{"callId": "a", "outcome": "cancel"}, {"call": "b", "choice": "cancel"}]);
-        let (answers, profile) = read_data(&both);
+        let (answers, dialect) = read_data(&both);
         let calls: Vec<_> = answers.iter().map(|answer| answer.call.clone().unwrap().0).collect();
-        assert_eq!((calls, profile), (vec!["a".to_owned(), "b".to_owned()], Some(Profile::Gemini)));
+        assert_eq!((calls, dialect), (vec!["a".to_owned(), "b".to_owned()], Some(Dialect::Gemini)));
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! The words by which people answer questions about calls. The only place that understands `yes`.
+//! The words by which people answer questions about calls. The only place that understands `yes` as an approval: servers,
+//! clients and the terminal all ask here. A tool that puts a yes-or-no question of its own (`ask_user`) reads its answers
+//! itself; such an answer approves nothing.
 //!
 //! `yes`, `no`, `always`, `run again`, or the id of a choice. When several calls wait: a line `CALL: answer` for each, or
 //! `all: answer`. Which of the choices a question offers, and which question is open, `attache-domain` decides.
@@ -6,7 +8,7 @@
 use std::borrow::Cow;
 
 use attache_domain::{
-    AnswerLine, CANCEL, GivenChoice, MODIFY, NamedAnswer, PROCEED_ALWAYS, PROCEED_ALWAYS_AND_SAVE,
+    ANSWER, AnswerLine, CANCEL, GivenChoice, MODIFY, NamedAnswer, PROCEED_ALWAYS, PROCEED_ALWAYS_AND_SAVE,
     PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN, SKIP,
 };
 
@@ -19,13 +21,13 @@ const MAX_WORD_BYTES: usize = 64;
 /// How much of a line that is no answer is kept for the refusal.
 const MAX_GIVEN_CHARS: usize = 80;
 
-/// The words, and the choices each may mean, the best first. `yes` agrees that a call may run; whether a lost call runs a
+/// The words, the one that is shown to people first, and the choices each may mean, the best first. `yes` agrees that a call may run; whether a lost call runs a
 /// second time is another question, which takes other words.
 const WORDS: &[(&[&str], &[&str])] = &[
     (&["yes", "y", "ok", "okay", "proceed", "allow", "go"], &[PROCEED_ONCE]),
     (&["always"], &[PROCEED_ALWAYS, PROCEED_ALWAYS_TOOL]),
     (&["no", "n", "stop", "deny", "refuse"], &[CANCEL]),
-    (&["run again", "again", "rerun"], &[RUN_AGAIN]),
+    (&["again", "run again", "rerun"], &[RUN_AGAIN]),
 ];
 
 /// The choices that are answers by their ids alone.
@@ -44,7 +46,7 @@ const CHOICES: &[&str] = &[
 /// For clients that know a fixed list of choices: what each choice means where it is not offered, the best first. None
 /// allows more than what the person was shown.
 const NEAREST: &[(&str, &[&str])] = &[
-    (PROCEED_ONCE, &[RUN_AGAIN]),
+    (PROCEED_ONCE, &[RUN_AGAIN, ANSWER]),
     (PROCEED_ALWAYS, &[PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN]),
     (PROCEED_ALWAYS_TOOL, &[PROCEED_ALWAYS, PROCEED_ONCE, RUN_AGAIN]),
     (PROCEED_ALWAYS_SERVER, &[PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS, PROCEED_ONCE, RUN_AGAIN]),
@@ -86,11 +88,10 @@ pub(crate) fn read_choice(word: &str) -> GivenChoice {
     if word.len() > MAX_WORD_BYTES {
         return GivenChoice { given: word.to_owned(), choices: Vec::new(), is_answer: false };
     }
-    let normal = word.trim().trim_end_matches(['.', '!']).to_lowercase();
-    let meanings = WORDS.iter().find(|(words, _)| words.contains(&normal.as_str()));
-    let meanings = meanings.map(|(_, choices)| *choices);
-    let is_answer = meanings.is_some() || CHOICES.contains(&normal.as_str());
-    let meanings = meanings.unwrap_or_default().iter().map(|choice| Cow::Borrowed(*choice));
+    let normal = normalized(word);
+    let meanings = meanings(word);
+    let is_answer = !meanings.is_empty() || CHOICES.contains(&normal.as_str());
+    let meanings = meanings.iter().map(|choice| Cow::Borrowed(*choice));
     let choices = [Cow::Owned(normal)].into_iter().chain(meanings).collect();
     GivenChoice { given: word.to_owned(), choices, is_answer }
 }
@@ -101,6 +102,26 @@ pub(crate) fn read_nearest_choice(word: &str) -> GivenChoice {
     let nearest = NEAREST.iter().find(|(known, _)| *known == word).map(|(_, nearest)| *nearest);
     given.choices.extend(nearest.unwrap_or_default().iter().map(|choice| Cow::Borrowed(*choice)));
     given
+}
+
+/// The choices that a word such as `yes` may mean, the best first; none if it is no such word.
+///
+/// ```
+/// assert_eq!(attache_wire::meanings(" Yes. "), ["proceed_once"]);
+/// assert!(attache_wire::meanings("perhaps").is_empty());
+/// ```
+pub fn meanings(word: &str) -> &'static [&'static str] {
+    let normal = normalized(word);
+    WORDS.iter().find(|(words, _)| words.contains(&normal.as_str())).map_or(&[], |(_, choices)| choices)
+}
+
+/// The words for a choice, the one that is shown to people first.
+pub fn words_for(choice: &str) -> &'static [&'static str] {
+    WORDS.iter().find(|(_, choices)| choices.contains(&choice)).map_or(&[], |(words, _)| words)
+}
+
+fn normalized(word: &str) -> String {
+    word.trim().trim_end_matches(['.', '!']).to_lowercase()
 }
 
 #[cfg(test)]
@@ -145,7 +166,7 @@ mod tests {
     #[test]
     fn the_nearest_choice_allows_no_more_than_the_one_that_was_given() {
         let nearest = |word: &str| read_nearest_choice(word).choices.join(" ");
-        assert_eq!(nearest("proceed_once"), "proceed_once run_again");
+        assert_eq!(nearest("proceed_once"), "proceed_once run_again answer");
         assert_eq!(
             nearest("proceed_always_server"),
             "proceed_always_server proceed_always_tool proceed_always proceed_once run_again"

@@ -18,7 +18,9 @@
 //! ```
 
 mod approval;
+mod asked_call;
 mod card;
+mod commands;
 mod decode;
 mod devtool;
 mod encode;
@@ -32,10 +34,15 @@ mod request;
 use attache_domain::{Binding, Operation, PushConfig, TaskId};
 use serde_json::Value;
 
-use crate::{Dialect, Version, jsonrpc, proto};
+use crate::{JsonForm, Version, jsonrpc, proto};
 
 pub use approval::{OpenCall, approval_in};
-pub use card::{CARD_PATH, OfferedExtension, RemoteCapabilities, RemoteCard, RemoteInterface, RemoteSkill};
+pub use asked_call::{AskedCall, CallNews};
+pub use card::{
+    CARD_PATH, DevelopmentToolOffer, OfferedExtension, RemoteCapabilities, RemoteCard, RemoteInterface,
+    RemoteSkill,
+};
+pub use commands::{CommandExecution, CommandStatus, RemoteCommand, RemoteCommandArgument};
 pub use devtool::{CallError, CallOutput, CallStatus, DevelopmentEvent, FileDiff, ToolCall};
 pub use error::{DecodeError, RemoteError, UnsupportedOperation};
 pub use push::{RemotePushConfig, RemotePushConfigPage};
@@ -71,11 +78,11 @@ impl Protocol {
         format!("{} {}", card::binding_name(self.binding), self.version.as_str())
     }
 
-    fn dialect(self) -> Dialect {
+    fn json_form(self) -> JsonForm {
         match (self.version, self.binding) {
-            (Version::V0_3, Binding::HttpJson) => Dialect::V0_3Rest,
-            (version, Binding::Grpc) => proto::dialect(version),
-            (version, _) => jsonrpc::dialect(version),
+            (Version::V0_3, Binding::HttpJson) => JsonForm::V0_3Rest,
+            (version, Binding::Grpc) => proto::json_form(version),
+            (version, _) => jsonrpc::json_form(version),
         }
     }
 
@@ -127,6 +134,16 @@ impl Protocol {
     /// Takes a card out of its envelope, in the form that the agent gave it.
     pub fn decode_card(self, status: u16, body: &[u8]) -> Result<Value, DecodeError> {
         decode::open(self, grpc::ReplyMessage::Card, status, body)
+    }
+
+    /// Decodes the commands that the agent takes.
+    pub fn decode_commands(self, status: u16, body: &[u8]) -> Result<Vec<RemoteCommand>, DecodeError> {
+        commands::list(self, status, body)
+    }
+
+    /// Decodes the outcome of a command.
+    pub fn decode_execution(self, status: u16, body: &[u8]) -> Result<CommandExecution, DecodeError> {
+        commands::execution(self, status, body)
     }
 
     /// Decodes a response that should have been a stream, which can only hold an error.

@@ -1,14 +1,14 @@
 //! Decodes parameters into operations.
 //!
 //! Moves text and data out of the parsed JSON. Collects all violations, so that one response names every invalid
-//! member in the caller's dialect. Accepts camelCase and snake_case; `null` counts as absent, and unknown members are
+//! member in the caller's form. Accepts camelCase and snake_case; `null` counts as absent, and unknown members are
 //! ignored.
 
 use attache_domain::{CancelTask, Fault, GetTask, Operation, OperationKind, SubscribeTask, TaskId};
 use serde_json::{Map, Value};
 
-use crate::Dialect;
-use crate::devtool::{Profile, commands};
+use crate::JsonForm;
+use crate::devtool::{Dialect, commands};
 use decoder::{Decoder, FieldPath, Members, kind_of};
 
 mod base64;
@@ -26,8 +26,8 @@ pub struct DecodedOperation {
     pub operation: Operation,
     /// Only 1.0 has tenants.
     pub tenant: Option<String>,
-    /// The profile that a message shows, if any.
-    pub profile: Option<Profile>,
+    /// The dialect that a message shows, if any.
+    pub dialect: Option<Dialect>,
 }
 
 /// What an interface accepts beyond the schema of the JSON-RPC of 0.3. The default is nothing.
@@ -63,16 +63,16 @@ pub fn omits_part_kinds(params: &Value) -> bool {
 
 /// Decodes the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(
-    dialect: Dialect,
+    json_form: JsonForm,
     kind: OperationKind,
     params: Option<Value>,
 ) -> Result<DecodedOperation, Fault> {
-    decode_with(dialect, kind, params, DecodeOptions::default())
+    decode_with(json_form, kind, params, DecodeOptions::default())
 }
 
 /// Like [`decode`], for an interface that accepts more than the schema says.
 pub fn decode_with(
-    dialect: Dialect,
+    json_form: JsonForm,
     kind: OperationKind,
     params: Option<Value>,
     options: DecodeOptions,
@@ -84,16 +84,16 @@ pub fn decode_with(
             return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    let mut decoder = Decoder::new(dialect).with_options(options);
+    let mut decoder = Decoder::new(json_form).with_options(options);
     let mut members = Members::new(params, FieldPath::Root);
-    let tenant = match dialect {
-        Dialect::V1_0 => members.nonempty_text(&mut decoder, "tenant"),
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => None,
+    let tenant = match json_form {
+        JsonForm::V1_0 => members.nonempty_text(&mut decoder, "tenant"),
+        JsonForm::V0_3Rpc | JsonForm::V0_3Rest => None,
     };
     let operation = operation(&mut decoder, kind, members);
-    let profile = decoder.profile();
+    let dialect = decoder.dialect();
     let operation = decoder.finish(operation)?;
-    Ok(DecodedOperation { operation, tenant, profile })
+    Ok(DecodedOperation { operation, tenant, dialect })
 }
 
 fn operation(decoder: &mut Decoder, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {
@@ -130,8 +130,8 @@ fn task_id(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
 /// there.
 fn history_length(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<usize> {
     let length = members.integer(decoder, "historyLength", 0, i64::from(i32::MAX))?;
-    match decoder.dialect() {
-        Dialect::V0_3Rest if length == 0 => None,
+    match decoder.json_form() {
+        JsonForm::V0_3Rest if length == 0 => None,
         _ => Some(length),
     }
 }

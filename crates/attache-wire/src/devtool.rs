@@ -8,7 +8,7 @@ use attache_domain::{
     CallRecords, ContextId, DevtoolEvent, Part, Seq, TaskEnding, TaskId, TaskView, Timestamp, UpdateContext,
 };
 
-use crate::Dialect;
+use crate::JsonForm;
 
 pub mod call_display;
 mod call_text;
@@ -26,11 +26,11 @@ pub mod setting_names;
 mod thought;
 mod uri;
 
-pub use uri::{URI, is_devtool_uri};
+pub use uri::{URI, devtool_version, is_devtool_uri, is_understood_uri};
 
 /// The dialect of the extension that a client uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Profile {
+pub enum Dialect {
     /// Plain A2A.
     Plain,
     /// The RFC's dialect.
@@ -54,14 +54,14 @@ pub struct DevtoolFrame<'a> {
     pub stage: &'a UpdateContext,
     /// The calls after the event.
     pub call_records: &'a CallRecords,
-    pub happening: DevtoolEvent<'a>,
+    pub event: DevtoolEvent<'a>,
 }
 
-impl Profile {
+impl Dialect {
     pub const COUNT: usize = 5;
 
-    /// Index in a table with one entry per dialect and profile; below `Dialect::COUNT * Profile::COUNT`.
-    pub fn index(self, dialect: Dialect) -> usize {
+    /// Index in a table with one entry per JSON form and dialect; below `JsonForm::COUNT * Dialect::COUNT`.
+    pub fn index(self, json_form: JsonForm) -> usize {
         let place = match self {
             Self::Plain => 0,
             Self::Developer => 1,
@@ -69,10 +69,10 @@ impl Profile {
             Self::Live => 3,
             Self::RestApi => 4,
         };
-        place * Dialect::COUNT + dialect.index()
+        place * JsonForm::COUNT + json_form.index()
     }
 
-    /// How a task ends that a client of this profile opens.
+    /// How a task ends that a client of this dialect opens.
     pub fn ending(self) -> TaskEnding {
         match self {
             Self::Plain => TaskEnding::Completes,
@@ -81,7 +81,7 @@ impl Profile {
         }
     }
 
-    /// The profile of a task's opener, for clients that show none.
+    /// The dialect of a task's opener, for clients that show none.
     pub fn from_ending(ending: TaskEnding) -> Self {
         match ending {
             TaskEnding::Completes => Self::Plain,
@@ -90,25 +90,25 @@ impl Profile {
         }
     }
 
-    /// Whether a client of this profile sees the event.
-    pub fn shows(self, happening: &DevtoolEvent<'_>) -> bool {
+    /// Whether a client of this dialect sees the event.
+    pub fn shows(self, event: &DevtoolEvent<'_>) -> bool {
         match self {
             Self::Plain => false,
-            Self::Developer => developer::shows(happening),
-            Self::Gemini => gemini::shows(happening),
-            Self::Live => live::shows(happening),
-            Self::RestApi => rest_api::shows(happening),
+            Self::Developer => developer::shows(event),
+            Self::Gemini => gemini::shows(event),
+            Self::Live => live::shows(event),
+            Self::RestApi => rest_api::shows(event),
         }
     }
 
-    /// Writes one event of a stream if the profile [`shows`](Self::shows) it.
-    pub fn write(self, dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
+    /// Writes one event of a stream if the dialect [`shows`](Self::shows) it.
+    pub fn write(self, json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
         match self {
             Self::Plain => {}
-            Self::Developer => developer::write(dialect, occasion, out),
-            Self::Gemini => gemini::write(dialect, occasion, out),
-            Self::Live => live::write(occasion, None, out),
-            Self::RestApi => rest_api::write(occasion, out),
+            Self::Developer => developer::write(json_form, frame, out),
+            Self::Gemini => gemini::write(json_form, frame, out),
+            Self::Live => live::write(frame, None, out),
+            Self::RestApi => rest_api::write(frame, out),
         }
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use attache_domain::{ContextId, Message, PushConfigPage, StoredPushConfig, TaskId, TaskView, Update};
 
-use crate::Dialect;
-use crate::devtool::Profile;
+use crate::JsonForm;
+use crate::devtool::Dialect;
 
 pub(crate) mod event;
 pub(crate) mod message;
@@ -26,8 +26,8 @@ pub struct TaskShape {
     /// At most this many of the most recent messages; `None` is all of them.
     pub history_length: Option<usize>,
     pub artifacts: IncludeArtifacts,
-    /// Some profiles see the calls that wait for an answer.
-    pub profile: Profile,
+    /// Some dialects see the calls that wait for an answer.
+    pub dialect: Dialect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,45 +52,47 @@ pub struct TaskPage {
 }
 
 /// A bare task: the response to get and cancel.
-pub fn write_task(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-    task::write(dialect, view, shape, out);
+pub fn write_task(json_form: JsonForm, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+    task::write(json_form, view, shape, out);
 }
 
 /// A task as the response to send, or as an item of a stream.
-pub fn write_task_item(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-    write_item(dialect, b"{\"task\":", out, |out| task::write(dialect, view, shape, out));
+pub fn write_task_item(json_form: JsonForm, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+    write_item(json_form, b"{\"task\":", out, |out| task::write(json_form, view, shape, out));
 }
 
 /// A bare message as the response to send, or as the only item of a stream.
-pub fn write_message_item(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
-    write_item(dialect, b"{\"message\":", out, |out| message::write(dialect, message, out));
+pub fn write_message_item(json_form: JsonForm, message: &Message, out: &mut Vec<u8>) {
+    write_item(json_form, b"{\"message\":", out, |out| message::write(json_form, message, out));
 }
 
 /// One event of a stream.
 pub fn write_update(
-    dialect: Dialect,
+    json_form: JsonForm,
     task: &TaskId,
     context: &ContextId,
     update: &Update<'_>,
     out: &mut Vec<u8>,
 ) {
     match update {
-        Update::Status { status, closes, usage } => write_item(dialect, b"{\"statusUpdate\":", out, |out| {
-            event::write_status_update(dialect, task, context, status, *closes, *usage, out);
-        }),
+        Update::Status { status, closes, usage } => {
+            write_item(json_form, b"{\"statusUpdate\":", out, |out| {
+                event::write_status_update(json_form, task, context, status, *closes, *usage, out);
+            })
+        }
         Update::Artifact { artifact, append, last_chunk } => {
-            write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
-                event::write_artifact_update(dialect, task, context, artifact, *append, *last_chunk, out);
+            write_item(json_form, b"{\"artifactUpdate\":", out, |out| {
+                event::write_artifact_update(json_form, task, context, artifact, *append, *last_chunk, out);
             });
         }
-        Update::Replied(message) => write_message_item(dialect, message, out),
+        Update::Replied(message) => write_message_item(json_form, message, out),
     }
 }
 
 /// The response to list, which only 1.0 has. Always writes all four members.
 pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"tasks\":");
-    text::write_array(&page.tasks, out, |view, out| task::write(Dialect::V1_0, view, shape, out));
+    text::write_array(&page.tasks, out, |view, out| task::write(JsonForm::V1_0, view, shape, out));
     out.extend_from_slice(b",\"nextPageToken\":");
     text::write_text(&page.next_page_token, out);
     out.extend_from_slice(b",\"pageSize\":");
@@ -101,17 +103,22 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
 }
 
 /// The response to setting or getting a push configuration.
-pub fn write_push_config(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>) {
-    push::write(dialect, kept, out);
+pub fn write_push_config(json_form: JsonForm, kept: &StoredPushConfig, out: &mut Vec<u8>) {
+    push::write(json_form, kept, out);
 }
 
-pub fn write_push_configs(dialect: Dialect, page: &PushConfigPage, out: &mut Vec<u8>) {
-    push::write_page(dialect, page, out);
+pub fn write_push_configs(json_form: JsonForm, page: &PushConfigPage, out: &mut Vec<u8>) {
+    push::write_page(json_form, page, out);
 }
 
-/// 0.3 on JSON-RPC distinguishes objects by `kind`; the other dialects wrap them.
-pub(crate) fn write_item(dialect: Dialect, open: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    if dialect == Dialect::V0_3Rpc {
+/// 0.3 on JSON-RPC distinguishes objects by `kind`; the other forms wrap them.
+pub(crate) fn write_item(
+    json_form: JsonForm,
+    open: &[u8],
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>),
+) {
+    if json_form == JsonForm::V0_3Rpc {
         return write(out);
     }
     out.extend_from_slice(open);

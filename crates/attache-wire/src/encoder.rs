@@ -10,22 +10,22 @@ use attache_domain::{
 };
 
 use crate::devtool::commands::{self, ExecutionStatus};
-use crate::devtool::{DevtoolFrame, Profile, live, rest_api};
+use crate::devtool::{DevtoolFrame, Dialect, live, rest_api};
 use crate::encode::{self, TaskPage, TaskShape};
 use crate::replay::{self, ReplayMark};
-use crate::{Dialect, Version, proto};
+use crate::{JsonForm, Version, proto};
 
-/// JSON in one of its dialects, or protobuf in one of its versions.
+/// JSON in one of its forms, or protobuf in one of its versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
-    Json(Dialect),
+    Json(JsonForm),
     Proto(Version),
 }
 
 impl Encoding {
     pub fn version(self) -> Version {
         match self {
-            Self::Json(dialect) => dialect.version(),
+            Self::Json(json_form) => json_form.version(),
             Self::Proto(version) => version,
         }
     }
@@ -39,11 +39,11 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// The key under which an event or task encoded for `profile` is cached. Equal keys mean equal bytes.
-    pub fn index(&self, profile: Profile) -> usize {
+    /// The key under which an event or task encoded for `dialect` is cached. Equal keys mean equal bytes.
+    pub fn index(&self, dialect: Dialect) -> usize {
         let plain = match self.encoding {
-            Encoding::Json(dialect) => profile.index(dialect),
-            Encoding::Proto(version) => proto::index(profile, version),
+            Encoding::Json(json_form) => dialect.index(json_form),
+            Encoding::Proto(version) => proto::index(dialect, version),
         };
         if self.epoch.is_some() { replay::marked_index(plain) } else { plain }
     }
@@ -52,7 +52,7 @@ impl Encoder {
     pub fn write_task(&self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
         let start = out.len();
         match self.encoding {
-            Encoding::Json(dialect) => encode::write_task(dialect, view, shape, out),
+            Encoding::Json(json_form) => encode::write_task(json_form, view, shape, out),
             Encoding::Proto(version) => proto::write_task(version, view, shape, out),
         }
         let Some(mark) = self.mark(view.progress.head, None) else { return };
@@ -71,14 +71,14 @@ impl Encoder {
         gap: Option<&ReplayGap>,
         out: &mut Vec<u8>,
     ) {
-        match shape.profile {
-            Profile::Live => return live::write_state(view, self.epoch.as_deref(), gap, out),
-            Profile::RestApi => return rest_api::write_state(view, out),
-            Profile::Plain | Profile::Developer | Profile::Gemini => {}
+        match shape.dialect {
+            Dialect::Live => return live::write_state(view, self.epoch.as_deref(), gap, out),
+            Dialect::RestApi => return rest_api::write_state(view, out),
+            Dialect::Plain | Dialect::Developer | Dialect::Gemini => {}
         }
         let start = out.len();
         match self.encoding {
-            Encoding::Json(dialect) => encode::write_task_item(dialect, view, shape, out),
+            Encoding::Json(json_form) => encode::write_task_item(json_form, view, shape, out),
             Encoding::Proto(version) => proto::write_task_item(version, view, shape, out),
         }
         self.mark_item(view.progress.head, gap, out, start);
@@ -86,7 +86,7 @@ impl Encoder {
 
     pub fn write_message_item(&self, message: &Message, out: &mut Vec<u8>) {
         match self.encoding {
-            Encoding::Json(dialect) => encode::write_message_item(dialect, message, out),
+            Encoding::Json(json_form) => encode::write_message_item(json_form, message, out),
             Encoding::Proto(version) => proto::write_message_item(version, message, out),
         }
     }
@@ -101,7 +101,7 @@ impl Encoder {
     ) {
         let start = out.len();
         match self.encoding {
-            Encoding::Json(dialect) => encode::write_update(dialect, task, context, update, out),
+            Encoding::Json(json_form) => encode::write_update(json_form, task, context, update, out),
             Encoding::Proto(version) => proto::write_update(version, task, context, update, out),
         }
         self.mark_item(seq, None, out, start);
@@ -110,27 +110,27 @@ impl Encoder {
     /// One event of a stream for clients of the development-tool extension. On an error nothing is written.
     pub fn write_devtool_frame(
         &self,
-        profile: Profile,
+        dialect: Dialect,
         frame: &DevtoolFrame<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         // Its cursors are no marks.
-        if profile == Profile::Live {
+        if dialect == Dialect::Live {
             live::write(frame, self.epoch.as_deref(), out);
             return Ok(());
         }
         let start = out.len();
         match self.encoding {
-            Encoding::Json(dialect) => profile.write(dialect, frame, out),
-            Encoding::Proto(version) => proto::write_devtool_frame(profile, version, frame, out)?,
+            Encoding::Json(json_form) => dialect.write(json_form, frame, out),
+            Encoding::Proto(version) => proto::write_devtool_frame(dialect, version, frame, out)?,
         }
         self.mark_item(frame.seq, None, out, start);
         Ok(())
     }
 
     /// An event of the live endpoint at `seq`, without the context that some kinds need.
-    pub fn write_live_event(&self, task: &TaskId, seq: Seq, happening: DevtoolEvent<'_>, out: &mut Vec<u8>) {
-        live::write_happening(&happening, task, self.epoch.as_deref().map(|epoch| (epoch, seq)), out);
+    pub fn write_live_event(&self, task: &TaskId, seq: Seq, event: DevtoolEvent<'_>, out: &mut Vec<u8>) {
+        live::write_devtool_event(&event, task, self.epoch.as_deref().map(|epoch| (epoch, seq)), out);
     }
 
     pub fn write_list(&self, page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
@@ -142,14 +142,14 @@ impl Encoder {
 
     pub fn write_push_config(&self, stored: &StoredPushConfig, out: &mut Vec<u8>) {
         match self.encoding {
-            Encoding::Json(dialect) => encode::write_push_config(dialect, stored, out),
+            Encoding::Json(json_form) => encode::write_push_config(json_form, stored, out),
             Encoding::Proto(version) => proto::write_push_config(version, stored, out),
         }
     }
 
     pub fn write_push_configs(&self, page: &PushConfigPage, out: &mut Vec<u8>) {
         match self.encoding {
-            Encoding::Json(dialect) => encode::write_push_configs(dialect, page, out),
+            Encoding::Json(json_form) => encode::write_push_configs(json_form, page, out),
             Encoding::Proto(version) => proto::write_push_configs(version, page, out),
         }
     }
@@ -180,7 +180,7 @@ impl Encoder {
     fn mark_item(&self, seq: Seq, gap: Option<&ReplayGap>, out: &mut Vec<u8>, start: usize) {
         let Some(mark) = self.mark(seq, gap) else { return };
         match self.encoding {
-            Encoding::Json(dialect) => replay::add_mark_to_item(dialect, &mark, out, start),
+            Encoding::Json(json_form) => replay::add_mark_to_item(json_form, &mark, out, start),
             Encoding::Proto(version) => proto::add_mark_to_item(version, &mark, out, start),
         }
     }

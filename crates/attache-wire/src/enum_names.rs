@@ -1,21 +1,21 @@
-//! The names of roles and states in each dialect.
+//! The names of roles and states in each JSON form.
 
 use attache_domain::{Role, TaskState};
 
-use crate::Dialect;
+use crate::JsonForm;
 
-pub(crate) fn role_name(dialect: Dialect, role: Role) -> &'static str {
-    match (dialect, role) {
-        (Dialect::V0_3Rpc, Role::User) => "user",
-        (Dialect::V0_3Rpc, Role::Agent) => "agent",
-        (Dialect::V1_0 | Dialect::V0_3Rest, Role::User) => "ROLE_USER",
-        (Dialect::V1_0 | Dialect::V0_3Rest, Role::Agent) => "ROLE_AGENT",
+pub(crate) fn role_name(json_form: JsonForm, role: Role) -> &'static str {
+    match (json_form, role) {
+        (JsonForm::V0_3Rpc, Role::User) => "user",
+        (JsonForm::V0_3Rpc, Role::Agent) => "agent",
+        (JsonForm::V1_0 | JsonForm::V0_3Rest, Role::User) => "ROLE_USER",
+        (JsonForm::V1_0 | JsonForm::V0_3Rest, Role::Agent) => "ROLE_AGENT",
     }
 }
 
-pub(crate) fn state_name(dialect: Dialect, state: TaskState) -> &'static str {
-    match dialect {
-        Dialect::V0_3Rpc => match state {
+pub(crate) fn state_name(json_form: JsonForm, state: TaskState) -> &'static str {
+    match json_form {
+        JsonForm::V0_3Rpc => match state {
             TaskState::Submitted => "submitted",
             TaskState::Working => "working",
             TaskState::Completed => "completed",
@@ -25,13 +25,13 @@ pub(crate) fn state_name(dialect: Dialect, state: TaskState) -> &'static str {
             TaskState::Rejected => "rejected",
             TaskState::AuthRequired => "auth-required",
         },
-        Dialect::V1_0 | Dialect::V0_3Rest => match state {
+        JsonForm::V1_0 | JsonForm::V0_3Rest => match state {
             TaskState::Submitted => "TASK_STATE_SUBMITTED",
             TaskState::Working => "TASK_STATE_WORKING",
             TaskState::Completed => "TASK_STATE_COMPLETED",
             TaskState::Failed => "TASK_STATE_FAILED",
             // The only state whose name differs between the versions.
-            TaskState::Canceled if dialect == Dialect::V0_3Rest => "TASK_STATE_CANCELLED",
+            TaskState::Canceled if json_form == JsonForm::V0_3Rest => "TASK_STATE_CANCELLED",
             TaskState::Canceled => "TASK_STATE_CANCELED",
             TaskState::InputRequired => "TASK_STATE_INPUT_REQUIRED",
             TaskState::Rejected => "TASK_STATE_REJECTED",
@@ -40,14 +40,14 @@ pub(crate) fn state_name(dialect: Dialect, state: TaskState) -> &'static str {
     }
 }
 
-pub(crate) fn state_named(dialect: Dialect, name: &str) -> Option<TaskState> {
-    TaskState::ALL.into_iter().find(|state| state_name(dialect, *state) == name)
+pub(crate) fn state_named(json_form: JsonForm, name: &str) -> Option<TaskState> {
+    TaskState::ALL.into_iter().find(|state| state_name(json_form, *state) == name)
 }
 
 /// The state with this protobuf number; `None` for zero, "unspecified".
 pub(crate) fn state_from_number(number: i64) -> Option<TaskState> {
-    let place = usize::try_from(number).ok()?.checked_sub(1)?;
-    BY_NUMBER.get(place).copied()
+    let index = usize::try_from(number).ok()?.checked_sub(1)?;
+    BY_NUMBER.get(index).copied()
 }
 
 /// Numbers 1 to 8 of the protobuf enum, the same in both versions.

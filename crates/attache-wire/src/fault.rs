@@ -6,7 +6,7 @@ use std::time::Duration;
 use attache_domain::Fault;
 use serde_json::{Map, Value, json};
 
-use crate::{Dialect, enum_names};
+use crate::{JsonForm, enum_names};
 
 /// The names and numbers of one fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
             [("taskId", task.as_str().into())].into_iter().chain(config).collect()
         }
         Fault::TaskNotCancelable { task, state } | Fault::TaskFinished { task, state } => {
-            let state = enum_names::state_name(Dialect::V1_0, *state);
+            let state = enum_names::state_name(JsonForm::V1_0, *state);
             vec![("taskId", task.as_str().into()), ("state", state.into())]
         }
         Fault::ExtensionRequired { uri } => vec![("extension", uri.into())],
@@ -219,16 +219,16 @@ fn metadata_object(fault: &Fault) -> Map<String, Value> {
 
 /// The invalid members. Faults of the session name none, so they get one here.
 fn violations(fault: &Fault) -> Vec<Value> {
-    let spell = |field: &str, description: &str| json!({ "field": field, "description": description });
+    let violation = |field: &str, description: &str| json!({ "field": field, "description": description });
     match fault {
         Fault::InvalidParams { violations } => {
-            violations.iter().map(|it| spell(&it.field, &it.description)).collect()
+            violations.iter().map(|it| violation(&it.field, &it.description)).collect()
         }
-        Fault::ContextMismatch { .. } => vec![spell("message.contextId", &fault.to_string())],
-        Fault::TenantNotFound { .. } => vec![spell("tenant", &fault.to_string())],
-        Fault::MessageIdTaken { .. } => vec![spell("message.messageId", &fault.to_string())],
-        Fault::BadPageToken => vec![spell("pageToken", &fault.to_string())],
-        Fault::BadCursor { .. } => vec![spell("Last-Event-ID", &fault.to_string())],
+        Fault::ContextMismatch { .. } => vec![violation("message.contextId", &fault.to_string())],
+        Fault::TenantNotFound { .. } => vec![violation("tenant", &fault.to_string())],
+        Fault::MessageIdTaken { .. } => vec![violation("message.messageId", &fault.to_string())],
+        Fault::BadPageToken => vec![violation("pageToken", &fault.to_string())],
+        Fault::BadCursor { .. } => vec![violation("Last-Event-ID", &fault.to_string())],
         _ => Vec::new(),
     }
 }

@@ -5,11 +5,12 @@
 use attache_domain::{Message, Operation, OperationKind};
 use serde_json::{Value, json};
 
-use crate::{Dialect, Version, decode, encode, extensions, json, jsonrpc, percent, replay, rest, version};
+use crate::{JsonForm, Version, decode, encode, extensions, json, jsonrpc, percent, replay, rest, version};
 
 mod devtool;
 #[cfg(test)]
 mod generated;
+mod live;
 mod proto;
 mod rest_api;
 
@@ -36,7 +37,7 @@ pub fn jsonrpc(body: &[u8]) {
         }
     };
     let Some((version, kind)) = jsonrpc::method(&envelope.method) else { return };
-    if let Err(fault) = decode(jsonrpc::dialect(version), kind, envelope.params) {
+    if let Err(fault) = decode(jsonrpc::json_form(version), kind, envelope.params) {
         let mut out = Vec::new();
         jsonrpc::write_error(version, &envelope.id, &fault, &mut out);
         check_said(&out, body);
@@ -62,29 +63,34 @@ pub fn rest_api(request: &[u8]) {
     rest_api::request(request);
 }
 
-/// The parameters of every operation in every dialect.
+/// The parameters of a request of the live endpoint.
+pub fn live(text: &[u8]) {
+    live::params(text);
+}
+
+/// The parameters of every operation in every JSON form.
 pub fn operations(params: &[u8]) {
     let Ok(params) = json::parse(params, DEPTH) else { return };
-    for dialect in Dialect::ALL {
+    for json_form in JsonForm::ALL {
         for kind in OperationKind::ALL {
-            let read = decode(dialect, kind, Some(params.clone()));
-            assert_eq!(read, decode(dialect, kind, Some(params.clone())), "read twice, read alike");
+            let read = decode(json_form, kind, Some(params.clone()));
+            assert_eq!(read, decode(json_form, kind, Some(params.clone())), "read twice, read alike");
         }
     }
     let _ = crate::devtool::gemini_routes::read_execute(&params);
     let _ = crate::devtool::gemini_routes::read_create(params.clone());
 }
 
-/// The parameters of send in every dialect; a decoded message that is encoded decodes to the same.
+/// The parameters of send in every JSON form; a decoded message that is encoded decodes to the same.
 pub fn message(params: &[u8]) {
     let Ok(params) = json::parse(params, DEPTH) else { return };
-    for dialect in Dialect::ALL {
-        let Some(message) = sent(dialect, params.clone()) else { continue };
-        for dialect in Dialect::ALL {
-            let once = written(dialect, &message);
-            // Another dialect may refuse the message, but must not change it.
-            let Some(again) = sent(dialect, json!({ "message": once })) else { continue };
-            assert_eq!(written(dialect, &again), once, "in {dialect:?}");
+    for json_form in JsonForm::ALL {
+        let Some(message) = sent(json_form, params.clone()) else { continue };
+        for json_form in JsonForm::ALL {
+            let once = written(json_form, &message);
+            // Another form may refuse the message, but must not change it.
+            let Some(again) = sent(json_form, json!({ "message": once })) else { continue };
+            assert_eq!(written(json_form, &again), once, "in {json_form:?}");
         }
     }
 }
@@ -105,30 +111,30 @@ pub fn cursor(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     match replay::parse_cursor(&text) {
         Ok(cursor) => {
-            let spelled = match &cursor.epoch {
+            let encoded = match &cursor.epoch {
                 Some(epoch) => replay::encode_cursor(epoch, cursor.seq),
                 None => cursor.seq.to_string(),
             };
-            assert!(spelled.len() <= text.len(), "{spelled:?} of {text:?}");
-            assert_eq!(replay::parse_cursor(&spelled), Ok(cursor));
+            assert!(encoded.len() <= text.len(), "{encoded:?} of {text:?}");
+            assert_eq!(replay::parse_cursor(&encoded), Ok(cursor));
         }
         Err(fault) => check_said(&rest::error(Version::V1_0, &fault).body, b""),
     }
 }
 
-fn sent(dialect: Dialect, params: Value) -> Option<Message> {
-    match decode(dialect, OperationKind::Send, Some(params)).ok()?.operation {
+fn sent(json_form: JsonForm, params: Value) -> Option<Message> {
+    match decode(json_form, OperationKind::Send, Some(params)).ok()?.operation {
         Operation::Send(send) => Some(send.message),
         _ => None,
     }
 }
 
-fn written(dialect: Dialect, message: &Message) -> Value {
+fn written(json_form: JsonForm, message: &Message) -> Value {
     let mut out = Vec::new();
-    encode::write_message_item(dialect, message, &mut out);
+    encode::write_message_item(json_form, message, &mut out);
     let mut item: Value = serde_json::from_slice(&out).expect("what is written is JSON");
     match item.get_mut("message") {
-        Some(message) if dialect != Dialect::V0_3Rpc => message.take(),
+        Some(message) if json_form != JsonForm::V0_3Rpc => message.take(),
         _ => item,
     }
 }
@@ -142,9 +148,9 @@ pub fn headers(text: &[u8]) {
         assert_eq!(again, Ok(Some(version)), "a version's own name is understood");
     }
     let uris = extensions::requested(text.lines());
-    for (place, uri) in uris.iter().enumerate() {
+    for (index, uri) in uris.iter().enumerate() {
         assert!(!uri.is_empty() && uri.trim() == uri && !uri.contains(','), "{uri:?}");
-        assert!(!uris[..place].contains(uri), "{uri:?} is asked for once");
+        assert!(!uris[..index].contains(uri), "{uri:?} is asked for once");
         let _ = crate::devtool::is_devtool_uri(uri);
     }
     assert_eq!(extensions::requested(uris.iter().map(String::as_str)), uris, "what was read is read alike");
@@ -169,15 +175,15 @@ pub fn base64(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let params =
         |text: &str| json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"raw": text}]}});
-    let Some(message) = sent(Dialect::V1_0, params(&text)) else { return };
-    let kept = written(Dialect::V1_0, &message);
+    let Some(message) = sent(JsonForm::V1_0, params(&text)) else { return };
+    let kept = written(JsonForm::V1_0, &message);
     let raw = kept["parts"][0]["raw"].as_str().expect("the bytes are written as they were read");
     assert!(raw.len().is_multiple_of(4) && raw.len() < text.len() + 4, "{raw:?}");
     let letters = raw.trim_end_matches('=');
     assert!(raw.len() - letters.len() <= 2, "{raw:?}");
     assert!(letters.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte)), "{raw:?}");
-    let again = sent(Dialect::V1_0, params(raw)).expect("the standard form is taken");
-    assert_eq!(written(Dialect::V1_0, &again), kept);
+    let again = sent(JsonForm::V1_0, params(raw)).expect("the standard form is taken");
+    assert_eq!(written(JsonForm::V1_0, &again), kept);
 }
 
 /// An error is JSON and not much longer than its request.
@@ -222,7 +228,7 @@ mod tests {
         let mut out = Vec::new();
         let data = (0..levels).fold(json!(1), |data, _| inner(data));
         let params = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"data": data}]}});
-        let message = sent(Dialect::V1_0, params).expect("a message");
+        let message = sent(JsonForm::V1_0, params).expect("a message");
         crate::proto::write_message_item(Version::V1_0, &message, &mut out);
         out
     }
@@ -247,6 +253,7 @@ mod tests {
             base64(&bytes);
             operations(&bytes);
             rest_api(&bytes);
+            live(&bytes);
         }
 
         #[test]

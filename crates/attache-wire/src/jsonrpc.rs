@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::decode::decoder::invalid_id_reason;
 use crate::devtool::setting_names::name_setting;
 use crate::encode::text::{write_integer, write_text, write_value};
-use crate::{Dialect, Version, fault, json};
+use crate::{JsonForm, Version, fault, json};
 
 /// A first request that works with default settings: it asks the agent for help.
 pub const EXAMPLE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"hello-1","role":"ROLE_USER","parts":[{"text":"help"}]}}}"#;
@@ -118,11 +118,11 @@ const METHODS: [(&str, Version, OperationKind); 21] = [
     ("GetExtendedAgentCard", Version::V1_0, OperationKind::ExtendedCard),
 ];
 
-/// The dialect of `version` inside this envelope.
-pub fn dialect(version: Version) -> Dialect {
+/// The JSON form of `version` inside this envelope.
+pub fn json_form(version: Version) -> JsonForm {
     match version {
-        Version::V0_3 => Dialect::V0_3Rpc,
-        Version::V1_0 => Dialect::V1_0,
+        Version::V0_3 => JsonForm::V0_3Rpc,
+        Version::V1_0 => JsonForm::V1_0,
     }
 }
 

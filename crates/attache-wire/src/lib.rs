@@ -12,7 +12,7 @@
 //! let body = br#"{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"id":"t-1"}}"#;
 //! let envelope = jsonrpc::parse(body, 64).unwrap();
 //! let (version, kind) = jsonrpc::method(&envelope.method).unwrap();
-//! let decoded = decode(jsonrpc::dialect(version), kind, envelope.params).unwrap();
+//! let decoded = decode(jsonrpc::json_form(version), kind, envelope.params).unwrap();
 //! assert!(matches!(decoded.operation, Operation::Get(get) if get.task.as_str() == "t-1"));
 //! ```
 
@@ -23,7 +23,6 @@ pub mod card;
 pub mod client;
 mod decode;
 pub mod devtool;
-mod dialect;
 pub mod encode;
 mod encoder;
 mod enum_names;
@@ -32,6 +31,7 @@ mod fault;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod json;
+mod json_form;
 pub mod jsonrpc;
 mod percent;
 pub mod proto;
@@ -40,9 +40,10 @@ pub mod rest;
 pub mod version;
 
 pub use approval_answers::read_answers;
+pub use approval_words::{meanings, words_for};
 pub use decode::{
     DecodeOptions, DecodedOperation, MessageTask, PartKinds, decode, decode_with, omits_part_kinds,
 };
-pub use dialect::{Dialect, Version};
 pub use encoder::{Encoder, Encoding};
 pub use fault::retry_after;
+pub use json_form::{JsonForm, Version};

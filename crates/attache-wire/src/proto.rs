@@ -17,10 +17,10 @@
 
 use attache_domain::OperationKind;
 
-use crate::devtool::Profile;
-use crate::{Dialect, Version};
+use crate::devtool::Dialect;
+use crate::{JsonForm, Version};
 
-mod commands;
+pub(crate) mod commands;
 mod decode;
 mod decoded_size;
 mod encode;
@@ -84,14 +84,14 @@ pub fn version_of_path(path: &str) -> Option<Version> {
 }
 
 /// Index in a table with one entry per encoding; JSON's encodings come before.
-pub fn index(profile: Profile, version: Version) -> usize {
-    Profile::COUNT * Dialect::COUNT + profile.index(dialect(version))
+pub fn index(dialect: Dialect, version: Version) -> usize {
+    Dialect::COUNT * JsonForm::COUNT + dialect.index(json_form(version))
 }
 
-/// The JSON dialect of the same definitions.
-pub(crate) fn dialect(version: Version) -> Dialect {
+/// The JSON form of the same definitions.
+pub(crate) fn json_form(version: Version) -> JsonForm {
     match version {
-        Version::V0_3 => Dialect::V0_3Rest,
-        Version::V1_0 => Dialect::V1_0,
+        Version::V0_3 => JsonForm::V0_3Rest,
+        Version::V1_0 => JsonForm::V1_0,
     }
 }

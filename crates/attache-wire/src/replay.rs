@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attache_domain::{Cursor, Fault, GapReason, ReplayGap, Seq};
 use serde_json::{Map, Value, json};
 
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::text::write_value;
 
 pub const URI: &str = "urn:attache:extension:replay:v1";
@@ -76,11 +76,11 @@ pub(crate) fn gap_value(ReplayGap { after, reason }: &ReplayGap) -> Value {
 }
 
 /// Adds the mark to the item of a stream that begins at `start` of `out`.
-pub fn add_mark_to_item(dialect: Dialect, mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
+pub fn add_mark_to_item(json_form: JsonForm, mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
     edit_json(out, start, |item| {
-        let inner = match dialect {
-            Dialect::V0_3Rpc => Some(item),
-            Dialect::V1_0 | Dialect::V0_3Rest => item.values_mut().next().and_then(Value::as_object_mut),
+        let inner = match json_form {
+            JsonForm::V0_3Rpc => Some(item),
+            JsonForm::V1_0 | JsonForm::V0_3Rest => item.values_mut().next().and_then(Value::as_object_mut),
         };
         if let Some(inner) = inner {
             add_mark(inner, mark);
@@ -131,17 +131,17 @@ mod tests {
             reason: GapReason::OtherEpoch,
         };
         let mark = ReplayMark { epoch: "new", seq: Seq(9), gap: Some(&gap) };
-        let marked = |dialect, item: Value| -> Value {
+        let marked = |json_form, item: Value| -> Value {
             let mut out = b"before ".to_vec();
             write_value(&item, &mut out);
-            add_mark_to_item(dialect, &mark, &mut out, 7);
+            add_mark_to_item(json_form, &mark, &mut out, 7);
             assert!(out.starts_with(b"before "));
             serde_json::from_slice(&out[7..]).unwrap()
         };
         let expected = json!({ "cursor": "new.9", "gap": { "after": "old.3", "reason": "other-epoch" } });
-        let bare = marked(Dialect::V0_3Rpc, json!({ "kind": "task", "metadata": { "a": 1 } }));
+        let bare = marked(JsonForm::V0_3Rpc, json!({ "kind": "task", "metadata": { "a": 1 } }));
         assert_eq!(bare["metadata"], json!({ "a": 1, URI: expected }));
-        let wrapped = marked(Dialect::V1_0, json!({ "statusUpdate": { "taskId": "t" } }));
+        let wrapped = marked(JsonForm::V1_0, json!({ "statusUpdate": { "taskId": "t" } }));
         assert_eq!(wrapped["statusUpdate"]["metadata"], json!({ URI: expected }));
     }
 }

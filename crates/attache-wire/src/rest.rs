@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::decode::decoder::{kind_of, to_camel_case};
 use crate::devtool::setting_names::name_setting;
 use crate::encode::text::write_value;
-use crate::{DecodedOperation, Dialect, Version, fault, percent};
+use crate::{DecodedOperation, JsonForm, Version, fault, percent};
 
 mod route;
 
@@ -31,14 +31,14 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
     for (name, id) in ids_in_path(route) {
         members.insert(name.to_owned(), id.into());
     }
-    let mut decoded = crate::decode(route.dialect, route.kind, Some(Value::Object(members)))?;
+    let mut decoded = crate::decode(route.json_form, route.kind, Some(Value::Object(members)))?;
     if route.tenant.is_some() {
         decoded.tenant.clone_from(&route.tenant);
     }
     Ok(decoded)
 }
 
-/// The ids in the path, by their parameter names in this dialect.
+/// The ids in the path, by their parameter names in this JSON form.
 fn ids_in_path(route: &Route) -> impl Iterator<Item = (&'static str, &str)> {
     let about_push = matches!(
         route.kind,
@@ -47,8 +47,8 @@ fn ids_in_path(route: &Route) -> impl Iterator<Item = (&'static str, &str)> {
             | OperationKind::PushList
             | OperationKind::PushDelete
     );
-    let (task, config) = match route.dialect {
-        Dialect::V1_0 if about_push => ("taskId", "id"),
+    let (task, config) = match route.json_form {
+        JsonForm::V1_0 if about_push => ("taskId", "id"),
         _ => ("id", "pushNotificationConfigId"),
     };
     let ids = [(task, route.task.as_deref()), (config, route.config.as_deref())];

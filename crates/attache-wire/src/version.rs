@@ -1,6 +1,6 @@
 //! Which version a request asks for, and whether its method or path belongs to that version.
 //!
-//! The method or path selects the dialect. A version header that contradicts it is refused.
+//! The method or path selects the JSON form. A version header that contradicts it is refused.
 
 use attache_domain::Fault;
 

@@ -101,8 +101,29 @@ async fn a_redirect_of_a_card_stays_at_its_origin() {
     let server = ModelServer::with_responses([moved(&elsewhere.url())]);
     let options = ClientOptions { credential: Some(credential()), ..Default::default() };
     let error = try_connect(&server.url(), options).await.unwrap_err();
-    assert!(error.to_string().contains("a redirect of its card leads"), "{error}");
+    let said = format!("a redirect of its card leads to {}, but comes from", elsewhere.url());
+    assert!(error.to_string().contains(&said), "{error}");
     assert_eq!(elsewhere.received().len(), 0);
+}
+
+#[tokio::test]
+async fn a_redirect_of_a_card_may_lead_to_an_allowed_origin() {
+    let elsewhere = ModelServer::with_responses([
+        answer(401, json!({})),
+        card("HTTP+JSON", "/"),
+        answer(200, task("TASK_STATE_WORKING")),
+    ]);
+    let moved = PlannedResponse::text(302, "text/plain", "").header("location", &elsewhere.url());
+    let server = ModelServer::with_responses([moved]);
+    let allowed_origins = vec![Origin::parse(&elsewhere.url()).unwrap()];
+    let options = ClientOptions { credential: Some(credential()), allowed_origins, ..Default::default() };
+    let client = try_connect(&server.url(), options).await.unwrap();
+    assert_eq!(client.url(), format!("{}/", elsewhere.url()), "a relative URL is below the card's own");
+    client.get("t-1", None).await.unwrap();
+    let authorizations: Vec<bool> =
+        elsewhere.received().iter().map(|it| it.header("authorization").is_some()).collect();
+    assert_eq!(authorizations, [false, true, true], "the flag named this origin");
+    assert_eq!(server.received()[0].header("authorization"), None);
 }
 
 #[tokio::test]

@@ -1,12 +1,16 @@
 //! The client against scripted agents, right and wrong ones.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod authentication;
 mod calls;
 mod discovery;
+mod hostile;
 mod streams;
 mod versions;
 
-use attache_client::{Client, ClientOptions, Credential};
+use std::sync::Arc;
+
+use attache_client::{Client, ClientOptions, CredentialSource, FixedCredential};
 use attache_net::Secret;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
@@ -28,8 +32,8 @@ fn task(state: &str) -> Value {
     json!({"id": "t-1", "contextId": "c-1", "status": {"state": state}})
 }
 
-fn credential() -> Credential {
-    Credential::Bearer(Secret::new(TOKEN))
+fn credential() -> Arc<dyn CredentialSource> {
+    FixedCredential::bearer(&Secret::new(TOKEN))
 }
 
 async fn connect(server: &ModelServer) -> Client {

@@ -1,9 +1,11 @@
 //! Streams that are cut and reconnect.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use attache_client::{
     ClientError, EventStream, OutgoingMessage, REPLAY, StreamEvent, TaskState, artifact_text,
 };
-use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, ResponseEnd};
 use serde_json::{Value, json};
 
 use crate::{answer, card, connect, task};
@@ -196,4 +198,56 @@ async fn a_subscription_that_is_refused_by_an_event_gives_the_task() {
     let server = ModelServer::with_responses([card("JSONRPC", "/"), refused, fetched]);
     let events = connect(&server).await.subscribe("t-1", None).await.unwrap();
     assert_eq!(read(events).await.1, Some(TaskState::Completed));
+}
+
+/// An agent without event ids: its subscriptions give `given(n)` and end.
+fn unnumbered(given: fn(usize) -> Vec<Value>, polled: fn(usize) -> Value) -> ModelServer {
+    let counts = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let stream = |items: Vec<Value>| {
+        items.iter().fold(PlannedResponse::stream(), |planned, item| {
+            planned.bytes(format!("data: {}\n\n", json!({"jsonrpc": "2.0", "id": 1, "result": item})))
+        })
+    };
+    ModelServer::with_handler(move |request| {
+        if request.target.contains("well-known") {
+            return card("JSONRPC", "/");
+        }
+        match request.json()["method"].as_str().unwrap() {
+            "GetTask" => answer(200, json!({"result": polled(counts[0].fetch_add(1, Ordering::Relaxed))})),
+            "SubscribeToTask" => stream(given(counts[1].fetch_add(1, Ordering::Relaxed))),
+            _ => stream(vec![whole("TASK_STATE_WORKING")]),
+        }
+    })
+}
+
+fn count(server: &ModelServer, method: &str) -> usize {
+    let of_method = |it: &&ReceivedRequest| !it.body.is_empty() && it.json()["method"] == method;
+    server.received().iter().filter(of_method).count()
+}
+
+#[tokio::test]
+async fn an_agent_whose_subscriptions_only_show_the_task_is_polled() {
+    let timed = |number: usize| {
+        let mut shown = whole("TASK_STATE_WORKING");
+        shown["task"]["status"]["timestamp"] = json!(format!("2026-01-01T00:00:{number:02}Z"));
+        vec![shown]
+    };
+    let polled = |number: usize| task(if number < 3 { "TASK_STATE_WORKING" } else { "TASK_STATE_COMPLETED" });
+    let silent: fn(usize) -> Vec<Value> = |_| vec![status("TASK_STATE_WORKING")];
+    for given in [timed, silent] {
+        let server = unnumbered(given, polled);
+        let (_, state, error) = read(begin(&server).await).await;
+        assert_eq!(state, Some(TaskState::Completed), "{error:?}");
+        assert!(count(&server, "SubscribeToTask") <= 4, "{}", count(&server, "SubscribeToTask"));
+        assert_eq!(count(&server, "GetTask"), 4);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_whose_subscriptions_end_at_once_is_asked_less_and_less_often() {
+    let server = unnumbered(|_| vec![said("again ")], |_| task("TASK_STATE_WORKING"));
+    let reading = read(begin(&server).await);
+    tokio::time::timeout(std::time::Duration::from_secs(2), reading).await.unwrap_err();
+    let asked = count(&server, "SubscribeToTask");
+    assert!((2..=7).contains(&asked), "{asked}");
 }

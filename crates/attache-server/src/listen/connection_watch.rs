@@ -180,7 +180,7 @@ impl ConnectionWatch {
                     () = tokio::time::sleep(next_check) => {}
                     () = self.evicted.cancelled() => return CloseReason::Stalled,
                 },
-                Err(tired) => return tired,
+                Err(reason) => return reason,
             }
         }
     }

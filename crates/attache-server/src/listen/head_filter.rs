@@ -19,7 +19,7 @@ const LINE_BYTES: usize = 48;
 
 #[derive(Debug)]
 pub(super) struct HeadFilter {
-    place: State,
+    state: State,
     /// The last byte of a head or of a line.
     last: u8,
     line: Line,
@@ -60,14 +60,14 @@ struct Line {
 
 impl HeadFilter {
     pub(super) fn new() -> Self {
-        Self { place: State::Head, last: 0, line: Line::new(), body: Body::Length(0), ending: b"" }
+        Self { state: State::Head, last: 0, line: Line::new(), body: Body::Length(0), ending: b"" }
     }
 
     /// Filters bytes from the client: replaces bare line feeds in heads.
     pub(super) fn read(&mut self, bytes: &mut [u8]) {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let taken = match self.place {
+            let taken = match self.state {
                 State::Over => return,
                 State::Body(left) | State::Chunk(left) => self.skip(left, rest.len()),
                 State::Head | State::ChunkSize | State::Trailers => self.read_line(rest),
@@ -86,7 +86,7 @@ impl HeadFilter {
     fn skip(&mut self, left: u64, there: usize) -> usize {
         let taken = usize::try_from(left).unwrap_or(usize::MAX).min(there);
         let left = left - taken as u64;
-        self.place = match self.place {
+        self.state = match self.state {
             State::Body(_) if left == 0 => State::Head,
             State::Body(_) => State::Body(left),
             _ if left == 0 => State::ChunkSize,
@@ -107,7 +107,7 @@ impl HeadFilter {
         let understood = if is_bare { None } else { self.end_line() };
         if understood.is_none() {
             bytes[end] = NOT_ALLOWED;
-            self.place = State::Over;
+            self.state = State::Over;
             self.ending = HEAD_END;
         }
         self.line = Line::new();
@@ -116,11 +116,11 @@ impl HeadFilter {
 
     /// `None` for an ambiguous line, which hyper may read differently.
     fn end_line(&mut self) -> Option<()> {
-        match self.place {
+        match self.state {
             State::Head if self.line.is_empty => self.end_head(),
             State::Head => self.read_header()?,
             State::ChunkSize => {
-                self.place = match self.line.chunk_size()? {
+                self.state = match self.line.chunk_size()? {
                     0 => State::Trailers,
                     // Including the line end that follows.
                     size => State::Chunk(size.saturating_add(2)),
@@ -133,7 +133,7 @@ impl HeadFilter {
     }
 
     fn begin_head(&mut self) {
-        self.place = State::Head;
+        self.state = State::Head;
         self.body = Body::Length(0);
     }
 
@@ -143,8 +143,8 @@ impl HeadFilter {
         self.begin_head();
         match body {
             Body::Length(0) => {}
-            Body::Length(length) => self.place = State::Body(length),
-            Body::Chunked => self.place = State::ChunkSize,
+            Body::Length(length) => self.state = State::Body(length),
+            Body::Chunked => self.state = State::ChunkSize,
         }
     }
 
@@ -159,7 +159,7 @@ impl HeadFilter {
                 self.body = Body::Length(length);
             }
         } else if line == b"pri*http/2.0" {
-            self.place = State::Over;
+            self.state = State::Over;
         }
         Some(())
     }

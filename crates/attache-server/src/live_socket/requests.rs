@@ -1,9 +1,6 @@
 //! What clients send over the WebSocket.
 
-use attache_domain::{
-    CallId, Cursor, Fault, GetTask, Interface, ListTasks, MAX_PAGE_SIZE, PartAnswers, Scope, SendMessage,
-    TaskId, TaskState, TaskView,
-};
+use attache_domain::{Cursor, Fault, GetTask, Interface, Scope, SendMessage, TaskId};
 use attache_wire::devtool::live_routes;
 use attache_wire::jsonrpc::{self, RequestId};
 use attache_wire::replay;
@@ -13,6 +10,7 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 use super::text_frame::TextFrame;
 use super::{LiveSocket, write_fault};
 use crate::app::App;
+use crate::live_answers::{answered_call, check_has_begun, is_answer, nothing_asked, task_of_call};
 use crate::live_routes::{LiveRequest, complete, read_request};
 use crate::task_stream::Framer;
 
@@ -54,11 +52,11 @@ impl LiveSocket {
         if let Some(only) = &self.only {
             live_routes::address(&mut send, only)?;
         }
-        if send.message.task.is_none() {
-            send.message.task = match answered_call(&send) {
-                Some(call) => asking(&self.app, &self.scope, &call).await?.or_else(|| self.current.clone()),
-                None => self.current.clone(),
-            };
+        if is_answer(&send) {
+            let task = task_of_answer(&self.app, &self.scope, &send, self.current.clone()).await?;
+            send.message.task = Some(task);
+        } else if send.message.task.is_none() {
+            send.message.task = self.current.clone();
         }
         complete(&self.app, &self.headers, &mut send, self.origin, Interface::WebSocket);
         let started = self.app.session.begin(&self.scope, send).await?;
@@ -86,23 +84,20 @@ impl LiveSocket {
     }
 }
 
-/// The task that asks about the call. Ids of calls are unique within a task only.
-async fn asking(app: &App, scope: &Scope, call: &CallId) -> Result<Option<TaskId>, Fault> {
-    let state = Some(TaskState::InputRequired);
-    let list = ListTasks { state, page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
-    let page = app.session.list(scope, &list).await?;
-    let asks = |view: &TaskView| view.call_records.asked().any(|asked| asked.shown_id() == call);
-    let mut asking = page.tasks.iter().filter(|view| asks(view));
-    match (asking.next(), asking.next()) {
-        (Some(_), Some(_)) => Err(live_routes::ambiguous_call(call)),
-        (first, _) => Ok(first.map(|view| view.task.clone())),
-    }
-}
-
-/// The call that the message answers about.
-fn answered_call(send: &SendMessage) -> Option<CallId> {
-    send.answers.parts.iter().find_map(|part| match part {
-        PartAnswers::Data(answers) => answers.iter().find_map(|answer| answer.call.clone()),
-        _ => None,
-    })
+/// The task that the answer names, that asks about its call, or that the socket last wrote to.
+async fn task_of_answer(
+    app: &App,
+    scope: &Scope,
+    send: &SendMessage,
+    current: Option<TaskId>,
+) -> Result<TaskId, Fault> {
+    let call = answered_call(send);
+    let found = match (&send.message.task, &call) {
+        (Some(task), _) => Some(task.clone()),
+        (None, Some(call)) => task_of_call(app, scope, call).await?,
+        (None, None) => None,
+    };
+    let task = found.or(current).ok_or_else(|| nothing_asked(call.as_ref()))?;
+    check_has_begun(app, scope, &task, call.as_ref()).await?;
+    Ok(task)
 }

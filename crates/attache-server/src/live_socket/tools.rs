@@ -1,15 +1,13 @@
-//! The tools that the client of a socket brings, and what it is told about those of others.
+//! The tools that the client of a socket brings.
 
-use attache_domain::{Fault, GetTask, RequestedSettings, Right, TaskKey};
+use attache_domain::{Fault, GetTask, RequestedSettings, Right};
 use attache_wire::devtool::live_tools::{
-    BroughtServer, RegisterTools, UnregisterTools, address_of, registered, session_of, tools_change,
+    BroughtServer, RegisterTools, UnregisterTools, address_of, registered, session_of,
 };
 use serde_json::{Value, json};
 
 use super::LiveSocket;
-use super::text_frame::TextFrame;
 use crate::live_tools::shown_address;
-use crate::task_stream::Framer;
 
 /// Servers that one socket may bring, into all of its sessions.
 const MAX_BROUGHT: usize = 16;
@@ -62,21 +60,5 @@ impl LiveSocket {
         let taken: Vec<_> = self.brought.extract_if(.., |brought| is_meant(brought)).collect();
         let names: Vec<_> = taken.iter().map(|brought| brought.name.as_str()).collect();
         Ok(json!({ "names": names }))
-    }
-
-    /// Shows which servers a session has now; without one, those of every session that has any.
-    pub(super) fn add_tools(&mut self, changed: Option<&TaskKey>) {
-        let tasks = match changed {
-            Some(key) if key.scope == self.scope => vec![key.task.clone()],
-            Some(_) => Vec::new(),
-            None => self.app.live_tools.sessions(&self.scope),
-        };
-        for task in tasks.into_iter().filter(|task| self.only.as_ref().is_none_or(|only| only == task)) {
-            let key = TaskKey { scope: self.scope.clone(), task };
-            let event = tools_change(&key.task, &self.app.live_tools.of(&key)).to_string();
-            let opened = TextFrame.open_unnumbered(&mut self.out);
-            self.out.extend_from_slice(event.as_bytes());
-            TextFrame.close(opened, &mut self.out);
-        }
     }
 }

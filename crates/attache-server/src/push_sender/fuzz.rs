@@ -20,7 +20,7 @@ pub(crate) fn webhook(text: &str) {
             }
             let refused =
                 address::refused(&url, &NetError::Address { what: "10.1.2.3 is not public".into() });
-            // What a name was found to be is nobody's business.
+            // The resolved address of a name is not disclosed.
             assert!(
                 !refused.contains("10.1.2.3")
                     || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok()

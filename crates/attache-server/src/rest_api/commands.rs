@@ -41,6 +41,6 @@ impl Request<'_> {
     }
 }
 
-fn response(status: u16, result: &CommandResult) -> Response {
+fn response(status: u16, result: &CommandResult<'_>) -> Response {
     answer(status, JSON, rest_api::to_bytes(result))
 }

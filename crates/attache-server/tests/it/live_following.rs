@@ -177,3 +177,27 @@ async fn clients_of_a2a_are_named_to_the_others() {
     assert_eq!((&first["kind"], &first["message_id"]), (&json!("USER_PROMPT"), &json!("m1")));
     assert_eq!((&first["client"], &first["interface"]), (&json!("sdk/1"), &json!("json-rpc")));
 }
+
+#[tokio::test]
+async fn a_client_that_comes_back_for_nothing_more_is_told_to_stay_away() {
+    let server = live().start().await;
+    let client = server.client();
+    let created = client.post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap();
+    let path = format!("/tasks/{task}/messages/stream");
+    client.post_stream(&path, &prompt("echo a")).await.rest().await;
+    let mut stream = client.stream("GET", &format!("{path}?after=0"), b"").await;
+    let before = stream.until(|frame| frame.payload()["final"] == true).await.pop().unwrap();
+    client.rpc("tasks/cancel", json!({"id": task})).await;
+    let last = stream.rest().await.pop().unwrap();
+    assert_eq!(last.payload()["state"], "canceled");
+    // What an `EventSource` does: it comes back with the last id until the status is 204.
+    let back = |frame: &SseFrame| client.with("last-event-id", frame.id_text.as_deref().unwrap());
+    let missed = back(&before).stream("GET", &path, b"").await.rest().await;
+    assert_eq!(missed.last().unwrap().payload()["state"], "canceled");
+    assert_eq!(back(&last).get(&path).await.status, 204);
+    // A client that names its cursor itself is shown the end.
+    let after = last.id_text.as_deref().unwrap();
+    let shown = client.stream("GET", &format!("{path}?after={after}"), b"").await.rest().await;
+    assert_eq!(shown.last().unwrap().payload()["state"], "canceled");
+}

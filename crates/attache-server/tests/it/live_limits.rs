@@ -1,7 +1,7 @@
 //! Hostile and slow clients of the live endpoint's WebSocket: the others notice nothing.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attache_testkit::TestClient;
 use futures_util::{SinkExt, StreamExt};
@@ -85,6 +85,39 @@ async fn a_handshake_must_be_one() {
     assert_eq!(status(&server, &other_verb).await, "400");
     let old = handshake(&server, &[]).replacen("HTTP/1.1", "HTTP/1.0", 1);
     assert_ne!(status(&server, &old).await, "101");
+}
+
+#[tokio::test]
+async fn a_handshake_that_takes_too_long_is_given_up() {
+    let header_timeout = Duration::from_secs(1);
+    let server = live().limits(move |limits| limits.header_timeout = header_timeout).start().await;
+    let whole = handshake(&server, &[]).into_bytes();
+    let mut connection = TcpStream::connect(server.address()).await.unwrap();
+    let began = Instant::now();
+    // A byte now and then keeps the connection from being silent, and does not keep it alive.
+    let (mut reading, mut writing) = connection.split();
+    let dribbling = async {
+        for byte in &whole[..whole.len() - 2] {
+            if writing.write_all(&[*byte]).await.is_err() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        std::future::pending::<()>().await
+    };
+    let mut read = Vec::new();
+    let ended = async { reading.read_to_end(&mut read).await };
+    let ended = tokio::time::timeout(Duration::from_secs(15), async {
+        tokio::select! { ended = ended => ended, () = dribbling => unreachable!("it waits for ever") }
+    });
+    let _ = ended.await.expect("the server closes the connection");
+    assert!(began.elapsed() >= header_timeout, "not before the time is over");
+    let answer = String::from_utf8_lossy(&read);
+    assert!(!answer.contains("101 Switching"), "{answer}");
+    // Others are served.
+    let mut socket = connect(&server, "/ws").await;
+    send(&mut socket, &prompt("echo here")).await;
+    assert_eq!(texts(&activity(&mut socket).await), "here");
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Reserved ids on every binding, before their first message.
 
+use std::time::Duration;
+
 use attache_testkit::TestClient;
 use attache_testkit::pairs::{Ask, Pair};
 use serde_json::json;
 
 use crate::live_socket::{activity, connect, live, next, prompt, send, texts};
+use crate::world::Launch;
 
 async fn reserve(client: &TestClient) -> String {
     client.post("/tasks", &json!({"contextId": "c1"})).await.json()["taskId"].as_str().unwrap().to_owned()
@@ -121,4 +124,62 @@ async fn sockets_join_it_before_its_first_message() {
     assert_eq!((&seen[0]["kind"], &seen[0]["taskId"]), (&json!("USER_PROMPT"), &json!(task)));
     assert_eq!(activity(&mut early).await, seen);
     assert_eq!(activity(&mut narrow).await, seen);
+}
+
+/// Waits until the id is not known any more.
+async fn until_gone(client: &TestClient, task: &str) {
+    let waiting = async {
+        while client.get(&format!("/tasks/{task}")).await.status != 404 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it expires");
+}
+
+async fn is_there(client: &TestClient, task: &str) -> bool {
+    let is_listed = listed(client, "").await.iter().any(|(known, _)| known == task);
+    let is_known = client.get(&format!("/tasks/{task}")).await.status == 200;
+    assert_eq!(is_listed, is_known, "{task}");
+    is_known
+}
+
+fn short_lived() -> Launch {
+    live().session(|options| options.reservation_timeout = Duration::from_secs(1))
+}
+
+#[tokio::test]
+async fn it_does_not_expire_while_a_client_reads_it_and_does_afterwards() {
+    let server = short_lived().start().await;
+    let client = server.client();
+    let (watched, streamed, other) = (reserve(&client).await, reserve(&client).await, reserve(&client).await);
+    let mut socket = connect(&server, &format!("/ws?taskId={watched}")).await;
+    assert_eq!(next(&mut socket).await["state"], "submitted");
+    let mut stream = client.stream("GET", &format!("/tasks/{streamed}/messages/stream"), b"").await;
+    assert_eq!(stream.next().await.unwrap().payload()["state"], "submitted");
+    until_gone(&client, &other).await;
+    assert!(!is_there(&client, &other).await, "neither by its id nor in the list");
+    for task in [&watched, &streamed] {
+        assert!(is_there(&client, task).await);
+    }
+    // It can still be begun.
+    send(&mut socket, &prompt("echo late")).await;
+    assert_eq!(texts(&activity(&mut socket).await), "late");
+    drop(stream);
+    until_gone(&client, &streamed).await;
+    assert!(is_there(&client, &watched).await, "it is a task now");
+}
+
+#[tokio::test]
+async fn none_expires_while_a_client_of_all_tasks_is_connected() {
+    let (server, other) = (short_lived().start().await, short_lived().start().await);
+    let client = server.client();
+    let mut socket = connect(&server, "/ws").await;
+    let task = reserve(&client).await;
+    assert_eq!(next(&mut socket).await["taskId"], json!(task));
+    // Where nothing is connected, an id that was reserved later is gone first.
+    let reference = reserve(&other.client()).await;
+    until_gone(&other.client(), &reference).await;
+    assert!(is_there(&client, &task).await);
+    drop(socket);
+    until_gone(&client, &task).await;
 }

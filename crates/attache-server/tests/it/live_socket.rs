@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attache_domain::TaskId;
 use attache_server::{ConsoleLevel, ConsoleLine, ConsoleLog};
 use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
@@ -278,6 +279,70 @@ async fn warnings_of_the_program_are_shown_to_clients_with_all_rights() {
     send(&mut editor, &prompt("echo only this")).await;
     let seen = activity(&mut editor).await;
     assert!(seen.iter().all(|event| event["kind"] != "CONSOLE_LOG"), "{seen:#?}");
+}
+
+#[tokio::test]
+async fn where_there_is_one_session_its_clients_see_what_is_about_the_process() {
+    let log = ConsoleLog::default();
+    let console = log.clone();
+    let id = TaskId::from("0198c0de-0000-7000-8000-00000000cafe");
+    let session = id.clone();
+    let server = live()
+        .options(move |options| (options.console, options.live_session) = (Some(console), Some(session)))
+        .session_id(id.clone())
+        .start()
+        .await;
+    let path = format!("/tasks/{id}/messages/stream");
+    let mut socket = connect(&server, "/ws").await;
+    let mut stream = server.client().stream("GET", &path, b"").await;
+    assert_eq!(next(&mut socket).await["state"], "submitted");
+    assert_eq!(stream.next().await.unwrap().payload()["state"], "submitted");
+    let line = |text: &str, task: Option<&str>| ConsoleLine {
+        level: ConsoleLevel::Warn,
+        text: text.to_owned(),
+        task: task.map(str::to_owned),
+    };
+    log.write(line("about another", Some("other")));
+    log.write(line("about the process", None));
+    log.write(line("about the session", Some(id.as_str())));
+    let mut own = json!({"kind": "CONSOLE_LOG", "content": {"level": "warn", "text": "about the session"}});
+    own["taskId"] = json!(id.as_str());
+    let expected =
+        [json!({"kind": "CONSOLE_LOG", "content": {"level": "warn", "text": "about the process"}}), own];
+    for event in &expected {
+        assert_eq!(next(&mut socket).await, *event);
+        let frame = stream.next().await.unwrap();
+        assert_eq!((&frame.data, frame.id_text), (event, None), "no client resumes after it");
+    }
+    // The stream of a prompt shows them between its events.
+    let mut prompting = server.client().post_stream(&path, &prompt("slow")).await;
+    prompting.until(|frame| frame.data["kind"] == "TEXT_CONTENT").await;
+    log.write(line("while it works", None));
+    let seen = prompting.until(|frame| frame.data["kind"] == "CONSOLE_LOG").await;
+    assert_eq!(seen.last().unwrap().data["content"]["text"], "while it works");
+}
+
+#[tokio::test]
+async fn streams_show_the_log_to_clients_with_all_rights_only() {
+    let log = ConsoleLog::default();
+    let console = log.clone();
+    let server =
+        with_clients().token("own-token").options(|options| options.console = Some(console)).start().await;
+    let own = server.client().with("authorization", "Bearer own-token");
+    let editor = server.client().with("authorization", "Bearer token-of-the-editor");
+    let created = own.post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap().to_owned();
+    let path = format!("/tasks/{task}/messages/stream");
+    let mut all = own.stream("GET", &path, b"").await;
+    let mut some = editor.stream("GET", &path, b"").await;
+    for stream in [&mut all, &mut some] {
+        assert_eq!(stream.next().await.unwrap().payload()["state"], "submitted");
+    }
+    log.write(ConsoleLine { level: ConsoleLevel::Error, text: "it failed".into(), task: Some(task) });
+    assert_eq!(all.next().await.unwrap().payload()["content"]["text"], "it failed");
+    editor.post_stream(&path, &prompt("echo only this")).await.rest().await;
+    let seen = some.until(|frame| frame.payload()["final"] == true).await;
+    assert!(seen.iter().all(|frame| frame.payload()["kind"] != "CONSOLE_LOG"), "{seen:#?}");
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! The REST API: tasks and prompts, and the paths that A2A has too.
 
 mod document;
+mod filters;
 mod shared_paths;
 
 use attache_testkit::{SseFrame, TestClient};
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 use serde_json::{Value, json};
 
 use crate::world::launch;
@@ -87,7 +88,7 @@ async fn the_settings_decide_whether_a_new_task_is_an_object_or_an_id() {
         let created = client.post("/tasks", &json!({ "agentSettings": id })).await;
         assert!(created.json().is_string(), "{}", created.text());
     }
-    let gemini = launch().options(|options| options.default_profile = Profile::Gemini).start().await;
+    let gemini = launch().options(|options| options.default_dialect = Dialect::Gemini).start().await;
     let created = gemini.client().post("/tasks", &json!({"contextId": "c"})).await;
     assert!(created.json().is_string(), "no settings, and the operator's dialect: {}", created.text());
     let created = gemini.client().post("/tasks", &json!({"agentSettings": {"model": ""}})).await;

@@ -10,7 +10,7 @@ use crate::world::{TestServer, launch, message};
 const TOKEN: &str = "correct-horse-battery-staple";
 const CARD: &str = "/.well-known/agent-card.json";
 
-/// Paths of every surface, with the dialect in which each refuses.
+/// Paths of every surface, with the form in which each refuses.
 const SURFACES: [(&str, &str, Pair); 6] = [
     ("POST", "/", Pair::Rpc10),
     ("POST", "/message:send", Pair::Rest10),

@@ -112,25 +112,25 @@ async fn one_context_id_in_two_tenants_is_two_conversations() {
 #[tokio::test]
 async fn tenants_with_odd_names_are_the_same_in_path_and_parameters() {
     let (_server, client) = start(&[]).await;
-    for (name, spelled) in ODD {
-        let sent = client.post(&format!("/{spelled}/message:send"), &message("m1", "ask")).await;
+    for (name, encoded) in ODD {
+        let sent = client.post(&format!("/{encoded}/message:send"), &message("m1", "ask")).await;
         assert_eq!(sent.status, 200, "{name}: {}", sent.text());
         let task = sent.json()["task"].clone();
         let id = id_of(&task);
         let over_rpc = client.rpc("GetTask", json!({"tenant": name, "id": id})).await;
         assert_eq!(over_rpc["result"]["id"], id, "{name}: {over_rpc:#}");
         for path in [
-            format!("/{spelled}/tasks/{id}"),
-            format!("/{spelled}/tasks/{id}?historyLength=1"),
-            format!("/{spelled}/tasks"),
-            format!("/{spelled}/commands"),
+            format!("/{encoded}/tasks/{id}"),
+            format!("/{encoded}/tasks/{id}?historyLength=1"),
+            format!("/{encoded}/tasks"),
+            format!("/{encoded}/commands"),
         ] {
             assert_eq!(client.get(&path).await.status, 200, "{path}");
         }
-        let canceled = client.call("POST", &format!("/{spelled}/tasks/{id}:cancel"), b"").await;
+        let canceled = client.call("POST", &format!("/{encoded}/tasks/{id}:cancel"), b"").await;
         assert_eq!(canceled.json()["status"]["state"], "TASK_STATE_CANCELED", "{name}");
         let mut stream =
-            client.post_stream(&format!("/{spelled}/message:stream"), &message("m2", "stream")).await;
+            client.post_stream(&format!("/{encoded}/message:stream"), &message("m2", "stream")).await;
         assert_eq!(stream.status, 200, "{name}");
         assert!(stream.next().await.is_some(), "{name}");
         let page = client.rpc("ListTasks", json!({"tenant": name})).await;

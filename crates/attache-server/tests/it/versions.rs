@@ -132,7 +132,7 @@ async fn a_refusal_is_spelled_as_the_method_or_path_speaks_whatever_the_header_s
     for pair in Pair::ALL {
         for header in ["0.3", "1.0", "2.0"] {
             let answer = ask(pair, &server.client().with("A2A-Version", header), "").await;
-            // Reading it as the pair's own dialect fails on any other shape.
+            // Reading it as the pair's own form fails on any other shape.
             if answer.status != 200 || answer.json().get("error").is_some() {
                 Refusal::read(pair, &answer);
             }

@@ -7,25 +7,26 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use attache_agent::{
     AgentModel, ApprovalDecision, ApprovalRequest, Approver, CodingAgent, ConversationLimits,
     ConversationSetup,
 };
 use attache_domain::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, AnswerLocation, Binding,
-    CallAnswer, Capabilities,
+    CallAnswer, Capabilities, Rights, Scope, TaskId,
 };
 use attache_model::script::ScriptModel;
 use attache_net::SystemResolver;
 use attache_server::{HttpPushSender, Limits, PushSenderOptions, Server, ServerHandle, ServerOptions};
-use attache_session::{PushOptions, PushSettings, SessionOptions, SessionService};
+use attache_session::{PushOptions, PushSettings, Reservation, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
 use attache_testkit::TestClient;
-use attache_tool::{NoLeftoverProcesses, ToolRegistry, Workspace};
+use attache_tool::{LeftoverProcesses, ToolRegistry, Workspace};
 use attache_wire::card::CardForm;
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 use attache_wire::{devtool, extensions, replay};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -42,10 +43,17 @@ pub(crate) struct Launch {
     durable: bool,
     server: Vec<Change<ServerOptions>>,
     session: Vec<Change<SessionOptions>>,
+    session_id: Option<TaskId>,
 }
 
 pub(crate) fn launch() -> Launch {
-    Launch { script: SCRIPT.to_owned(), durable: false, server: Vec::new(), session: Vec::new() }
+    Launch {
+        script: SCRIPT.to_owned(),
+        durable: false,
+        server: Vec::new(),
+        session: Vec::new(),
+        session_id: None,
+    }
 }
 
 impl Launch {
@@ -76,6 +84,12 @@ impl Launch {
 
     pub(crate) fn session(mut self, change: impl FnOnce(&mut SessionOptions) + 'static) -> Self {
         self.session.push(Box::new(change));
+        self
+    }
+
+    /// Has a session of this id that waits for its first message.
+    pub(crate) fn session_id(mut self, id: TaskId) -> Self {
+        self.session_id = Some(id);
         self
     }
 
@@ -116,6 +130,10 @@ impl Launch {
         };
         let agent = Arc::new(agent(&self.script));
         let session = SessionService::start(stores, agent, session).await.expect("a session");
+        if let Some(id) = self.session_id {
+            let wanted = Reservation { rights: Rights::ALL, ..Reservation::default() };
+            session.reserve_as(&Scope::new("", "operator"), id, wanted).await.expect("a session");
+        }
         let server = Server::new(listener, session, options);
         let handle = server.handle();
         #[expect(clippy::disallowed_methods, reason = "ends when the server is dropped")]
@@ -183,7 +201,7 @@ fn server_options(url: &str) -> ServerOptions {
         allowed_hosts: vec![Ipv4Addr::LOCALHOST.to_string()],
         allowed_origins: Vec::new(),
         strict_version: false,
-        default_profile: Profile::Plain,
+        default_dialect: Dialect::Plain,
         live: false,
         api_keys: Arc::default(),
         live_session: None,
@@ -273,7 +291,7 @@ fn agent(script: &str) -> CodingAgent {
     };
     CodingAgent::new(Arc::new(ConversationSetup {
         model: AgentModel::BuiltIn(Arc::new(model)),
-        toolbox: Arc::new(ToolRegistry::default()),
+        tool_source: Arc::new(ToolRegistry::default()),
         approver: Arc::new(AllowAll),
         workspace: Arc::new(workspace),
         instructions: "".into(),
@@ -297,4 +315,14 @@ impl Approver for AllowAll {
     fn remember_answer(&self, _: ApprovalRequest<'_>, _: &CallAnswer) {}
 
     fn restore_answer(&self, _: ApprovalRequest<'_>, _: &CallAnswer) {}
+}
+
+/// The tools of the tests start no processes.
+struct NoLeftoverProcesses;
+
+#[async_trait]
+impl LeftoverProcesses for NoLeftoverProcesses {
+    async fn end(&self, _mark: &str) -> Vec<i32> {
+        Vec::new()
+    }
 }

@@ -82,8 +82,8 @@ fn skill(skill: &AgentSkill) -> Value {
     object.0.into()
 }
 
-fn list<T>(items: &[T], spell: impl Fn(&T) -> Value) -> Vec<Value> {
-    items.iter().map(spell).collect()
+fn list<T>(items: &[T], encode: impl Fn(&T) -> Value) -> Vec<Value> {
+    items.iter().map(encode).collect()
 }
 
 fn texts(texts: &[String]) -> Vec<Value> {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Protocol;
 use crate::Version;
+use crate::devtool::{devtool_version, is_understood_uri};
 use crate::version::parse_version;
 
 /// Where a card lies below an agent's address. Agents older than 0.3 have it at `.well-known/agent.json`.
@@ -66,6 +67,20 @@ pub struct OfferedExtension {
     pub required: bool,
 }
 
+/// Whether an agent offers the development-tool extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DevelopmentToolOffer<'a> {
+    None,
+    /// Under this URI, which names its version.
+    Understood {
+        uri: &'a str,
+    },
+    /// Only in a version that is not understood here.
+    OtherVersion {
+        version: &'a str,
+    },
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RemoteInterface {
@@ -85,6 +100,18 @@ impl RemoteCard {
 
     pub fn from_value(document: Value) -> Result<Self, serde_json::Error> {
         serde_json::from_value(document)
+    }
+
+    /// The development-tool extension in the version that this client understands best.
+    pub fn development_tool(&self) -> DevelopmentToolOffer<'_> {
+        let offered = || self.capabilities.extensions.iter().map(|extension| extension.uri.as_str());
+        match offered().find(|uri| is_understood_uri(uri)) {
+            Some(uri) => DevelopmentToolOffer::Understood { uri },
+            None => match offered().find_map(devtool_version) {
+                Some(version) => DevelopmentToolOffer::OtherVersion { version },
+                None => DevelopmentToolOffer::None,
+            },
+        }
     }
 
     /// The extension of this URI, if the agent offers it.

@@ -7,7 +7,7 @@ use super::grpc::{self, ReplyMessage};
 use super::push::{self, RemotePushConfig, RemotePushConfigPage};
 use super::remote::{ArtifactUpdate, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent};
 use super::{DecodeError, Protocol};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::decode::{message, part};
 use crate::enum_names::{state_from_number, state_named};
@@ -62,7 +62,7 @@ fn decode_with<T>(
     read: impl FnOnce(&mut Decoder, Value) -> Option<T>,
 ) -> Result<T, DecodeError> {
     let value = open(protocol, message, status, body)?;
-    let mut decoder = Decoder::lenient(protocol.dialect());
+    let mut decoder = Decoder::lenient(protocol.json_form());
     let read = read(&mut decoder, value);
     decoder.finish(read).map_err(malformed)
 }
@@ -119,12 +119,12 @@ fn malformed(fault: Fault) -> DecodeError {
 
 fn read_event(decoder: &mut Decoder, value: Value) -> Option<StreamEvent> {
     let mut members = decoder.members(value, FieldPath::Root)?;
-    let (name, value) = match decoder.dialect() {
-        Dialect::V0_3Rpc => {
+    let (name, value) = match decoder.json_form() {
+        JsonForm::V0_3Rpc => {
             let kind = members.required_text(decoder, "kind")?;
             (kind, Value::Object(members.into_map()))
         }
-        Dialect::V1_0 | Dialect::V0_3Rest => {
+        JsonForm::V1_0 | JsonForm::V0_3Rest => {
             let names = ["task", "message", "statusUpdate", "artifactUpdate"];
             let Some(name) = names.into_iter().find(|name| members.has(name)) else {
                 return decoder.refuse(FieldPath::Root, "is neither a task, a message nor an update");
@@ -133,9 +133,9 @@ fn read_event(decoder: &mut Decoder, value: Value) -> Option<StreamEvent> {
         }
     };
     let root = FieldPath::Root;
-    let path = match decoder.dialect() {
-        Dialect::V0_3Rpc => root,
-        Dialect::V1_0 | Dialect::V0_3Rest => root.member(&name),
+    let path = match decoder.json_form() {
+        JsonForm::V0_3Rpc => root,
+        JsonForm::V1_0 | JsonForm::V0_3Rest => root.member(&name),
     };
     match name.as_str() {
         "task" => read_task(decoder, value, path).map(|task| StreamEvent::Task(Box::new(task))),
@@ -205,19 +205,19 @@ fn read_ids(decoder: &mut Decoder, members: &mut Members<'_>) -> (Option<TaskId>
 }
 
 fn read_status(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<RemoteStatus> {
-    let above = parent.place();
+    let above = parent.path();
     let path = above.member("status");
     let Some(value) = parent.take("status") else { return decoder.refuse(path, "is required") };
     let mut members = decoder.members(value, path)?;
     let state = match members.take("state") {
-        Some(Value::String(name)) => state_named(decoder.dialect(), &name),
+        Some(Value::String(name)) => state_named(decoder.json_form(), &name),
         Some(Value::Number(number)) => number.as_i64().and_then(state_from_number),
         // Protobuf leaves out the value for "unspecified".
         None => None,
         _ => return decoder.refuse(path.member("state"), "must be the name of a state"),
     };
-    let name = match decoder.dialect() {
-        Dialect::V0_3Rest if members.has("update") => "update",
+    let name = match decoder.json_form() {
+        JsonForm::V0_3Rest if members.has("update") => "update",
         _ => "message",
     };
     let message = match members.take(name) {
@@ -250,7 +250,7 @@ fn read_list<T>(
     name: &str,
     read: impl Fn(&mut Decoder, Value, FieldPath<'_>) -> Option<T>,
 ) -> Option<Vec<T>> {
-    let above = members.place();
+    let above = members.path();
     let path = above.member(name);
     let Some(value) = members.take(name) else { return Some(Vec::new()) };
     let items = decoder.array(value, path)?.into_iter().enumerate();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::StatusUpdate;
-use crate::devtool::URI;
+use crate::devtool::is_understood_uri;
 
 /// What one status update of the extension shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,7 +126,8 @@ struct Thought {
 impl StatusUpdate {
     /// What the update shows in the terms of the extension; `None` if it does not use it.
     pub fn development(&self) -> Option<DevelopmentEvent> {
-        let about = self.metadata.as_ref()?.get(URI)?;
+        // Under the URI of the agent's version, which may be a newer one.
+        let (_, about) = self.metadata.as_ref()?.iter().find(|(uri, _)| is_understood_uri(uri))?;
         if about.get("withdrawn_message_id").is_some() {
             return Some(DevelopmentEvent::TextWithdrawn);
         }
@@ -159,6 +160,7 @@ mod tests {
     use super::*;
     use crate::Version;
     use crate::client::{Protocol, StreamEvent};
+    use crate::devtool::URI;
 
     fn update(about: Value, part: Value) -> StatusUpdate {
         let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
@@ -186,6 +188,10 @@ mod tests {
         assert_eq!(withdrawn.development(), Some(DevelopmentEvent::TextWithdrawn));
         let state = update(kind("STATE_CHANGE"), json!({"text": "waiting"}));
         assert_eq!(state.development(), Some(DevelopmentEvent::State));
+        let newer = URI.replace("/v0/", "/v0.4/");
+        let metadata = [(newer, kind("STATE_CHANGE"))].into_iter().collect();
+        let newer = StatusUpdate { metadata: Some(metadata), ..state.clone() };
+        assert_eq!(newer.development(), Some(DevelopmentEvent::State));
         let plain = StatusUpdate { metadata: None, ..state };
         assert_eq!(plain.development(), None);
     }

@@ -1,14 +1,14 @@
-//! What an agent said, as JSON of A2A 1.0.
+//! Encodes a remote task and its events as JSON of A2A 1.0.
 
 use serde_json::Value;
 
 use super::remote::{ArtifactUpdate, RemoteStatus, RemoteTask, StatusUpdate, StreamEvent};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::text::{write_array, write_metadata, write_optional_text, write_text};
 use crate::encode::{event, message};
 use crate::enum_names::state_name;
 
-const DIALECT: Dialect = Dialect::V1_0;
+const DIALECT: JsonForm = JsonForm::V1_0;
 
 impl RemoteTask {
     /// The task as JSON of A2A 1.0.

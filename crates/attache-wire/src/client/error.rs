@@ -1,4 +1,4 @@
-//! Why there is no decoded response.
+//! Errors of decoding a response.
 
 use attache_domain::OperationKind;
 use serde_json::Value;

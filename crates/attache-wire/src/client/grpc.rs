@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::error::{DecodeError, RemoteError, prefix, reason_of_code, reason_of_name};
 use crate::Version;
-use crate::proto::{SERVICES, transcode};
+use crate::proto::{SERVICES, commands, transcode};
 
 /// The path of an operation, such as `lf.a2a.v1.A2AService/GetTask`, and the name of its request.
 pub(super) fn method(version: Version, kind: OperationKind) -> Option<(String, String)> {
@@ -45,13 +45,23 @@ pub(super) fn method(version: Version, kind: OperationKind) -> Option<(String, S
         (Version::V1_0, OperationKind::ExtendedCard) => {
             ("GetExtendedAgentCard", "GetExtendedAgentCardRequest")
         }
-        (Version::V0_3, OperationKind::List) | (_, OperationKind::Commands | OperationKind::Execute) => {
-            return None;
-        }
+        (_, OperationKind::Commands) => return Some(command_method("GetAllSlashCommands")),
+        (_, OperationKind::Execute) => return Some(command_method("ExecuteSlashCommand")),
+        (Version::V0_3, OperationKind::List) => return None,
     };
     let (_, service) = SERVICES.into_iter().find(|(of, _)| *of == version)?;
     Some((format!("{service}/{name}"), format!("{}.{request}", transcode::package_name(version))))
 }
+
+/// A method of the development-tool extension's service.
+fn command_method(name: &str) -> (String, String) {
+    (
+        format!("{}{name}", commands::SERVICE.trim_start_matches('/')),
+        format!("{COMMANDS_PACKAGE}.{name}Request"),
+    )
+}
+
+const COMMANDS_PACKAGE: &str = "development_tool.v0";
 
 /// Which message a response holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +73,9 @@ pub(super) enum ReplyMessage {
     PushConfig,
     PushConfigs,
     Card,
+    /// Of the development-tool extension, as is the next.
+    Commands,
+    Execution,
 }
 
 /// A message as the JSON of its definition.
@@ -75,8 +88,14 @@ pub(super) fn open(version: Version, message: ReplyMessage, body: &[u8]) -> Resu
         (Version::V0_3, ReplyMessage::PushConfigs) => "ListTaskPushNotificationConfigResponse",
         (Version::V1_0, ReplyMessage::PushConfigs) => "ListTaskPushNotificationConfigsResponse",
         (_, ReplyMessage::Card) => "AgentCard",
+        (_, ReplyMessage::Commands) => "GetAllSlashCommandsResponse",
+        (_, ReplyMessage::Execution) => "ExecuteSlashCommandResponse",
     };
-    let name = format!("{}.{name}", transcode::package_name(version));
+    let package = match message {
+        ReplyMessage::Commands | ReplyMessage::Execution => COMMANDS_PACKAGE,
+        _ => transcode::package_name(version),
+    };
+    let name = format!("{package}.{name}");
     transcode::to_json(&name, Bytes::copy_from_slice(body))
         .map_err(|what| DecodeError::Malformed { what: prefix(&what, 400) })
 }

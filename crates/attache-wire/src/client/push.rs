@@ -3,7 +3,7 @@
 use attache_domain::{PushConfig, TaskId};
 use serde_json::Value;
 
-use crate::Dialect;
+use crate::JsonForm;
 use crate::decode::decoder::{Decoder, FieldPath};
 use crate::decode::push::{COLLECTION, read_flat, read_nested};
 
@@ -28,10 +28,10 @@ pub(super) fn read_config(
     path: FieldPath<'_>,
 ) -> Option<RemotePushConfig> {
     let mut members = decoder.members(value, path)?;
-    let (task, config) = match decoder.dialect() {
-        Dialect::V1_0 => (members.text(decoder, "taskId"), read_flat(decoder, members)),
-        Dialect::V0_3Rpc => (members.text(decoder, "taskId"), read_nested(decoder, &mut members)),
-        Dialect::V0_3Rest => {
+    let (task, config) = match decoder.json_form() {
+        JsonForm::V1_0 => (members.text(decoder, "taskId"), read_flat(decoder, members)),
+        JsonForm::V0_3Rpc => (members.text(decoder, "taskId"), read_nested(decoder, &mut members)),
+        JsonForm::V0_3Rest => {
             let name = members.text(decoder, "name").unwrap_or_default();
             let (task, id) = name.split_once(COLLECTION).unwrap_or((&name, ""));
             let mut config = read_nested(decoder, &mut members);

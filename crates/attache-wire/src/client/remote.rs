@@ -1,8 +1,8 @@
-//! What an agent says about its tasks.
+//! Tasks and events of a remote agent.
 
 use attache_domain::{Artifact, ContextId, Message, Metadata, Part, TaskId, TaskState};
 
-use crate::{Dialect, enum_names};
+use crate::{JsonForm, enum_names};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemoteTask {
@@ -42,7 +42,7 @@ impl RemoteStatus {
 
 /// A word for people, such as `input-required`.
 pub fn state_name(state: TaskState) -> &'static str {
-    enum_names::state_name(Dialect::V0_3Rpc, state)
+    enum_names::state_name(JsonForm::V0_3Rpc, state)
 }
 
 /// One page of a listing.
@@ -57,7 +57,7 @@ pub struct RemoteTaskPage {
 /// The response to a send, or one event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamEvent {
-    /// The whole task as it is now.
+    /// The whole current task.
     Task(Box<RemoteTask>),
     /// The whole response is one bare message.
     Message(Box<Message>),

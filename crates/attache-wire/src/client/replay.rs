@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{RemoteTask, StreamEvent};
 use crate::replay::URI;
 
-/// Events were missed: the event that carries this is the task as it is now.
+/// Events were missed: the event that carries this is the current task.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RemoteGap {
     /// The cursor after which nothing more could be shown.

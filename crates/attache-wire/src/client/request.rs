@@ -6,14 +6,15 @@ use attache_domain::{
     Binding, DEFAULT_PAGE_SIZE, ListTasks, Metadata, Operation, OperationKind, PushConfig,
     PushConfigOperation, SendConfiguration, SendMessage, TaskId,
 };
+use serde_json::Value;
 
-use super::{Protocol, UnsupportedOperation, grpc};
+use super::{Protocol, UnsupportedOperation, commands, grpc};
 use crate::decode::push::COLLECTION;
 use crate::encode::text::{write_integer, write_object, write_text, write_texts, write_time};
 use crate::encode::{message, push};
 use crate::enum_names::state_name;
 use crate::proto::transcode;
-use crate::{Dialect, Version, jsonrpc, percent};
+use crate::{JsonForm, Version, jsonrpc, percent};
 
 /// An HTTP request without its host and headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub(super) fn encode(
     encoded.ok_or(unsupported)
 }
 
-/// An operation in the words of one dialect. Where its ids stand depends on the binding.
+/// An operation in the words of one JSON form. Where its ids stand depends on the binding.
 struct Request<'a> {
     kind: OperationKind,
     task: Option<&'a str>,
@@ -67,12 +68,12 @@ enum Param<'a> {
 
 impl<'a> Request<'a> {
     fn new(protocol: Protocol, operation: &'a Operation) -> Self {
-        let dialect = protocol.dialect();
+        let json_form = protocol.json_form();
         let about = |kind, task: &'a str, params| Self { kind, task: Some(task), config: None, params };
         let bare = |kind, params| Self { kind, task: None, config: None, params };
         match operation {
-            Operation::Send(send) => bare(OperationKind::Send, send_params(dialect, send)),
-            Operation::Stream(send) => bare(OperationKind::Stream, send_params(dialect, send)),
+            Operation::Send(send) => bare(OperationKind::Send, send_params(json_form, send)),
+            Operation::Stream(send) => bare(OperationKind::Stream, send_params(json_form, send)),
             Operation::Get(get) => {
                 let length = get.history_length.map(|length| ("historyLength", Param::Integer(length)));
                 about(OperationKind::Get, get.task.as_str(), length.into_iter().collect())
@@ -81,26 +82,30 @@ impl<'a> Request<'a> {
             Operation::Cancel(cancel) => {
                 let mut params = metadata_param(cancel.metadata.as_ref());
                 // The protobuf of 0.3 has no place for it.
-                params.retain(|_| dialect != Dialect::V0_3Rest || protocol.binding == Binding::HttpJson);
+                params.retain(|_| json_form != JsonForm::V0_3Rest || protocol.binding == Binding::HttpJson);
                 about(OperationKind::Cancel, cancel.task.as_str(), params)
             }
             Operation::Subscribe(subscribe) => {
                 about(OperationKind::Subscribe, subscribe.task.as_str(), Vec::new())
             }
-            Operation::PushConfig(operation) => Self::about_push(dialect, operation),
+            Operation::PushConfig(operation) => Self::about_push(json_form, operation),
             Operation::ExtendedCard => bare(OperationKind::ExtendedCard, Vec::new()),
-            Operation::Commands(_) => bare(OperationKind::Commands, Vec::new()),
-            Operation::Execute(_) => bare(OperationKind::Execute, Vec::new()),
+            Operation::Commands(list) => {
+                bare(OperationKind::Commands, json_params(commands::list_members(list)))
+            }
+            Operation::Execute(send) => {
+                bare(OperationKind::Execute, json_params(commands::execute_members(send)))
+            }
         }
     }
 
-    fn about_push(dialect: Dialect, operation: &'a PushConfigOperation) -> Self {
+    fn about_push(json_form: JsonForm, operation: &'a PushConfigOperation) -> Self {
         match operation {
             PushConfigOperation::Create { task, request } => Self {
                 kind: OperationKind::PushCreate,
                 task: Some(task.as_str()),
                 config: Some(request.config.id.as_str()).filter(|id| !id.is_empty()),
-                params: push_params(dialect, task.as_str(), &request.config),
+                params: push_params(json_form, task.as_str(), &request.config),
             },
             PushConfigOperation::Get { task, config } => Self {
                 kind: OperationKind::PushGet,
@@ -112,7 +117,8 @@ impl<'a> Request<'a> {
                 let size = list.page_size.map(|size| ("pageSize", Param::Integer(size)));
                 let token = Some(list.page_token.as_str()).filter(|token| !token.is_empty());
                 let token = token.map(|token| ("pageToken", Param::Text(token.into())));
-                let params = size.into_iter().chain(token).filter(|_| dialect != Dialect::V0_3Rpc).collect();
+                let params =
+                    size.into_iter().chain(token).filter(|_| json_form != JsonForm::V0_3Rpc).collect();
                 Self { kind: OperationKind::PushList, task: Some(list.task.as_str()), config: None, params }
             }
             PushConfigOperation::Delete { task, config } => Self {
@@ -150,11 +156,14 @@ impl<'a> Request<'a> {
     }
 
     fn json_rpc(mut self, version: Version, tenant: Option<&'a str>) -> Option<EncodedRequest> {
-        let method = jsonrpc::method_name(version, self.kind)?;
+        let method = match self.kind {
+            OperationKind::Commands => "commands/get",
+            OperationKind::Execute => "command/execute",
+            kind => jsonrpc::method_name(version, kind)?,
+        };
         self.params.extend(self.id_params(version));
-        if let (Some(tenant), Version::V1_0) = (tenant, version) {
-            self.params.push(("tenant", Param::Text(tenant.into())));
-        }
+        // 0.3 has none, but cards in the form of its protobuf may name one, to be set in requests.
+        self.params.extend(tenant.map(|tenant| ("tenant", Param::Text(tenant.into()))));
         let mut body = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":".to_vec();
         write_text(method, &mut body);
         // 0.3 defines no parameters for the card.
@@ -166,7 +175,9 @@ impl<'a> Request<'a> {
         Some(EncodedRequest { verb: Verb::Post, path: String::new(), query: String::new(), body: Some(body) })
     }
 
-    fn rest(self, version: Version, tenant: Option<&str>) -> Option<EncodedRequest> {
+    fn rest(mut self, version: Version, tenant: Option<&'a str>) -> Option<EncodedRequest> {
+        let older = tenant.filter(|_| version == Version::V0_3);
+        self.params.extend(older.map(|tenant| ("tenant", Param::Text(tenant.into()))));
         let prefix = match (version, tenant) {
             (Version::V0_3, _) => "v1/".to_owned(),
             (Version::V1_0, Some(tenant)) => format!("{}/", percent::encode(tenant)),
@@ -190,7 +201,8 @@ impl<'a> Request<'a> {
             }
             OperationKind::ExtendedCard if version == Version::V0_3 => (Verb::Get, "card".to_owned()),
             OperationKind::ExtendedCard => (Verb::Get, "extendedAgentCard".to_owned()),
-            OperationKind::Commands | OperationKind::Execute => return None,
+            OperationKind::Commands => (Verb::Get, "commands".to_owned()),
+            OperationKind::Execute => (Verb::Post, "commands:execute".to_owned()),
         };
         let path = format!("{prefix}{path}");
         if verb != Verb::Post {
@@ -233,13 +245,21 @@ impl<'a> Request<'a> {
     }
 }
 
+fn json_params<'a>(members: Vec<(&'static str, Value)>) -> Vec<(&'static str, Param<'a>)> {
+    let param = |value: Value| match value {
+        Value::String(text) => Param::Text(text.into()),
+        other => Param::Json(other.to_string().into_bytes()),
+    };
+    members.into_iter().map(|(name, value)| (name, param(value))).collect()
+}
+
 /// The members of a request that creates a configuration, besides the task.
-fn push_params<'a>(dialect: Dialect, task: &str, config: &PushConfig) -> Vec<(&'static str, Param<'a>)> {
+fn push_params<'a>(json_form: JsonForm, task: &str, config: &PushConfig) -> Vec<(&'static str, Param<'a>)> {
     let mut members = Vec::new();
-    push::write_members(dialect.version(), config, &mut members);
+    push::write_members(json_form.version(), config, &mut members);
     let object = [b"{", &members[..], b"}"].concat();
-    match dialect {
-        Dialect::V1_0 => {
+    match json_form {
+        JsonForm::V1_0 => {
             let flat: Metadata = serde_json::from_slice(&object).expect("the writers write JSON");
             let names = ["id", "url", "token", "authentication"];
             let named = names.into_iter().filter_map(|name| {
@@ -248,8 +268,8 @@ fn push_params<'a>(dialect: Dialect, task: &str, config: &PushConfig) -> Vec<(&'
             });
             named.collect()
         }
-        Dialect::V0_3Rpc => vec![("pushNotificationConfig", Param::Json(object))],
-        Dialect::V0_3Rest => {
+        JsonForm::V0_3Rpc => vec![("pushNotificationConfig", Param::Json(object))],
+        JsonForm::V0_3Rest => {
             vec![
                 ("parent", Param::Text(format!("tasks/{task}").into())),
                 ("configId", Param::Text(config.id.to_string().into())),
@@ -278,13 +298,13 @@ pub(super) fn push_resource(task: &TaskId, config: &PushConfig) -> EncodedReques
     }
 }
 
-fn send_params<'a>(dialect: Dialect, send: &SendMessage) -> Vec<(&'static str, Param<'a>)> {
+fn send_params<'a>(json_form: JsonForm, send: &SendMessage) -> Vec<(&'static str, Param<'a>)> {
     let mut encoded = Vec::new();
-    message::write(dialect, &send.message, &mut encoded);
+    message::write(json_form, &send.message, &mut encoded);
     let mut params = vec![("message", Param::Json(encoded))];
-    if send.configuration != SendConfiguration::default() || dialect != Dialect::V1_0 {
+    if send.configuration != SendConfiguration::default() || json_form != JsonForm::V1_0 {
         let mut encoded = Vec::new();
-        write_params(&configuration_params(dialect, &send.configuration), &mut encoded);
+        write_params(&configuration_params(json_form, &send.configuration), &mut encoded);
         params.push(("configuration", Param::Json(encoded)));
     }
     params.extend(metadata_param(send.metadata.as_ref()));
@@ -292,7 +312,7 @@ fn send_params<'a>(dialect: Dialect, send: &SendMessage) -> Vec<(&'static str, P
 }
 
 fn configuration_params(
-    dialect: Dialect,
+    json_form: JsonForm,
     configuration: &SendConfiguration,
 ) -> Vec<(&'static str, Param<'static>)> {
     let mut params = Vec::new();
@@ -300,28 +320,28 @@ fn configuration_params(
         let mut modes = Vec::new();
         write_texts(b"", &configuration.accepted_output_modes, &mut modes);
         params.push(("acceptedOutputModes", Param::Json(modes)));
-    } else if dialect == Dialect::V0_3Rpc {
+    } else if json_form == JsonForm::V0_3Rpc {
         // Some agents of 0.3 want it said, though it may be left out.
         params.push(("acceptedOutputModes", Param::Json(b"[]".to_vec())));
     }
     if let Some(length) = configuration.history_length {
         params.push(("historyLength", Param::Integer(length)));
     }
-    match dialect {
-        Dialect::V1_0 if !configuration.return_immediately => {}
-        Dialect::V1_0 => params.push(("returnImmediately", Param::Flag(true))),
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => {
+    match json_form {
+        JsonForm::V1_0 if !configuration.return_immediately => {}
+        JsonForm::V1_0 => params.push(("returnImmediately", Param::Flag(true))),
+        JsonForm::V0_3Rpc | JsonForm::V0_3Rest => {
             params.push(("blocking", Param::Flag(!configuration.return_immediately)));
         }
     }
     if let Some(requested) = &configuration.push {
-        let name = match dialect {
-            Dialect::V1_0 => "taskPushNotificationConfig",
-            Dialect::V0_3Rpc => "pushNotificationConfig",
-            Dialect::V0_3Rest => "pushNotification",
+        let name = match json_form {
+            JsonForm::V1_0 => "taskPushNotificationConfig",
+            JsonForm::V0_3Rpc => "pushNotificationConfig",
+            JsonForm::V0_3Rest => "pushNotification",
         };
         let mut config = b"{".to_vec();
-        push::write_members(dialect.version(), &requested.config, &mut config);
+        push::write_members(json_form.version(), &requested.config, &mut config);
         config.push(b'}');
         params.push((name, Param::Json(config)));
     }
@@ -346,7 +366,7 @@ fn list_params(list: &ListTasks) -> Vec<(&'static str, Param<'_>)> {
         params.push(("pageToken", Param::Text(list.page_token.as_str().into())));
     }
     if let Some(state) = list.state {
-        params.push(("status", Param::Text(state_name(Dialect::V1_0, state).into())));
+        params.push(("status", Param::Text(state_name(JsonForm::V1_0, state).into())));
     }
     if let Some(since) = list.status_since {
         let mut time = Vec::new();

@@ -6,8 +6,8 @@ use attache_domain::{Fault, Violation};
 use serde_json::{Map, Value};
 
 use super::{DecodeOptions, PartKinds};
-use crate::Dialect;
-use crate::devtool::Profile;
+use crate::JsonForm;
+use crate::devtool::Dialect;
 
 /// The path of a value in a request: a chain on the stack, formatted only for violations.
 #[derive(Clone, Copy)]
@@ -40,31 +40,31 @@ impl fmt::Display for FieldPath<'_> {
 
 /// Decodes one request. A reader records a violation here and returns `None`.
 pub(crate) struct Decoder {
-    dialect: Dialect,
+    json_form: JsonForm,
     options: DecodeOptions,
     lenient: bool,
     violations: Vec<Violation>,
-    profile: Option<Profile>,
+    dialect: Option<Dialect>,
 }
 
 /// Further violations are not listed, so the response stays small.
 const MAX_VIOLATIONS: usize = 16;
 
 impl Decoder {
-    pub(crate) fn new(dialect: Dialect) -> Self {
+    pub(crate) fn new(json_form: JsonForm) -> Self {
         Self {
-            dialect,
+            json_form,
             options: DecodeOptions::default(),
             lenient: false,
             violations: Vec::new(),
-            profile: None,
+            dialect: None,
         }
     }
 
     /// For responses: an agent may leave out what a client has to send.
-    pub(crate) fn lenient(dialect: Dialect) -> Self {
+    pub(crate) fn lenient(json_form: JsonForm) -> Self {
         let options = DecodeOptions { part_kinds: PartKinds::Inferred, ..DecodeOptions::default() };
-        Self { options, lenient: true, ..Self::new(dialect) }
+        Self { options, lenient: true, ..Self::new(json_form) }
     }
 
     pub(crate) fn is_lenient(&self) -> bool {
@@ -79,17 +79,17 @@ impl Decoder {
         self.options
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
+    pub(crate) fn json_form(&self) -> JsonForm {
+        self.json_form
+    }
+
+    /// The dialect that the request shows, if any.
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
         self.dialect
     }
 
-    /// The profile that the request shows, if any.
-    pub(crate) fn profile(&self) -> Option<Profile> {
-        self.profile
-    }
-
-    pub(crate) fn set_profile(&mut self, profile: Option<Profile>) {
-        self.profile = profile.or(self.profile);
+    pub(crate) fn set_dialect(&mut self, dialect: Option<Dialect>) {
+        self.dialect = dialect.or(self.dialect);
     }
 
     /// Returns the result, or all violations.
@@ -100,60 +100,60 @@ impl Decoder {
         }
     }
 
-    /// Records a violation at `place`. Returns `None`, so that a reader can return it.
-    pub(crate) fn refuse<T>(&mut self, place: FieldPath<'_>, description: impl Into<String>) -> Option<T> {
+    /// Records a violation at `path`. Returns `None`, so that a reader can return it.
+    pub(crate) fn refuse<T>(&mut self, path: FieldPath<'_>, description: impl Into<String>) -> Option<T> {
         if self.violations.len() < MAX_VIOLATIONS {
-            self.violations.push(Violation { field: place.to_string(), description: description.into() });
+            self.violations.push(Violation { field: path.to_string(), description: description.into() });
         }
         None
     }
 
-    fn refuse_kind<T>(&mut self, place: FieldPath<'_>, wanted: &str, found: &Value) -> Option<T> {
-        self.refuse(place, format!("must be {wanted}, not {}", kind_of(found)))
+    fn refuse_kind<T>(&mut self, path: FieldPath<'_>, wanted: &str, found: &Value) -> Option<T> {
+        self.refuse(path, format!("must be {wanted}, not {}", kind_of(found)))
     }
 
-    pub(crate) fn text(&mut self, value: Value, place: FieldPath<'_>) -> Option<String> {
+    pub(crate) fn text(&mut self, value: Value, path: FieldPath<'_>) -> Option<String> {
         match value {
             Value::String(text) => Some(text),
-            other => self.refuse_kind(place, "a string", &other),
+            other => self.refuse_kind(path, "a string", &other),
         }
     }
 
     /// An id chosen by a client. It is stored, compared and displayed, so it must be short and printable.
-    pub(crate) fn id(&mut self, text: String, place: FieldPath<'_>) -> Option<String> {
+    pub(crate) fn id(&mut self, text: String, path: FieldPath<'_>) -> Option<String> {
         match invalid_id_reason(&text).filter(|_| !self.lenient) {
             None => Some(text),
-            Some(problem) => self.refuse(place, problem),
+            Some(problem) => self.refuse(path, problem),
         }
     }
 
-    pub(crate) fn array(&mut self, value: Value, place: FieldPath<'_>) -> Option<Vec<Value>> {
+    pub(crate) fn array(&mut self, value: Value, path: FieldPath<'_>) -> Option<Vec<Value>> {
         match value {
             Value::Array(items) => Some(items),
-            other => self.refuse_kind(place, "an array", &other),
+            other => self.refuse_kind(path, "an array", &other),
         }
     }
 
-    pub(crate) fn object(&mut self, value: Value, place: FieldPath<'_>) -> Option<Map<String, Value>> {
+    pub(crate) fn object(&mut self, value: Value, path: FieldPath<'_>) -> Option<Map<String, Value>> {
         match value {
             Value::Object(members) => Some(members),
-            other => self.refuse_kind(place, "an object", &other),
+            other => self.refuse_kind(path, "an object", &other),
         }
     }
 
-    pub(crate) fn members<'p>(&mut self, value: Value, place: FieldPath<'p>) -> Option<Members<'p>> {
-        self.object(value, place).map(|map| Members::new(map, place))
+    pub(crate) fn members<'p>(&mut self, value: Value, path: FieldPath<'p>) -> Option<Members<'p>> {
+        self.object(value, path).map(|map| Members::new(map, path))
     }
 
-    fn integer(&mut self, value: &Value, place: FieldPath<'_>) -> Option<i64> {
+    fn integer(&mut self, value: &Value, path: FieldPath<'_>) -> Option<i64> {
         let read = match value {
             Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
-            Value::String(text) if self.dialect.is_proto_json() => text.parse().ok(),
-            other => return self.refuse_kind(place, "an integer", other),
+            Value::String(text) if self.json_form.is_proto_json() => text.parse().ok(),
+            other => return self.refuse_kind(path, "an integer", other),
         };
         match read {
             Some(integer) => Some(integer),
-            None => self.refuse(place, format!("must be an integer, not {}", excerpt(&value.to_string()))),
+            None => self.refuse(path, format!("must be an integer, not {}", excerpt(&value.to_string()))),
         }
     }
 }
@@ -167,17 +167,17 @@ fn whole(number: f64) -> Option<i64> {
 /// The members of one object; readers take them out.
 pub(crate) struct Members<'p> {
     map: Map<String, Value>,
-    place: FieldPath<'p>,
+    path: FieldPath<'p>,
 }
 
 impl<'p> Members<'p> {
-    pub(crate) fn new(map: Map<String, Value>, place: FieldPath<'p>) -> Self {
+    pub(crate) fn new(map: Map<String, Value>, path: FieldPath<'p>) -> Self {
         let map = if map.keys().any(|name| name.contains('_')) { keys_to_camel_case(map) } else { map };
-        Self { map, place }
+        Self { map, path }
     }
 
-    pub(crate) fn place(&self) -> FieldPath<'p> {
-        self.place
+    pub(crate) fn path(&self) -> FieldPath<'p> {
+        self.path
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -205,7 +205,7 @@ impl<'p> Members<'p> {
 
     pub(crate) fn text(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
         let value = self.take(name)?;
-        decoder.text(value, self.place.member(name))
+        decoder.text(value, self.path.member(name))
     }
 
     /// An empty string counts as absent.
@@ -215,11 +215,11 @@ impl<'p> Members<'p> {
 
     pub(crate) fn required_text(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
         let Some(value) = self.take(name) else {
-            return decoder.refuse(self.place.member(name), "is required");
+            return decoder.refuse(self.path.member(name), "is required");
         };
-        let text = decoder.text(value, self.place.member(name))?;
+        let text = decoder.text(value, self.path.member(name))?;
         if text.is_empty() {
-            return decoder.refuse(self.place.member(name), "must not be empty");
+            return decoder.refuse(self.path.member(name), "must not be empty");
         }
         Some(text)
     }
@@ -227,38 +227,38 @@ impl<'p> Members<'p> {
     /// An id; an empty one counts as absent.
     pub(crate) fn id(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
         let text = self.nonempty_text(decoder, name)?;
-        decoder.id(text, self.place.member(name))
+        decoder.id(text, self.path.member(name))
     }
 
     pub(crate) fn required_id(&mut self, decoder: &mut Decoder, name: &str) -> Option<String> {
         let text = self.required_text(decoder, name)?;
-        decoder.id(text, self.place.member(name))
+        decoder.id(text, self.path.member(name))
     }
 
     pub(crate) fn ids(&mut self, decoder: &mut Decoder, name: &str) -> Vec<String> {
         let texts = self.texts(decoder, name);
-        let place = self.place.member(name);
+        let path = self.path.member(name);
         let ids = texts.into_iter().enumerate();
-        ids.filter_map(|(index, id)| decoder.id(id, place.item(index))).collect()
+        ids.filter_map(|(index, id)| decoder.id(id, path.item(index))).collect()
     }
 
     pub(crate) fn texts(&mut self, decoder: &mut Decoder, name: &str) -> Vec<String> {
         let Some(value) = self.take(name) else { return Vec::new() };
-        let place = self.place.member(name);
-        let items = decoder.array(value, place).unwrap_or_default();
+        let path = self.path.member(name);
+        let items = decoder.array(value, path).unwrap_or_default();
         let texts = items.into_iter().enumerate();
-        texts.filter_map(|(index, item)| decoder.text(item, place.item(index))).collect()
+        texts.filter_map(|(index, item)| decoder.text(item, path.item(index))).collect()
     }
 
     pub(crate) fn object(&mut self, decoder: &mut Decoder, name: &str) -> Option<Map<String, Value>> {
         let value = self.take(name)?;
-        decoder.object(value, self.place.member(name))
+        decoder.object(value, self.path.member(name))
     }
 
     pub(crate) fn boolean(&mut self, decoder: &mut Decoder, name: &str) -> Option<bool> {
         match self.take(name)? {
             Value::Bool(boolean) => Some(boolean),
-            other => decoder.refuse_kind(self.place.member(name), "true or false", &other),
+            other => decoder.refuse_kind(self.path.member(name), "true or false", &other),
         }
     }
 
@@ -271,13 +271,13 @@ impl<'p> Members<'p> {
         most: i64,
     ) -> Option<usize> {
         let value = self.take(name)?;
-        let place = self.place.member(name);
-        let integer = decoder.integer(&value, place)?;
+        let path = self.path.member(name);
+        let integer = decoder.integer(&value, path)?;
         if (least..=most).contains(&integer) {
             return usize::try_from(integer).ok();
         }
         decoder.refuse(
-            place,
+            path,
             match least {
                 0 if integer < 0 => format!("must not be negative, but is {integer}"),
                 0 => format!("must be at most {most}, but is {integer}"),
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn the_list_of_what_is_wrong_is_bounded() {
-        let mut decoder = Decoder::new(Dialect::V1_0);
+        let mut decoder = Decoder::new(JsonForm::V1_0);
         for _ in 0..1000 {
             decoder.refuse::<()>(FieldPath::Root, "is wrong");
         }

@@ -12,6 +12,7 @@ pub(super) fn read(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Li
     Some(ListTasks {
         context: members.id(decoder, "contextId").map(ContextId::from),
         state: read_state(decoder, &mut members),
+        prompt: None,
         page_size: members.integer(decoder, "pageSize", 1, most).unwrap_or(DEFAULT_PAGE_SIZE),
         page_token: members.text(decoder, "pageToken").unwrap_or_default(),
         history_length: history_length(decoder, &mut members),
@@ -23,12 +24,12 @@ pub(super) fn read(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Li
 /// Unspecified means any state.
 fn read_state(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<TaskState> {
     let value = members.take("status")?;
-    let here = members.place();
+    let here = members.path();
     let (state, found) = match &value {
         Value::String(name) if name == "TASK_STATE_UNSPECIFIED" => return None,
         Value::Number(number) if number.as_i64() == Some(0) => return None,
         Value::String(name) => {
-            (enum_names::state_named(decoder.dialect(), name), format!("{:?}", excerpt(name)))
+            (enum_names::state_named(decoder.json_form(), name), format!("{:?}", excerpt(name)))
         }
         Value::Number(number) => {
             (number.as_i64().and_then(enum_names::state_from_number), excerpt(&number.to_string()))
@@ -36,7 +37,7 @@ fn read_state(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<TaskSt
         other => (None, kind_of(other).to_owned()),
     };
     if state.is_none() {
-        let names = TaskState::ALL.map(|state| enum_names::state_name(decoder.dialect(), state)).join(", ");
+        let names = TaskState::ALL.map(|state| enum_names::state_name(decoder.json_form(), state)).join(", ");
         decoder.refuse::<()>(here.member("status"), format!("must be one of {names}, not {found}"));
     }
     state
@@ -47,7 +48,7 @@ fn read_time(decoder: &mut Decoder, members: &mut Members<'_>, name: &str) -> Op
     match text.parse() {
         Ok(moment) => Some(moment),
         Err(_) => {
-            let here = members.place();
+            let here = members.path();
             let found = excerpt(&text);
             let wanted = "must be a time such as 2025-10-28T10:30:00.000Z";
             decoder.refuse(here.member(name), format!("{wanted}, not {found:?}"))

@@ -6,24 +6,24 @@ use serde_json::Value;
 use super::decoder::{Decoder, FieldPath, Members, excerpt, kind_of};
 use super::{MessageTask, kind, part};
 use crate::devtool::incoming;
-use crate::{Dialect, enum_names};
+use crate::{JsonForm, enum_names};
 
 /// Reads the member `message` of a send request.
 pub(super) fn read_member(
     decoder: &mut Decoder,
     parent: &mut Members<'_>,
 ) -> Option<(Message, MessageAnswers)> {
-    let above = parent.place();
+    let above = parent.path();
     // The protobuf name of the member in 0.3 is `request`, and some clients write that.
-    let name = match decoder.dialect() {
-        Dialect::V0_3Rest if !parent.has("message") && parent.has("request") => "request",
+    let name = match decoder.json_form() {
+        JsonForm::V0_3Rest if !parent.has("message") && parent.has("request") => "request",
         _ => "message",
     };
     let Some(value) = parent.take(name) else {
         return decoder.refuse(above.member("message"), "is required");
     };
-    let beside = match (decoder.dialect(), decoder.options().message_task) {
-        (Dialect::V0_3Rpc, MessageTask::AlsoInParams) => parent.id(decoder, "taskId"),
+    let beside = match (decoder.json_form(), decoder.options().message_task) {
+        (JsonForm::V0_3Rpc, MessageTask::AlsoInParams) => parent.id(decoder, "taskId"),
         _ => None,
     };
     let members = decoder.members(value, above.member(name))?;
@@ -37,7 +37,7 @@ fn read(
     task: Option<String>,
 ) -> Option<(Message, MessageAnswers)> {
     kind::check_message_kind(decoder, &mut members);
-    let here = members.place();
+    let here = members.path();
     let mut message = read_members(decoder, members)?;
     message.task = message.task.or(task.map(TaskId::from));
     read_extension_content(decoder, message, here, "taskId")
@@ -72,15 +72,15 @@ pub(crate) fn read_members(decoder: &mut Decoder, mut members: Members<'_>) -> O
     })
 }
 
-/// Reads the extension's content of a message. `task` is the dialect's name for the task's id.
+/// Reads the extension's content of a message. `task` is the form's name for the task's id.
 pub(crate) fn read_extension_content(
     decoder: &mut Decoder,
     mut message: Message,
     here: FieldPath<'_>,
     task: &str,
 ) -> Option<(Message, MessageAnswers)> {
-    let (answers, profile) = incoming::read(decoder, &mut message, here);
-    decoder.set_profile(profile);
+    let (answers, dialect) = incoming::read(decoder, &mut message, here);
+    decoder.set_dialect(dialect);
     // With a context, the session finds the task that asks.
     let is_lost = message.task.is_none() && message.context.is_none();
     if is_lost && answers.has_data() {
@@ -91,70 +91,70 @@ pub(crate) fn read_extension_content(
 }
 
 fn read_role(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
-    let here = members.place();
-    let place = here.member("role");
-    let Some(value) = members.take("role") else { return decoder.refuse(place, "is required") };
-    let dialect = decoder.dialect();
+    let here = members.path();
+    let path = here.member("role");
+    let Some(value) = members.take("role") else { return decoder.refuse(path, "is required") };
+    let json_form = decoder.json_form();
     let wanted = format_args!(
         "must be {} or {}",
-        enum_names::role_name(dialect, Role::User),
-        enum_names::role_name(dialect, Role::Agent)
+        enum_names::role_name(json_form, Role::User),
+        enum_names::role_name(json_form, Role::Agent)
     );
     match &value {
-        Value::String(name) => match role_named(dialect, name) {
+        Value::String(name) => match role_named(json_form, name) {
             Some(role) => Some(role),
-            None => decoder.refuse(place, format!("{wanted}, not {:?}", excerpt(name))),
+            None => decoder.refuse(path, format!("{wanted}, not {:?}", excerpt(name))),
         },
-        Value::Number(number) if dialect.is_proto_json() => match number.as_i64() {
+        Value::Number(number) if json_form.is_proto_json() => match number.as_i64() {
             Some(1) => Some(Role::User),
             Some(2) => Some(Role::Agent),
-            _ => decoder.refuse(place, format!("{wanted}, not {}", excerpt(&number.to_string()))),
+            _ => decoder.refuse(path, format!("{wanted}, not {}", excerpt(&number.to_string()))),
         },
-        other => decoder.refuse(place, format!("{wanted}, not {}", kind_of(other))),
+        other => decoder.refuse(path, format!("{wanted}, not {}", kind_of(other))),
     }
 }
 
 /// An agent's message with an unknown role counts as the agent's.
 fn read_any_role(decoder: &Decoder, members: &mut Members<'_>) -> Role {
     let role = match members.take("role") {
-        Some(Value::String(name)) => role_named(decoder.dialect(), &name),
+        Some(Value::String(name)) => role_named(decoder.json_form(), &name),
         Some(Value::Number(number)) if number.as_i64() == Some(1) => Some(Role::User),
         _ => None,
     };
     role.unwrap_or(Role::Agent)
 }
 
-fn role_named(dialect: Dialect, name: &str) -> Option<Role> {
-    let speaks = |spoken: Dialect, role: Role| enum_names::role_name(spoken, role) == name;
+fn role_named(json_form: JsonForm, name: &str) -> Option<Role> {
+    let speaks = |spoken: JsonForm, role: Role| enum_names::role_name(spoken, role) == name;
     [Role::User, Role::Agent].into_iter().find(|role| {
         // Under /v1 the prose of 0.3 also allows the names of its JSON Schema.
-        speaks(dialect, *role) || (dialect == Dialect::V0_3Rest && speaks(Dialect::V0_3Rpc, *role))
+        speaks(json_form, *role) || (json_form == JsonForm::V0_3Rest && speaks(JsonForm::V0_3Rpc, *role))
     })
 }
 
 fn read_parts(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Part>> {
-    let here = members.place();
-    let name = match decoder.dialect() {
-        Dialect::V1_0 | Dialect::V0_3Rpc => "parts",
-        Dialect::V0_3Rest if !members.has("content") && members.has("parts") => "parts",
-        Dialect::V0_3Rest => "content",
+    let here = members.path();
+    let name = match decoder.json_form() {
+        JsonForm::V1_0 | JsonForm::V0_3Rpc => "parts",
+        JsonForm::V0_3Rest if !members.has("content") && members.has("parts") => "parts",
+        JsonForm::V0_3Rest => "content",
     };
-    let place = here.member(name);
+    let path = here.member(name);
     let items = match members.take(name) {
-        Some(value) => decoder.array(value, place)?,
+        Some(value) => decoder.array(value, path)?,
         None if decoder.is_lenient() => Vec::new(),
-        None => return decoder.refuse(place, "is required"),
+        None => return decoder.refuse(path, "is required"),
     };
     if items.is_empty() && !decoder.is_lenient() {
-        return decoder.refuse(place, "must hold at least one part");
+        return decoder.refuse(path, "must hold at least one part");
     }
-    read_items(decoder, items, place)
+    read_items(decoder, items, path)
 }
 
-fn read_items(decoder: &mut Decoder, items: Vec<Value>, place: FieldPath<'_>) -> Option<Vec<Part>> {
+fn read_items(decoder: &mut Decoder, items: Vec<Value>, path: FieldPath<'_>) -> Option<Vec<Part>> {
     let count = items.len();
     let items = items.into_iter().enumerate();
     let parts: Vec<Part> =
-        items.filter_map(|(index, item)| part::read(decoder, item, place.item(index))).collect();
+        items.filter_map(|(index, item)| part::read(decoder, item, path.item(index))).collect();
     (parts.len() == count).then_some(parts)
 }

@@ -5,19 +5,19 @@ use serde_json::Value;
 
 use super::decoder::{Decoder, FieldPath, Members};
 use super::{PartKinds, base64, kind};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
 
-pub(crate) fn read(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<Part> {
-    let members = decoder.members(value, place)?;
-    match decoder.dialect() {
-        Dialect::V1_0 => read_v1_0(decoder, members),
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => read_v0_3(decoder, members),
+pub(crate) fn read(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<Part> {
+    let members = decoder.members(value, path)?;
+    match decoder.json_form() {
+        JsonForm::V1_0 => read_v1_0(decoder, members),
+        JsonForm::V0_3Rpc | JsonForm::V0_3Rest => read_v0_3(decoder, members),
     }
 }
 
 fn read_v1_0(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
-    let here = members.place();
+    let here = members.path();
     let (text, raw, url) = (members.take("text"), members.take("raw"), members.take("url"));
     // `null` is valid data, unless the part has other content.
     let alone = text.is_none() && raw.is_none() && url.is_none();
@@ -37,11 +37,11 @@ fn read_v1_0(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
 }
 
 fn read_v0_3(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
-    let here = members.place();
+    let here = members.path();
     let kind = kind::part_kind(decoder, &mut members)?;
     // ProtoJSON has no kinds; in the JSON Schema every part names its own.
     let is_required =
-        decoder.dialect() == Dialect::V0_3Rpc && decoder.options().part_kinds == PartKinds::Required;
+        decoder.json_form() == JsonForm::V0_3Rpc && decoder.options().part_kinds == PartKinds::Required;
     if kind.is_none() && is_required {
         return decoder.refuse(here.member("kind"), "is required: \"text\", \"file\" or \"data\"");
     }
@@ -69,11 +69,11 @@ fn read_v0_3(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
 }
 
 fn read_file(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
-    let here = members.place();
+    let here = members.path();
     // Under /v1 the JSON Schema names are accepted too.
-    let names: &[&'static str] = match decoder.dialect() {
-        Dialect::V0_3Rest => &["fileWithBytes", "fileWithUri", "bytes", "uri"],
-        Dialect::V1_0 | Dialect::V0_3Rpc => &["bytes", "uri"],
+    let names: &[&'static str] = match decoder.json_form() {
+        JsonForm::V0_3Rest => &["fileWithBytes", "fileWithUri", "bytes", "uri"],
+        JsonForm::V1_0 | JsonForm::V0_3Rpc => &["bytes", "uri"],
     };
     let mut candidates: Vec<_> = names.iter().map(|name| (*name, members.take(name))).collect();
     let content = match exactly_one(decoder, &members, &mut candidates) {
@@ -91,16 +91,16 @@ fn read_file(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
 fn read_data(
     decoder: &mut Decoder,
     value: Value,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
     names_its_kind: bool,
 ) -> Option<Metadata> {
-    let mut data = decoder.object(value, place)?;
-    if decoder.dialect() == Dialect::V0_3Rpc || names_its_kind {
+    let mut data = decoder.object(value, path)?;
+    if decoder.json_form() == JsonForm::V0_3Rpc || names_its_kind {
         return Some(data);
     }
     match data.remove("data").filter(|data| !data.is_null()) {
-        Some(data) => decoder.object(data, place.member("data")),
-        None => decoder.refuse(place.member("data"), "is required"),
+        Some(data) => decoder.object(data, path.member("data")),
+        None => decoder.refuse(path.member("data"), "is required"),
     }
 }
 
@@ -116,18 +116,18 @@ pub(crate) fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Va
     (value, Some(metadata).filter(|metadata| !metadata.is_empty()))
 }
 
-fn read_bytes(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
-    let text = decoder.text(value, place)?;
+fn read_bytes(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<PartContent> {
+    let text = decoder.text(value, path)?;
     match base64::normalise(text) {
         Ok(bytes) => Some(PartContent::Raw(bytes)),
-        Err(problem) => decoder.refuse(place, format!("is not base64: {problem}")),
+        Err(problem) => decoder.refuse(path, format!("is not base64: {problem}")),
     }
 }
 
-fn read_url(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
-    let url = decoder.text(value, place)?;
+fn read_url(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<PartContent> {
+    let url = decoder.text(value, path)?;
     if url.is_empty() {
-        return decoder.refuse(place, "must not be empty");
+        return decoder.refuse(path, "must not be empty");
     }
     Some(PartContent::Url(url))
 }
@@ -149,12 +149,12 @@ fn exactly_one(
         none if none.is_empty() => "none".to_owned(),
         has => has,
     };
-    let hint = match decoder.dialect() {
-        Dialect::V1_0 if members.has("file") => "; a file is spelled raw or url in version 1.0",
+    let hint = match decoder.json_form() {
+        JsonForm::V1_0 if members.has("file") => "; a file is spelled raw or url in version 1.0",
         _ => "",
     };
     let description = format!("must have exactly one of {}, but has {has}{hint}", join_names(&names));
-    decoder.refuse(members.place(), description)
+    decoder.refuse(members.path(), description)
 }
 
 /// `a`, `a and b`, `a, b and c`.

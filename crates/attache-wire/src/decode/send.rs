@@ -4,7 +4,7 @@ use attache_domain::{SendConfiguration, SendMessage, SendOptions};
 
 use super::decoder::{Decoder, Members};
 use super::{history_length, message, push};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::devtool::incoming;
 
 pub(super) fn read(decoder: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
@@ -18,7 +18,7 @@ pub(super) fn read(decoder: &mut Decoder, mut members: Members<'_>) -> Option<Se
 
 fn read_configuration(decoder: &mut Decoder, parent: &mut Members<'_>) -> SendConfiguration {
     let Some(value) = parent.take("configuration") else { return SendConfiguration::default() };
-    let above = parent.place();
+    let above = parent.path();
     let Some(mut members) = decoder.members(value, above.member("configuration")) else {
         return SendConfiguration::default();
     };
@@ -33,9 +33,9 @@ fn read_configuration(decoder: &mut Decoder, parent: &mut Members<'_>) -> SendCo
 /// 0.3 has the inverse flag. Its protobuf form cannot tell false from absent, so an absent flag in a configuration
 /// means false.
 fn return_immediately(decoder: &mut Decoder, members: &mut Members<'_>) -> bool {
-    match decoder.dialect() {
-        Dialect::V1_0 => members.boolean(decoder, "returnImmediately").unwrap_or(false),
-        Dialect::V0_3Rpc => !members.boolean(decoder, "blocking").unwrap_or(true),
-        Dialect::V0_3Rest => !members.boolean(decoder, "blocking").unwrap_or(false),
+    match decoder.json_form() {
+        JsonForm::V1_0 => members.boolean(decoder, "returnImmediately").unwrap_or(false),
+        JsonForm::V0_3Rpc => !members.boolean(decoder, "blocking").unwrap_or(true),
+        JsonForm::V0_3Rest => !members.boolean(decoder, "blocking").unwrap_or(false),
     }
 }

@@ -1,4 +1,4 @@
-//! What people are shown of a call where no dialect is spoken: the same texts as in the dialects.
+//! Texts about a call for people, for programs without a dialect.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
     call_text::description(record)
 }
 
-/// What came of a call that is over.
+/// The outcome of a finished call.
 pub fn outcome(record: &CallRecord) -> Cow<'_, str> {
     match &record.outcome {
         Some(CallOutcome::Succeeded) => call_text::success_text(record),

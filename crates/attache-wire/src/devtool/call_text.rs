@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use attache_domain::{
-    CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, terminal_safe, visible,
-    visible_line, visible_value,
+    Answerer, CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, terminal_safe,
+    visible, visible_line, visible_value,
 };
 use serde_json::{Map, Value};
 
@@ -28,6 +28,9 @@ pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
         }
         Preview::Mcp { server, tool, .. } => visible_line(&format!("{server}/{tool}")).into_owned().into(),
         Preview::Info { prompt, .. } => visible(prompt),
+        Preview::Agent { agent, url, prompt, .. } => {
+            visible(&format!("{agent} at {url}: {prompt}")).into_owned().into()
+        }
         Preview::Questions { questions } => terminal_safe(&headlines(questions)).into_owned().into(),
         Preview::Plain { summary } => visible(summary),
     };
@@ -88,7 +91,7 @@ pub(super) fn failure_text(record: &CallRecord) -> Cow<'_, str> {
     let refused = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Refuse);
     let fallback = match (&record.outcome, refused) {
         (Some(CallOutcome::Canceled), Some(answer)) => {
-            let by = answer.by.as_deref().unwrap_or("the user");
+            let by = answer.by.as_ref().map_or_else(|| "the user".to_owned(), Answerer::to_string);
             return format!("It was cancelled by {by}.").into();
         }
         (Some(CallOutcome::Canceled), None) => "It was cancelled.",
@@ -116,6 +119,11 @@ pub(super) fn questions_text(questions: &Value) -> String {
     terminal_safe(&text).into_owned()
 }
 
+/// Which agent would be asked, where, and what would be sent.
+pub(super) fn agent_text(record: &CallRecord) -> String {
+    record.proposal.as_ref().map(|proposal| proposal.in_words()).unwrap_or_default()
+}
+
 /// Describes the access of the call's command.
 pub(crate) fn access_text(record: &CallRecord) -> Option<String> {
     let access = record.proposal.as_ref()?.access()?;
@@ -123,7 +131,7 @@ pub(crate) fn access_text(record: &CallRecord) -> Option<String> {
 }
 
 pub(super) fn preview(record: &CallRecord) -> Option<&Preview> {
-    record.proposal.as_ref().map(|proposal| &proposal.shown)
+    record.preview()
 }
 
 /// A text member, or an empty text.

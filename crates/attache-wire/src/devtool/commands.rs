@@ -6,10 +6,10 @@ use attache_domain::{
 };
 use serde_json::{Value, json};
 
-use super::{Profile, incoming};
+use super::{Dialect, incoming};
 use crate::decode::decoder::{Decoder, Members, kind_of};
 use crate::encode::text::write_value;
-use crate::{Dialect, Version};
+use crate::{JsonForm, Version};
 
 /// The command methods, under the RFC's names and under the names that match the other method's form.
 pub fn method(name: &str) -> Option<OperationKind> {
@@ -68,25 +68,25 @@ pub fn write_execution(task: &str, status: ExecutionStatus, message: &str, out: 
 }
 
 /// The dialect of the events that follow.
-pub fn dialect(version: Version) -> Dialect {
-    crate::jsonrpc::dialect(version)
+pub fn json_form(version: Version) -> JsonForm {
+    crate::jsonrpc::json_form(version)
 }
 
 /// Reads the parameters of `commands/get`: none are needed.
 pub(crate) fn read_list(decoder: &mut Decoder, mut members: Members<'_>) -> ListCommands {
-    let here = members.place();
+    let here = members.path();
     let context = members.id(decoder, "contextId").map(ContextId::from);
     let task = members.id(decoder, "taskId").map(TaskId::from);
     let metadata = members.object(decoder, "metadata");
     let requested = incoming::read_settings(decoder, metadata.as_ref(), here);
-    decoder.set_profile(Some(Profile::Developer));
+    decoder.set_dialect(Some(Dialect::Developer));
     ListCommands { context, task, settings: requested }
 }
 
 /// Reads the parameters of `command/execute`. Besides the RFC's, a client may name a conversation or task, a message
 /// id, and settings in `metadata`.
 pub(crate) fn read_execute(decoder: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
-    let here = members.place();
+    let here = members.path();
     let path = read_path(decoder, &mut members);
     let arguments = read_arguments(decoder, &mut members).unwrap_or_default();
     let id = members.id(decoder, "messageId").unwrap_or_default();
@@ -107,9 +107,9 @@ pub(crate) fn read_execute(decoder: &mut Decoder, mut members: Members<'_>) -> O
         command: Some(Box::new(command)),
         sender: None,
     };
-    let (_, profile) = incoming::read(decoder, &mut message, here);
+    let (_, dialect) = incoming::read(decoder, &mut message, here);
     // A client that sends commands knows the extension.
-    decoder.set_profile(profile.or(Some(Profile::Developer)));
+    decoder.set_dialect(dialect.or(Some(Dialect::Developer)));
     let configuration = SendConfiguration::default();
     Some(SendMessage {
         message,
@@ -121,26 +121,25 @@ pub(crate) fn read_execute(decoder: &mut Decoder, mut members: Members<'_>) -> O
 }
 
 fn read_path(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<String>> {
-    let here = members.place();
-    let place = here.member("command_path");
+    let here = members.path();
+    let path = here.member("command_path");
     let Some(value) = members.take("commandPath") else {
         return decoder
-            .refuse(place, "is required: the command's name and those of its sub-commands, in an array");
+            .refuse(path, "is required: the command's name and those of its sub-commands, in an array");
     };
-    let items = decoder.array(value, place)?;
+    let items = decoder.array(value, path)?;
     if items.is_empty() {
-        return decoder.refuse(place, "must hold at least the command's name");
+        return decoder.refuse(path, "must hold at least the command's name");
     }
     let count = items.len();
     let words = items.into_iter().enumerate();
-    let words: Vec<String> =
-        words.filter_map(|(index, word)| decoder.text(word, place.item(index))).collect();
+    let words: Vec<String> = words.filter_map(|(index, word)| decoder.text(word, path.item(index))).collect();
     (words.len() == count).then_some(words)
 }
 
 /// One text, as in the RFC; a list of words is accepted too.
 fn read_arguments(decoder: &mut Decoder, members: &mut Members<'_>) -> Option<String> {
-    let here = members.place();
+    let here = members.path();
     match members.take("args")? {
         Value::String(text) => Some(text),
         Value::Array(items) => {

@@ -3,6 +3,7 @@
 mod tool_call;
 
 pub use tool_call::ConfirmationOption;
+pub(super) use tool_call::plain_name;
 
 use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, StateReason, TaskState, TaskView};
 use serde_json::Value;
@@ -12,12 +13,12 @@ use super::envelope::{
     withdrawn_message_id, write_artifact,
 };
 use super::{DevtoolFrame, URI, thought};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::text::write_text;
 use crate::encode::write_message_item;
 
-pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
-    match happening {
+pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
+    match event {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
         DevtoolEvent::Prompt { .. } => false,
@@ -28,9 +29,9 @@ pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     }
 }
 
-pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
-    let seq = occasion.seq;
-    match &occasion.happening {
+pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
+    let seq = frame.seq;
+    match &frame.event {
         DevtoolEvent::State { state, message, closes, usage, why } => {
             let event = StatusEvent {
                 state: *state,
@@ -41,8 +42,8 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
             };
             let error = message.and_then(|message| error_text(*state, message));
             write_event(
-                dialect,
-                occasion,
+                json_form,
+                frame,
                 event,
                 &EventMetadata { error, ..EventMetadata::of("STATE_CHANGE") },
                 out,
@@ -51,25 +52,25 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::Text(text) => {
             let parts = vec![Part::text(*text)];
             write_working_event(
-                dialect,
-                occasion,
-                &text_message_id(occasion, 0),
+                json_form,
+                frame,
+                &text_message_id(frame, 0),
                 parts,
                 &EventMetadata::of("TEXT_CONTENT"),
                 out,
             );
         }
         DevtoolEvent::TextWithdrawn => {
-            let withdrawn = withdrawn_message_id(occasion);
+            let withdrawn = withdrawn_message_id(frame);
             let parts = vec![Part::text(WITHDRAWN_TEXT)];
             let kind = EventMetadata { withdrawn: Some(withdrawn), ..EventMetadata::of("STATE_CHANGE") };
-            write_working_event(dialect, occasion, &format!("withdrawn-{seq}"), parts, &kind, out);
+            write_working_event(json_form, frame, &format!("withdrawn-{seq}"), parts, &kind, out);
         }
         DevtoolEvent::Thought(text) => {
             let parts = vec![thought::part(text)];
             write_working_event(
-                dialect,
-                occasion,
+                json_form,
+                frame,
                 &format!("thought-{seq}"),
                 parts,
                 &EventMetadata::of("THOUGHT"),
@@ -78,14 +79,14 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
         }
         DevtoolEvent::Call { call, moved } => {
             let (id, parts) =
-                (call_message_id(occasion, call, *moved), vec![data_part(tool_call::encode(call))]);
-            write_working_event(dialect, occasion, &id, parts, &EventMetadata::of("TOOL_CALL_UPDATE"), out);
+                (call_message_id(frame, call, *moved), vec![data_part(tool_call::encode(call))]);
+            write_working_event(json_form, frame, &id, parts, &EventMetadata::of("TOOL_CALL_UPDATE"), out);
         }
         DevtoolEvent::CallOutput { call, .. } => {
             let parts = vec![data_part(tool_call::encode(call))];
             write_working_event(
-                dialect,
-                occasion,
+                json_form,
+                frame,
                 &format!("call-{seq}"),
                 parts,
                 &EventMetadata::of("TOOL_CALL_UPDATE"),
@@ -93,10 +94,10 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec
             );
         }
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
-            write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
+            write_artifact(json_form, frame, artifact, *append, *last_chunk, out);
         }
         DevtoolEvent::Prompt { .. } => {}
-        DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
+        DevtoolEvent::Replied(message) => write_message_item(json_form, message, out),
     }
 }
 
@@ -125,26 +126,26 @@ impl EventMetadata {
 
 /// During a turn, every event has the state `working`.
 fn write_working_event(
-    dialect: Dialect,
-    occasion: &DevtoolFrame<'_>,
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
     id: &str,
     parts: Vec<Part>,
     kind: &EventMetadata,
     out: &mut Vec<u8>,
 ) {
-    let message = Some(agent_message(occasion, id, parts));
+    let message = Some(agent_message(frame, id, parts));
     let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
-    write_event(dialect, occasion, event, kind, out);
+    write_event(json_form, frame, event, kind, out);
 }
 
 fn write_event(
-    dialect: Dialect,
-    occasion: &DevtoolFrame<'_>,
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
     event: StatusEvent<'_>,
     kind: &EventMetadata,
     out: &mut Vec<u8>,
 ) {
-    let model = occasion.call_records.model.as_deref().unwrap_or("unknown");
+    let model = frame.call_records.model.as_deref().unwrap_or("unknown");
     let metadata = |out: &mut Vec<u8>| {
         write_text(URI, out);
         out.extend_from_slice(b":{\"kind\":\"");
@@ -161,5 +162,5 @@ fn write_event(
         }
         out.push(b'}');
     };
-    event.write(dialect, occasion, metadata, out);
+    event.write(json_form, frame, metadata, out);
 }

@@ -1,4 +1,4 @@
-//! The A2A event around a development event, the same for every profile.
+//! The A2A event around a development event, the same for every dialect.
 
 use attache_domain::{
     Artifact, CallChange, CallRecord, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus,
@@ -7,7 +7,7 @@ use attache_domain::{
 use serde_json::Value;
 
 use super::DevtoolFrame;
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::{event, write_item};
 
 /// A status update to be written.
@@ -22,15 +22,15 @@ impl StatusEvent<'_> {
     /// `metadata` writes the members of the event's metadata, without braces.
     pub(super) fn write(
         self,
-        dialect: Dialect,
-        occasion: &DevtoolFrame<'_>,
+        json_form: JsonForm,
+        frame: &DevtoolFrame<'_>,
         metadata: impl FnOnce(&mut Vec<u8>),
         out: &mut Vec<u8>,
     ) {
         let status =
-            TaskStatus { state: self.state, message: self.message.map(std::sync::Arc::new), at: occasion.at };
-        write_item(dialect, b"{\"statusUpdate\":", out, |out| {
-            event::write_status_open(dialect, occasion.task, occasion.context, &status, self.closes, out);
+            TaskStatus { state: self.state, message: self.message.map(std::sync::Arc::new), at: frame.at };
+        write_item(json_form, b"{\"statusUpdate\":", out, |out| {
+            event::write_status_open(json_form, frame.task, frame.context, &status, self.closes, out);
             out.extend_from_slice(b",\"metadata\":{");
             metadata(out);
             if let Some(usage) = self.usage {
@@ -43,13 +43,13 @@ impl StatusEvent<'_> {
 }
 
 /// The agent's message in this event.
-pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Part>) -> Message {
+pub(super) fn agent_message(frame: &DevtoolFrame<'_>, id: &str, parts: Vec<Part>) -> Message {
     Message {
-        id: MessageId::from([id, "-", occasion.task.as_str()].concat()),
+        id: MessageId::from([id, "-", frame.task.as_str()].concat()),
         role: Role::Agent,
         parts,
-        context: Some(occasion.context.clone()),
-        task: Some(occasion.task.clone()),
+        context: Some(frame.context.clone()),
+        task: Some(frame.task.clone()),
         requested: None,
         command: None,
         sender: None,
@@ -60,17 +60,17 @@ pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Pa
 }
 
 /// The id of a message about a call.
-pub(super) fn call_message_id(occasion: &DevtoolFrame<'_>, call: &CallRecord, moved: CallChange) -> String {
+pub(super) fn call_message_id(frame: &DevtoolFrame<'_>, call: &CallRecord, moved: CallChange) -> String {
     match moved {
         // One log event can show several calls again.
-        CallChange::StillAsked => format!("asked-{}-{}", occasion.seq, call.shown_id().0),
-        _ => format!("call-{}", occasion.seq),
+        CallChange::StillAsked => format!("asked-{}-{}", frame.seq, call.shown_id().0),
+        _ => format!("call-{}", frame.seq),
     }
 }
 
 /// The message id of the current stretch of text; `ago` counts back to earlier ones.
-pub(super) fn text_message_id(occasion: &DevtoolFrame<'_>, ago: u32) -> String {
-    format!("say-{}", occasion.call_records.text_number.saturating_sub(ago))
+pub(super) fn text_message_id(frame: &DevtoolFrame<'_>, ago: u32) -> String {
+    format!("say-{}", frame.call_records.text_number.saturating_sub(ago))
 }
 
 /// The error of a turn that stopped without an answer. A declined call is no error.
@@ -88,8 +88,8 @@ pub(super) fn stop_reason(message: &Message) -> Option<&str> {
 }
 
 /// The message whose text is void: the stretch before the current one.
-pub(super) fn withdrawn_message_id(occasion: &DevtoolFrame<'_>) -> String {
-    format!("{}-{}", text_message_id(occasion, 1), occasion.task)
+pub(super) fn withdrawn_message_id(frame: &DevtoolFrame<'_>) -> String {
+    format!("{}-{}", text_message_id(frame, 1), frame.task)
 }
 
 /// What people read when text is withdrawn.
@@ -97,16 +97,16 @@ pub(super) const WITHDRAWN_TEXT: &str =
     "The answer was cut off; what it has said since its last call does not count.";
 
 pub(super) fn write_artifact(
-    dialect: Dialect,
-    occasion: &DevtoolFrame<'_>,
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
     artifact: &Artifact,
     append: bool,
     last_chunk: bool,
     out: &mut Vec<u8>,
 ) {
-    write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
-        let (task, context) = (occasion.task, occasion.context);
-        event::write_artifact_update(dialect, task, context, artifact, append, last_chunk, out);
+    write_item(json_form, b"{\"artifactUpdate\":", out, |out| {
+        let (task, context) = (frame.task, frame.context);
+        event::write_artifact_update(json_form, task, context, artifact, append, last_chunk, out);
     });
 }
 

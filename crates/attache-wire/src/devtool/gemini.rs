@@ -21,12 +21,12 @@ use super::envelope::{
 };
 use super::incoming::GEMINI;
 use super::{DevtoolFrame, thought};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::text::{write_integer, write_text};
 use crate::encode::write_message_item;
 
-pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
-    match happening {
+pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
+    match event {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
         DevtoolEvent::Prompt { .. } => false,
@@ -38,59 +38,58 @@ pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     }
 }
 
-pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
-    let seq = occasion.seq;
-    match &occasion.happening {
+pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
+    let seq = frame.seq;
+    match &frame.event {
         DevtoolEvent::State { state, message, closes, usage, why } => {
-            let words = status_message(occasion, *state, *message, *why);
+            let words = status_message(frame, *state, *message, *why);
             let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
             let error = message.and_then(|message| error_text(*state, message));
-            let trace = error.as_ref().and(occasion.call_records.response.as_deref());
+            let trace = error.as_ref().and(frame.call_records.response.as_deref());
             let metadata = EventMetadata { error, usage: *usage, trace, ..EventMetadata::of("state-change") };
-            write_event(dialect, occasion, event, &metadata, out);
+            write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {
             let parts = vec![Part::text(*text)];
             write_working_event(
-                dialect,
-                occasion,
-                &text_message_id(occasion, 0),
+                json_form,
+                frame,
+                &text_message_id(frame, 0),
                 parts,
-                &model_metadata("text-content", occasion),
+                &model_metadata("text-content", frame),
                 out,
             );
         }
         DevtoolEvent::TextWithdrawn => {
-            let withdrawn = withdrawn_message_id(occasion);
+            let withdrawn = withdrawn_message_id(frame);
             let parts = vec![Part::text(WITHDRAWN_TEXT)];
             let metadata = EventMetadata { withdrawn: Some(withdrawn), ..EventMetadata::of("state-change") };
-            write_working_event(dialect, occasion, &format!("withdrawn-{seq}"), parts, &metadata, out);
+            write_working_event(json_form, frame, &format!("withdrawn-{seq}"), parts, &metadata, out);
         }
         DevtoolEvent::Thought(text) => {
             let parts = vec![thought::part(text)];
             write_working_event(
-                dialect,
-                occasion,
+                json_form,
+                frame,
                 &format!("thought-{seq}"),
                 parts,
-                &model_metadata("thought", occasion),
+                &model_metadata("thought", frame),
                 out,
             );
         }
         DevtoolEvent::Call { call, moved } => {
-            let parts =
-                vec![data_part(tool_call::encode(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
+            let parts = vec![data_part(tool_call::encode(call, &prompt_id(frame.task, &frame.stage.turn)))];
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
-            let id = call_message_id(occasion, call, *moved);
-            write_working_event(dialect, occasion, &id, parts, &EventMetadata::of(kind), out);
+            let id = call_message_id(frame, call, *moved);
+            write_working_event(json_form, frame, &id, parts, &EventMetadata::of(kind), out);
         }
-        DevtoolEvent::CallOutput { call, .. } => live::write(dialect, occasion, call, out),
+        DevtoolEvent::CallOutput { call, .. } => live::write(json_form, frame, call, out),
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
-            write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
+            write_artifact(json_form, frame, artifact, *append, *last_chunk, out);
         }
         DevtoolEvent::Prompt { .. } => {}
-        DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
+        DevtoolEvent::Replied(message) => write_message_item(json_form, message, out),
     }
 }
 
@@ -101,7 +100,7 @@ pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
 
 /// The message of a state that needs an explanation.
 fn status_message(
-    occasion: &DevtoolFrame<'_>,
+    frame: &DevtoolFrame<'_>,
     state: TaskState,
     said: Option<&Message>,
     why: StateReason,
@@ -113,15 +112,15 @@ fn status_message(
         (_, Some(said)) if stop_reason(said) == Some("declined") => None,
         (TaskState::Canceled, None) => {
             let parts = vec![Part::text("The task was canceled.")];
-            Some(agent_message(occasion, &format!("canceled-{}", occasion.seq), parts))
+            Some(agent_message(frame, &format!("canceled-{}", frame.seq), parts))
         }
         (_, said) => said.cloned(),
     }
 }
 
 /// The metadata of model output, with the provider's id of the response.
-fn model_metadata<'a>(kind: &'static str, occasion: &DevtoolFrame<'a>) -> EventMetadata<'a> {
-    EventMetadata { trace: occasion.call_records.response.as_deref(), ..EventMetadata::of(kind) }
+fn model_metadata<'a>(kind: &'static str, frame: &DevtoolFrame<'a>) -> EventMetadata<'a> {
+    EventMetadata { trace: frame.call_records.response.as_deref(), ..EventMetadata::of(kind) }
 }
 
 /// The metadata of an event.
@@ -167,27 +166,27 @@ impl EventMetadata<'_> {
 
 /// During a turn, every event has the state `working`.
 fn write_working_event(
-    dialect: Dialect,
-    occasion: &DevtoolFrame<'_>,
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
     id: &str,
     parts: Vec<Part>,
     metadata: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
-    let message = Some(agent_message(occasion, id, parts));
+    let message = Some(agent_message(frame, id, parts));
     let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
-    write_event(dialect, occasion, event, metadata, out);
+    write_event(json_form, frame, event, metadata, out);
 }
 
 fn write_event(
-    dialect: Dialect,
-    occasion: &DevtoolFrame<'_>,
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
     event: StatusEvent<'_>,
     metadata: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
-    let model = occasion.call_records.model.as_deref().unwrap_or("unknown");
-    event.write(dialect, occasion, |out| metadata.write(model, out), out);
+    let model = frame.call_records.model.as_deref().unwrap_or("unknown");
+    event.write(json_form, frame, |out| metadata.write(model, out), out);
 }
 
 /// Token usage as Gemini counts it: output without thoughts, and thoughts separately.

@@ -12,7 +12,7 @@ use super::gemini::{mcp_name, qualified_mcp_name};
 use super::incoming;
 use crate::decode::decoder::{Decoder, FieldPath};
 use crate::encode::text::write_value;
-use crate::{Dialect, enum_names};
+use crate::{JsonForm, enum_names};
 
 /// The model and tools of a task, for display.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +44,7 @@ pub fn task_metadata(view: &TaskView, equipment: &TaskResources) -> Value {
     json!({
         "id": view.task.as_str(),
         "contextId": view.context.as_str(),
-        "taskState": enum_names::state_name(Dialect::V0_3Rpc, view.status.state),
+        "taskState": enum_names::state_name(JsonForm::V0_3Rpc, view.status.state),
         "model": equipment.model,
         "mcpServers": equipment.servers.iter().map(server).collect::<Vec<_>>(),
         "availableTools": equipment.tools.iter().map(tool).collect::<Vec<_>>(),
@@ -92,7 +92,7 @@ fn command(spec: &CommandSpec, before: &str) -> Value {
 
 /// Reads `POST /tasks`: the conversation and the settings of a future task.
 pub fn read_create(body: Value) -> Result<(Option<ContextId>, Option<Box<RequestedSettings>>), Fault> {
-    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_members(&mut decoder, body);
     decoder.finish(read)
 }
@@ -106,7 +106,7 @@ fn read_members(
         body => decoder.members(body, FieldPath::Root)?,
     };
     let context = members.id(decoder, "contextId").map(ContextId::from);
-    let here = members.place();
+    let here = members.path();
     let settings = members.take("agentSettings");
     let requested = settings
         .and_then(|settings| incoming::read_gemini_settings(decoder, settings, here.member("agentSettings")));
@@ -145,24 +145,14 @@ pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
         command: Some(Box::new(command)),
         sender: None,
     };
-    let (configuration, manner) = (SendConfiguration::default(), SendOptions::default());
-    Ok(SendMessage {
-        message,
-        answers: MessageAnswers::default(),
-        configuration,
-        metadata: None,
-        options: manner,
-    })
+    let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
+    Ok(SendMessage { message, answers: MessageAnswers::default(), configuration, metadata: None, options })
 }
 
 /// The result of a command: its text, or its data for commands whose data the clients of this route expect.
 pub fn execution_result(command: &CommandCall, view: &TaskView) -> Value {
     let name = command.path.join(" ");
-    let data = view.artifacts.iter().find(|artifact| artifact.is_result());
-    let data = data.and_then(|artifact| match &artifact.parts.first()?.content {
-        attache_domain::PartContent::Data(data) => Some(data.clone()),
-        _ => None,
-    });
+    let data = view.command_result().cloned();
     let text = view.answer_text();
     let said = || match text.is_empty() {
         true => view.status.message.as_ref().map(|message| message.text()).unwrap_or_default(),

@@ -5,7 +5,7 @@ mod settings;
 use attache_domain::{Message, MessageAnswers, Metadata, RequestedSettings};
 use serde_json::Value;
 
-use super::{Profile, is_devtool_uri};
+use super::{Dialect, is_devtool_uri};
 use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath};
 
@@ -19,13 +19,13 @@ pub(crate) const OWN: &str = "attache";
 pub(crate) fn read(
     decoder: &mut Decoder,
     message: &mut Message,
-    place: FieldPath<'_>,
-) -> (MessageAnswers, Option<Profile>) {
-    message.requested = read_settings(decoder, message.metadata.as_ref(), place);
-    let (answers, answered) = decode_answers(decoder, message, place);
+    path: FieldPath<'_>,
+) -> (MessageAnswers, Option<Dialect>) {
+    message.requested = read_settings(decoder, message.metadata.as_ref(), path);
+    let (answers, answered) = decode_answers(decoder, message, path);
     let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
-    let profile = detect_profile(message.metadata.as_ref(), keys.map(String::as_str));
-    (answers, profile.or(answered))
+    let dialect = detect_dialect(message.metadata.as_ref(), keys.map(String::as_str));
+    (answers, dialect.or(answered))
 }
 
 /// Reads the settings in the metadata of the request around `message`, where some clients put them. Settings and the
@@ -38,9 +38,9 @@ pub(crate) fn read_request(decoder: &mut Decoder, message: &mut Message, metadat
             None => requested,
         });
     }
-    if decoder.profile().is_none() {
+    if decoder.dialect().is_none() {
         let keys = metadata.into_iter().flat_map(Metadata::keys).map(String::as_str);
-        decoder.set_profile(detect_profile(metadata, keys));
+        decoder.set_dialect(detect_dialect(metadata, keys));
     }
 }
 
@@ -48,27 +48,27 @@ pub(crate) fn read_request(decoder: &mut Decoder, message: &mut Message, metadat
 pub(crate) fn read_settings(
     decoder: &mut Decoder,
     metadata: Option<&Metadata>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<Box<RequestedSettings>> {
-    settings::read(decoder, metadata, place.member("metadata")).map(Box::new)
+    settings::read(decoder, metadata, path.member("metadata")).map(Box::new)
 }
 
 /// The settings of a client of Gemini CLI's server.
 pub(crate) fn read_gemini_settings(
     decoder: &mut Decoder,
     settings: Value,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<Box<RequestedSettings>> {
-    settings::read_gemini(decoder, settings, place).map(Box::new)
+    settings::read_gemini(decoder, settings, path).map(Box::new)
 }
 
-/// The profile that `metadata`, or one of the extension URIs in `names`, shows.
-fn detect_profile<'a>(
+/// The dialect that `metadata`, or one of the extension URIs in `names`, shows.
+fn detect_dialect<'a>(
     metadata: Option<&Metadata>,
     mut names: impl Iterator<Item = &'a str>,
-) -> Option<Profile> {
+) -> Option<Dialect> {
     if metadata.is_some_and(|metadata| metadata.contains_key(GEMINI)) {
-        return Some(Profile::Gemini);
+        return Some(Dialect::Gemini);
     }
-    names.any(is_devtool_uri).then_some(Profile::Developer)
+    names.any(is_devtool_uri).then_some(Dialect::Developer)
 }

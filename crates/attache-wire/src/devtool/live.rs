@@ -5,36 +5,36 @@
 //! this dialect only, because its clients see those of others. Every event has its cursor.
 
 use attache_domain::{
-    CallChange, CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq, StateReason,
-    TaskId, TaskState, TaskView, TurnPhase,
+    Answerer, CallChange, CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq,
+    StateReason, TaskId, TaskState, TaskView, TurnPhase,
 };
 use serde_json::{Map, Value, json};
 
 use super::envelope::WITHDRAWN_TEXT;
 use super::{DevtoolFrame, developer, thought};
 use crate::encode::text::write_value;
-use crate::{Dialect, enum_names, replay};
+use crate::{JsonForm, enum_names, replay};
 
-pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
-    !matches!(happening, DevtoolEvent::Artifact { .. })
+pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
+    !matches!(event, DevtoolEvent::Artifact { .. })
 }
 
 /// The text of a prompt that is shown. The rest is in the task.
 const MAX_PROMPT_BYTES: usize = 64 << 10;
 
 /// Writes the event. Cursors need the name of the log.
-pub(crate) fn write(occasion: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec<u8>) {
-    let cursor = epoch.map(|epoch| (epoch, occasion.seq));
-    write_happening(&occasion.happening, occasion.task, cursor, out);
+pub(crate) fn write(frame: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec<u8>) {
+    let cursor = epoch.map(|epoch| (epoch, frame.seq));
+    write_devtool_event(&frame.event, frame.task, cursor, out);
 }
 
-pub(crate) fn write_happening(
-    happening: &DevtoolEvent<'_>,
+pub(crate) fn write_devtool_event(
+    event: &DevtoolEvent<'_>,
     task: &TaskId,
     cursor: Option<(&str, Seq)>,
     out: &mut Vec<u8>,
 ) {
-    let event = match happening {
+    let event = match event {
         DevtoolEvent::State { why: StateReason::Noticed, message, .. } => {
             log_line("info", &message.map(Message::text).unwrap_or_default())
         }
@@ -102,7 +102,7 @@ fn prompt(id: &MessageId, message: Option<&Message>, change: PromptChange) -> Va
 fn state_change(state: TaskState, is_over: bool, message: Option<&Message>) -> Value {
     let state = match state {
         TaskState::InputRequired if is_over => "idle",
-        state => enum_names::state_name(Dialect::V0_3Rpc, state),
+        state => enum_names::state_name(JsonForm::V0_3Rpc, state),
     };
     let mut event = json!({ "kind": "STATE_CHANGE", "state": state, "final": is_over });
     if let Some(text) = message.map(Message::text).filter(|text| !text.is_empty()) {
@@ -127,7 +127,8 @@ fn tool_call(record: &CallRecord, moved: CallChange) -> Value {
     if moved == CallChange::Answered
         && let Some(answer) = &record.answer
     {
-        call["confirmation_answer"] = json!({ "selected_option_id": answer.choice, "by": answer.by });
+        let by = answer.by.as_ref().map(Answerer::to_string);
+        call["confirmation_answer"] = json!({ "selected_option_id": answer.choice, "by": by });
     }
     call["kind"] = "TOOL_CALL_UPDATE".into();
     call
@@ -135,7 +136,12 @@ fn tool_call(record: &CallRecord, moved: CallChange) -> Value {
 
 /// Moves everything but the options below `details`.
 fn nest_details(request: &mut Map<String, Value>) {
-    let options = request.remove("options").unwrap_or_default();
+    let mut options = request.remove("options").unwrap_or_default();
+    for option in options.as_array_mut().into_iter().flatten() {
+        if let Some(Value::String(name)) = option.get_mut("name") {
+            *name = developer::plain_name(name).to_owned();
+        }
+    }
     let details = std::mem::take(request);
     request.insert("options".to_owned(), options);
     request.insert("details".to_owned(), Value::Object(details));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::live;
 use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
-use crate::{Dialect, enum_names, replay};
+use crate::{JsonForm, enum_names, replay};
 
 /// The method with which clients send prompts and answers.
 pub const METHOD: &str = "message/stream";
@@ -28,7 +28,7 @@ pub fn created(view: &TaskView) -> Value {
         "sessionId": task,
         "id": task,
         "contextId": view.context.as_str(),
-        "state": enum_names::state_name(Dialect::V0_3Rpc, view.status.state),
+        "state": enum_names::state_name(JsonForm::V0_3Rpc, view.status.state),
     })
 }
 
@@ -52,7 +52,7 @@ pub fn console_log(level: &str, text: &str, task: Option<&str>) -> Value {
 /// assert_eq!(send.message.text(), "List the files");
 /// ```
 pub fn read_message(params: Value) -> Result<SendMessage, Fault> {
-    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_params(&mut decoder, params);
     decoder.finish(read)
 }
@@ -102,7 +102,7 @@ fn in_query<'a>(query: Option<&'a str>, name: &str) -> Option<&'a str> {
 
 /// Reads the parameters of [`SUBSCRIBE`]: `taskId`, and `after` unless the client wants the state of the task first.
 pub fn read_subscribe(params: Value) -> Result<(TaskId, Option<Cursor>), Fault> {
-    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_subscribe_params(&mut decoder, params);
     let (task, after) = decoder.finish(read)?;
     Ok((task, after.as_deref().map(replay::parse_cursor).transpose()?))
@@ -126,23 +126,28 @@ pub fn ambiguous_call(call: &CallId) -> Fault {
     bad_parameter("taskId", format!("is required: several tasks ask about the call {}", call.0))
 }
 
+/// The fault of data that answers nothing.
+pub fn data_without_question() -> Fault {
+    bad_parameter("message.content.data", "is the answer to a confirmation, and no task asks for one".into())
+}
+
 fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
     let mut params = decoder.members(params, FieldPath::Root)?;
     let task = params.id(decoder, "taskId");
-    let place = FieldPath::Root.member("message");
+    let path = FieldPath::Root.member("message");
     let mut message = match params.take("message") {
-        Some(message) => decoder.members(message, place)?,
+        Some(message) => decoder.members(message, path)?,
         // The bare form.
         None => match params.take("text") {
             Some(text) => Members::new(Map::from_iter([("text".to_owned(), text)]), FieldPath::Root),
-            None => return decoder.refuse(place, "is required"),
+            None => return decoder.refuse(path, "is required"),
         },
     };
     let named = message.id(decoder, "taskId");
     if let (Some(task), Some(named)) = (&task, &named)
         && task != named
     {
-        return decoder.refuse(place.member("taskId"), format!("is not the task {task:?} of the parameters"));
+        return decoder.refuse(path.member("taskId"), format!("is not the task {task:?} of the parameters"));
     }
     let id = message.id(decoder, "messageId").unwrap_or_default();
     let parts = read_parts(decoder, &mut message)?;
@@ -159,25 +164,25 @@ fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
         command: None,
         sender: None,
     };
-    let (answers, _) = decode_answers(decoder, &message, place);
+    let (answers, _) = decode_answers(decoder, &message, path);
     let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
     Some(SendMessage { message, answers, configuration, metadata: None, options })
 }
 
 fn read_parts(decoder: &mut Decoder, message: &mut Members<'_>) -> Option<Vec<Part>> {
-    let here = message.place();
+    let here = message.path();
     if let Some(content) = message.take("content") {
         let part = read_part(decoder, content, here.member("content"))?;
         return Some(vec![part]);
     }
     if let Some(parts) = message.take("parts") {
-        let place = here.member("parts");
-        let items = decoder.array(parts, place)?;
+        let path = here.member("parts");
+        let items = decoder.array(parts, path)?;
         if items.is_empty() {
-            return decoder.refuse(place, "must not be empty");
+            return decoder.refuse(path, "must not be empty");
         }
         let items = items.into_iter().enumerate();
-        return items.map(|(index, item)| read_part(decoder, item, place.item(index))).collect();
+        return items.map(|(index, item)| read_part(decoder, item, path.item(index))).collect();
     }
     match message.take("text") {
         Some(text) => Some(vec![text_part(decoder, text, here.member("text"))?]),
@@ -186,31 +191,39 @@ fn read_parts(decoder: &mut Decoder, message: &mut Members<'_>) -> Option<Vec<Pa
 }
 
 /// An object with either `text` or `data`.
-fn read_part(decoder: &mut Decoder, part: Value, place: FieldPath<'_>) -> Option<Part> {
-    let mut members = decoder.members(part, place)?;
+fn read_part(decoder: &mut Decoder, part: Value, path: FieldPath<'_>) -> Option<Part> {
+    let mut members = decoder.members(part, path)?;
     match (members.take("text"), members.take("data")) {
-        (Some(text), None) => text_part(decoder, text, place.member("text")),
+        (Some(text), None) => text_part(decoder, text, path.member("text")),
         (None, Some(data)) => {
-            let place = place.member("data");
-            let data = decoder.object(data, place)?;
+            let path = path.member("data");
+            let data = decoder.object(data, path)?;
             match data.get("kind") {
                 None => {}
-                Some(Value::String(kind)) if kind == CONFIRMATION => {}
+                Some(Value::String(kind)) if kind == CONFIRMATION => {
+                    for names in [["tool_call_id", "toolCallId"], ["selected_option_id", "selectedOptionId"]]
+                    {
+                        let given = names.iter().find_map(|name| data.get(*name));
+                        if given.and_then(Value::as_str).is_none_or(str::is_empty) {
+                            return decoder.refuse(path.member(names[0]), "is required: a text");
+                        }
+                    }
+                }
                 Some(_) => {
-                    return decoder.refuse(place.member("kind"), format!("must be {CONFIRMATION:?}"));
+                    return decoder.refuse(path.member("kind"), format!("must be {CONFIRMATION:?}"));
                 }
             }
             Some(Part::new(PartContent::Data(data.into())))
         }
-        (Some(_), Some(_)) => decoder.refuse(place, "must have either text or data, not both"),
-        (None, None) => decoder.refuse(place, "must have text or data"),
+        (Some(_), Some(_)) => decoder.refuse(path, "must have either text or data, not both"),
+        (None, None) => decoder.refuse(path, "must have text or data"),
     }
 }
 
-fn text_part(decoder: &mut Decoder, text: Value, place: FieldPath<'_>) -> Option<Part> {
-    let text = decoder.text(text, place)?;
+fn text_part(decoder: &mut Decoder, text: Value, path: FieldPath<'_>) -> Option<Part> {
+    let text = decoder.text(text, path)?;
     if text.trim().is_empty() {
-        return decoder.refuse(place, "must not be empty");
+        return decoder.refuse(path, "must not be empty");
     }
     Some(Part::text(text))
 }

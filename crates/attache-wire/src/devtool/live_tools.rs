@@ -3,7 +3,7 @@
 use attache_domain::{Fault, TaskId, TaskView};
 use serde_json::{Map, Value, json};
 
-use crate::Dialect;
+use crate::JsonForm;
 use crate::decode::decoder::{Decoder, FieldPath};
 
 /// Brings servers into the session, for as long as the socket is open.
@@ -42,7 +42,7 @@ pub struct BroughtServer {
 
 /// Reads `{"taskId"?, "mcpServers": {"NAME": {"httpUrl": "…"}}}`.
 pub fn read_register(params: Value) -> Result<RegisterTools, Fault> {
-    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = register(&mut decoder, params);
     decoder.finish(read)
 }
@@ -50,18 +50,18 @@ pub fn read_register(params: Value) -> Result<RegisterTools, Fault> {
 fn register(decoder: &mut Decoder, params: Value) -> Option<RegisterTools> {
     let mut params = decoder.members(params, FieldPath::Root)?;
     let task = params.id(decoder, "taskId").map(TaskId::from);
-    let place = FieldPath::Root.member("mcpServers");
-    let Some(servers) = params.take("mcpServers") else { return decoder.refuse(place, "is required") };
-    let servers = decoder.object(servers, place)?;
+    let path = FieldPath::Root.member("mcpServers");
+    let Some(servers) = params.take("mcpServers") else { return decoder.refuse(path, "is required") };
+    let servers = decoder.object(servers, path)?;
     if servers.is_empty() || servers.len() > MAX_SERVERS {
-        return decoder.refuse(place, format!("must name between 1 and {MAX_SERVERS} servers"));
+        return decoder.refuse(path, format!("must name between 1 and {MAX_SERVERS} servers"));
     }
     Some(RegisterTools { task, servers })
 }
 
 /// Reads `{"taskId"?, "names"?: ["NAME"]}`.
 pub fn read_unregister(params: Value) -> Result<UnregisterTools, Fault> {
-    let mut decoder = Decoder::new(Dialect::V0_3Rpc);
+    let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = unregister(&mut decoder, params);
     decoder.finish(read)
 }

@@ -6,20 +6,22 @@
 mod body;
 mod call;
 mod event;
+mod list_filter;
 mod members;
 pub mod openapi;
 mod responses;
 mod route;
 
-pub use body::{Confirmation, CreateTask, ExecuteCommand, ExecuteTask, is_gemini_create};
+pub use body::{Confirmation, CreateTask, ExecuteCommand, ExecuteTask, gemini_key, is_gemini_create};
 pub use event::RestEvent;
 pub(crate) use event::write_state;
 pub(super) use event::{shows, write};
+pub use list_filter::decode_list;
 pub use members::{add_members, write_list, write_task};
 pub use responses::{
     CommandResult, Created, Delivered, TaskState, command_refused, command_result, command_started,
 };
-pub use route::{Found, ROUTES, Route, RouteSpec, find};
+pub use route::{ROUTES, Route, RouteMatch, RouteSpec, find};
 
 /// The types that only describe: the encoders of A2A write tasks, and the server its health.
 pub mod schema {

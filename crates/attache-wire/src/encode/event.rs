@@ -5,10 +5,10 @@ use attache_domain::{Artifact, ContextId, TaskId, TaskStatus, Usage};
 use super::part;
 use super::task::write_status;
 use super::text::{write_array, write_metadata, write_optional_text, write_text, write_texts};
-use crate::Dialect;
+use crate::JsonForm;
 
 pub(super) fn write_status_update(
-    dialect: Dialect,
+    json_form: JsonForm,
     task: &TaskId,
     context: &ContextId,
     status: &TaskStatus,
@@ -16,7 +16,7 @@ pub(super) fn write_status_update(
     usage: Option<&Usage>,
     out: &mut Vec<u8>,
 ) {
-    write_status_open(dialect, task, context, status, closes, out);
+    write_status_open(json_form, task, context, status, closes, out);
     if let Some(usage) = usage {
         out.extend_from_slice(b",\"metadata\":{");
         write_usage(usage, out);
@@ -27,24 +27,24 @@ pub(super) fn write_status_update(
 
 /// Everything but the metadata and the closing brace.
 pub(crate) fn write_status_open(
-    dialect: Dialect,
+    json_form: JsonForm,
     task: &TaskId,
     context: &ContextId,
     status: &TaskStatus,
     closes: bool,
     out: &mut Vec<u8>,
 ) {
-    let open: &[u8] = match dialect {
-        Dialect::V0_3Rpc => b"{\"kind\":\"status-update\",\"taskId\":",
-        Dialect::V1_0 | Dialect::V0_3Rest => b"{\"taskId\":",
+    let open: &[u8] = match json_form {
+        JsonForm::V0_3Rpc => b"{\"kind\":\"status-update\",\"taskId\":",
+        JsonForm::V1_0 | JsonForm::V0_3Rest => b"{\"taskId\":",
     };
     write_ids(open, task, context, out);
     out.extend_from_slice(b",\"status\":");
-    write_status(dialect, status, out);
-    out.extend_from_slice(match (dialect, closes) {
-        (Dialect::V1_0, _) | (Dialect::V0_3Rest, false) => b"",
-        (Dialect::V0_3Rpc, false) => b",\"final\":false",
-        (Dialect::V0_3Rpc | Dialect::V0_3Rest, true) => b",\"final\":true",
+    write_status(json_form, status, out);
+    out.extend_from_slice(match (json_form, closes) {
+        (JsonForm::V1_0, _) | (JsonForm::V0_3Rest, false) => b"",
+        (JsonForm::V0_3Rpc, false) => b",\"final\":false",
+        (JsonForm::V0_3Rpc | JsonForm::V0_3Rest, true) => b",\"final\":true",
     });
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
 }
 
 pub(crate) fn write_artifact_update(
-    dialect: Dialect,
+    json_form: JsonForm,
     task: &TaskId,
     context: &ContextId,
     artifact: &Artifact,
@@ -73,13 +73,13 @@ pub(crate) fn write_artifact_update(
     last_chunk: bool,
     out: &mut Vec<u8>,
 ) {
-    let open: &[u8] = match dialect {
-        Dialect::V0_3Rpc => b"{\"kind\":\"artifact-update\",\"taskId\":",
-        Dialect::V1_0 | Dialect::V0_3Rest => b"{\"taskId\":",
+    let open: &[u8] = match json_form {
+        JsonForm::V0_3Rpc => b"{\"kind\":\"artifact-update\",\"taskId\":",
+        JsonForm::V1_0 | JsonForm::V0_3Rest => b"{\"taskId\":",
     };
     write_ids(open, task, context, out);
     out.extend_from_slice(b",\"artifact\":");
-    write_artifact(dialect, artifact, out);
+    write_artifact(json_form, artifact, out);
     if append {
         out.extend_from_slice(b",\"append\":true");
     }
@@ -89,13 +89,13 @@ pub(crate) fn write_artifact_update(
     out.push(b'}');
 }
 
-pub(crate) fn write_artifact(dialect: Dialect, artifact: &Artifact, out: &mut Vec<u8>) {
+pub(crate) fn write_artifact(json_form: JsonForm, artifact: &Artifact, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"artifactId\":");
     write_text(artifact.id.as_str(), out);
     write_optional_text(b",\"name\":", artifact.name.as_deref(), out);
     write_optional_text(b",\"description\":", artifact.description.as_deref(), out);
     out.extend_from_slice(b",\"parts\":");
-    write_array(&artifact.parts, out, |part, out| part::write(dialect, part, out));
+    write_array(&artifact.parts, out, |part, out| part::write(json_form, part, out));
     write_metadata(artifact.metadata.as_ref(), out);
     write_texts(b",\"extensions\":", &artifact.extensions, out);
     out.push(b'}');

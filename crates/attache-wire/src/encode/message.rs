@@ -4,12 +4,12 @@ use attache_domain::Message;
 
 use super::part;
 use super::text::{write_array, write_metadata, write_text, write_texts};
-use crate::{Dialect, enum_names};
+use crate::{JsonForm, enum_names};
 
-pub(crate) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
-    out.extend_from_slice(match dialect {
-        Dialect::V0_3Rpc => b"{\"kind\":\"message\",\"messageId\":",
-        Dialect::V1_0 | Dialect::V0_3Rest => b"{\"messageId\":",
+pub(crate) fn write(json_form: JsonForm, message: &Message, out: &mut Vec<u8>) {
+    out.extend_from_slice(match json_form {
+        JsonForm::V0_3Rpc => b"{\"kind\":\"message\",\"messageId\":",
+        JsonForm::V1_0 | JsonForm::V0_3Rest => b"{\"messageId\":",
     });
     write_text(message.id.as_str(), out);
     if let Some(context) = &message.context {
@@ -21,16 +21,16 @@ pub(crate) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
         write_text(task.as_str(), out);
     }
     out.extend_from_slice(b",\"role\":\"");
-    out.extend_from_slice(enum_names::role_name(dialect, message.role).as_bytes());
-    out.extend_from_slice(match dialect {
-        Dialect::V0_3Rest => b"\",\"content\":",
-        Dialect::V1_0 | Dialect::V0_3Rpc => b"\",\"parts\":",
+    out.extend_from_slice(enum_names::role_name(json_form, message.role).as_bytes());
+    out.extend_from_slice(match json_form {
+        JsonForm::V0_3Rest => b"\",\"content\":",
+        JsonForm::V1_0 | JsonForm::V0_3Rpc => b"\",\"parts\":",
     });
-    write_array(&message.parts, out, |part, out| part::write(dialect, part, out));
+    write_array(&message.parts, out, |part, out| part::write(json_form, part, out));
     write_metadata(message.metadata.as_ref(), out);
     write_texts(b",\"extensions\":", &message.extensions, out);
     // The 0.3 definitions behind REST have no field for references.
-    if !message.reference_tasks.is_empty() && dialect != Dialect::V0_3Rest {
+    if !message.reference_tasks.is_empty() && json_form != JsonForm::V0_3Rest {
         out.extend_from_slice(b",\"referenceTaskIds\":");
         write_array(&message.reference_tasks, out, |task, out| write_text(task.as_str(), out));
     }

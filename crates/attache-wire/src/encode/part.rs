@@ -7,18 +7,18 @@ use attache_domain::{Base64, Metadata, Part, PartContent};
 use serde_json::Value;
 
 use super::text::{write_metadata, write_object, write_optional_text, write_text, write_value};
-use crate::Dialect;
+use crate::JsonForm;
 
 /// Metadata member that marks a wrapped data value.
 pub(crate) const WRAPPED_DATA_FLAG: &str = "data_part_compat";
 /// Member of the wrapping object that holds the value.
 pub(crate) const WRAPPED_DATA_MEMBER: &str = "value";
 
-pub(super) fn write(dialect: Dialect, part: &Part, out: &mut Vec<u8>) {
-    match dialect {
-        Dialect::V1_0 => write_v1_0(part, out),
-        Dialect::V0_3Rpc => write_v0_3(&RPC_NAMES, part, out),
-        Dialect::V0_3Rest => write_v0_3(&REST_NAMES, part, out),
+pub(super) fn write(json_form: JsonForm, part: &Part, out: &mut Vec<u8>) {
+    match json_form {
+        JsonForm::V1_0 => write_v1_0(part, out),
+        JsonForm::V0_3Rpc => write_v0_3(&RPC_NAMES, part, out),
+        JsonForm::V0_3Rest => write_v0_3(&REST_NAMES, part, out),
     }
 }
 

@@ -3,22 +3,22 @@
 use attache_domain::{PushAuthentication, PushConfig, PushConfigPage, StoredPushConfig};
 
 use super::text::{write_array, write_optional_text, write_text, write_texts};
-use crate::{Dialect, Version};
+use crate::{JsonForm, Version};
 
-pub(super) fn write(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>) {
-    match dialect {
-        Dialect::V1_0 => {
+pub(super) fn write(json_form: JsonForm, kept: &StoredPushConfig, out: &mut Vec<u8>) {
+    match json_form {
+        JsonForm::V1_0 => {
             out.extend_from_slice(b"{\"taskId\":");
             write_text(kept.task.as_str(), out);
             out.push(b',');
             write_members(Version::V1_0, &kept.config, out);
         }
-        Dialect::V0_3Rpc => {
+        JsonForm::V0_3Rpc => {
             out.extend_from_slice(b"{\"taskId\":");
             write_text(kept.task.as_str(), out);
             write_nested(&kept.config, out);
         }
-        Dialect::V0_3Rest => {
+        JsonForm::V0_3Rest => {
             out.extend_from_slice(b"{\"name\":");
             let (task, config) = (&kept.task, &kept.config.id);
             write_text(&format!("tasks/{task}/pushNotificationConfigs/{config}"), out);
@@ -29,9 +29,10 @@ pub(super) fn write(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>
 }
 
 /// 0.3 on JSON-RPC has a bare list.
-pub(super) fn write_page(dialect: Dialect, page: &PushConfigPage, out: &mut Vec<u8>) {
-    let configs = |out: &mut Vec<u8>| write_array(&page.configs, out, |kept, out| write(dialect, kept, out));
-    if dialect == Dialect::V0_3Rpc {
+pub(super) fn write_page(json_form: JsonForm, page: &PushConfigPage, out: &mut Vec<u8>) {
+    let configs =
+        |out: &mut Vec<u8>| write_array(&page.configs, out, |kept, out| write(json_form, kept, out));
+    if json_form == JsonForm::V0_3Rpc {
         return configs(out);
     }
     out.extend_from_slice(b"{\"configs\":");

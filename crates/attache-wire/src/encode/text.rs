@@ -19,9 +19,9 @@ pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
         if !any_needs_escape(chunk) {
             continue;
         }
-        for (place, &byte) in chunk.iter().enumerate() {
+        for (offset, &byte) in chunk.iter().enumerate() {
             if needs_escape(byte) {
-                let at = number * CHUNK + place;
+                let at = number * CHUNK + offset;
                 out.extend_from_slice(&bytes[written..at]);
                 write_escape(byte, out);
                 written = at + 1;
@@ -136,10 +136,10 @@ mod tests {
     #[test]
     fn every_byte_is_found_at_every_place_of_a_chunk() {
         for byte in 0..0x80u8 {
-            for place in [0, 1, 15, 16, 62, 63, 64, 65, 127, 128, 200] {
+            for offset in [0, 1, 15, 16, 62, 63, 64, 65, 127, 128, 200] {
                 let text: String =
-                    (0..=200).map(|at| char::from(if at == place { byte } else { b'a' })).collect();
-                assert_eq!(written(&text), serde_json::to_string(&text).unwrap(), "{byte:#x} at {place}");
+                    (0..=200).map(|at| char::from(if at == offset { byte } else { b'a' })).collect();
+                assert_eq!(written(&text), serde_json::to_string(&text).unwrap(), "{byte:#x} at {offset}");
             }
         }
     }

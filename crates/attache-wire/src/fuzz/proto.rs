@@ -12,10 +12,10 @@ use prost::Message as _;
 use serde_json::json;
 
 use super::{WEIGHT, sent as read_json, written as written_json};
-use crate::devtool::Profile;
+use crate::devtool::Dialect;
 use crate::encode::{IncludeArtifacts, TaskShape};
 use crate::replay::{self, ReplayMark};
-use crate::{Dialect, Version, proto};
+use crate::{JsonForm, Version, proto};
 
 /// Clients of gRPC accept no more than this in headers, including those of others.
 const MAX_HEADER_BYTES: usize = 7 << 10;
@@ -51,10 +51,10 @@ fn check_message(message: &Message) {
         let Some(again) = sent(version, &once) else { continue };
         assert_eq!(written(version, &again), once, "in {version:?}");
     }
-    for dialect in Dialect::ALL {
-        let once = written_json(dialect, message);
-        let Some(again) = read_json(dialect, json!({ "message": once })) else { continue };
-        assert_eq!(written_json(dialect, &again), once, "in {dialect:?}");
+    for json_form in JsonForm::ALL {
+        let once = written_json(json_form, message);
+        let Some(again) = read_json(json_form, json!({ "message": once })) else { continue };
+        assert_eq!(written_json(json_form, &again), once, "in {json_form:?}");
     }
 }
 
@@ -92,7 +92,7 @@ fn sent(version: Version, item: &[u8]) -> Option<Message> {
 fn check_task(message: &Message) {
     let view = opened(message);
     let shape =
-        TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
+        TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, dialect: Dialect::Plain };
     let mark = ReplayMark { epoch: "epoch", seq: Seq(1), gap: None };
     for version in Version::ALL {
         let mut out = Vec::new();

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{DEPTH, check_said};
 use crate::devtool::rest_api::{
-    Confirmation, CreateTask, ExecuteCommand, ExecuteTask, Found, Route, find, is_gemini_create,
+    Confirmation, CreateTask, ExecuteCommand, ExecuteTask, Route, RouteMatch, find, is_gemini_create,
 };
 use crate::{Version, json, rest};
 
@@ -15,7 +15,7 @@ pub(super) fn request(request: &[u8]) {
     let (line, body) = request.split_at(end);
     let line = String::from_utf8_lossy(line);
     let (method, path) = line.split_once(' ').unwrap_or(("POST", &line));
-    if let Some(Found::Route { route, parameter, .. }) = find(method, path) {
+    if let Some(RouteMatch::Route { route, parameter, .. }) = find(method, path) {
         let has_parameter = !matches!(
             route,
             Route::CreateTask | Route::ListTasks | Route::ListCommands | Route::Health | Route::OpenApi

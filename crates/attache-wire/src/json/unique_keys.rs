@@ -70,9 +70,9 @@ impl<'de> Visitor<'de> for ValueVisitor {
         while let Some(name) = members.next_key::<String>()? {
             let UniqueKeys(value) = members.next_value()?;
             match object.entry(name) {
-                serde_json::map::Entry::Vacant(place) => place.insert(value),
-                serde_json::map::Entry::Occupied(place) => {
-                    let key = excerpt(place.key());
+                serde_json::map::Entry::Vacant(entry) => entry.insert(value),
+                serde_json::map::Entry::Occupied(entry) => {
+                    let key = excerpt(entry.key());
                     return Err(A::Error::custom(format_args!("the key {key:?} stands twice in one object")));
                 }
             };

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use prost_reflect::DynamicMessage;
 use serde_json::Value;
 
-use super::dialect;
+use super::json_form;
 use super::transcode::{message_descriptor, transcode};
 use crate::devtool::commands::{self, ExecutionStatus};
 use crate::{DecodedOperation, Version};
 
 /// The prefix of its method paths.
-pub(super) const SERVICE: &str = "/development_tool.v0.DevelopmentToolService/";
+pub(crate) const SERVICE: &str = "/development_tool.v0.DevelopmentToolService/";
 
 /// Decodes a request to list commands or to execute one.
 pub(super) fn decode(
@@ -25,7 +25,7 @@ pub(super) fn decode(
         OperationKind::Execute => "development_tool.v0.ExecuteSlashCommandRequest",
         _ => "development_tool.v0.GetAllSlashCommandsRequest",
     };
-    crate::decode(dialect(version), kind, Some(read(name, message)?))
+    crate::decode(json_form(version), kind, Some(read(name, message)?))
 }
 
 fn read(name: &str, message: Bytes) -> Result<Value, Fault> {

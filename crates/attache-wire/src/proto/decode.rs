@@ -12,7 +12,7 @@ use bytes::Bytes;
 use prost_types::Struct;
 
 use super::value::read_object;
-use super::{commands, dialect};
+use super::{commands, json_form};
 use crate::decode::decoder::{Decoder, FieldPath};
 use crate::decode::message::read_extension_content;
 use crate::{DecodedOperation, Version};
@@ -25,14 +25,14 @@ pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<D
     if matches!(kind, OperationKind::Commands | OperationKind::Execute) {
         return commands::decode(version, kind, message);
     }
-    let mut decoder = Decoder::new(dialect(version));
+    let mut decoder = Decoder::new(json_form(version));
     let (operation, tenant) = match version {
         Version::V0_3 => (v0_3::read(&mut decoder, kind, message)?, String::new()),
         Version::V1_0 => v1_0::read(&mut decoder, kind, message)?,
     };
-    let profile = decoder.profile();
+    let dialect = decoder.dialect();
     let operation = decoder.finish(operation)?;
-    Ok(DecodedOperation { operation, tenant: Some(tenant).filter(|tenant| !tenant.is_empty()), profile })
+    Ok(DecodedOperation { operation, tenant: Some(tenant).filter(|tenant| !tenant.is_empty()), dialect })
 }
 
 fn parse<M: prost::Message + Default>(message: Bytes) -> Result<M, Fault> {
@@ -45,18 +45,18 @@ fn unsupported_operation(kind: OperationKind) -> Fault {
     Fault::MethodNotFound { method: kind.name().to_owned() }
 }
 
-fn required(decoder: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
-    if text.is_empty() { decoder.refuse(place, "is required") } else { Some(text) }
+fn required(decoder: &mut Decoder, text: String, path: FieldPath<'_>) -> Option<String> {
+    if text.is_empty() { decoder.refuse(path, "is required") } else { Some(text) }
 }
 
-fn required_id(decoder: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
-    let text = required(decoder, text, place)?;
-    decoder.id(text, place)
+fn required_id(decoder: &mut Decoder, text: String, path: FieldPath<'_>) -> Option<String> {
+    let text = required(decoder, text, path)?;
+    decoder.id(text, path)
 }
 
 /// An id; an empty one counts as missing.
-fn optional_id(decoder: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
-    decoder.id(nonempty(text)?, place)
+fn optional_id(decoder: &mut Decoder, text: String, path: FieldPath<'_>) -> Option<String> {
+    decoder.id(nonempty(text)?, path)
 }
 
 fn nonempty(text: String) -> Option<String> {
@@ -80,18 +80,18 @@ fn read_message<P>(
     members: MessageMembers,
     (parts_name, parts): (&str, Vec<P>),
     read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<(Message, MessageAnswers)> {
-    let id = required_id(decoder, members.id, place.member("message_id"));
-    let context = optional_id(decoder, members.context, place.member("context_id"));
-    let task = optional_id(decoder, members.task, place.member("task_id"));
-    let above = place.member("reference_task_ids");
+    let id = required_id(decoder, members.id, path.member("message_id"));
+    let context = optional_id(decoder, members.context, path.member("context_id"));
+    let task = optional_id(decoder, members.task, path.member("task_id"));
+    let above = path.member("reference_task_ids");
     let references = members.reference_tasks.into_iter().enumerate();
     let references = references.filter_map(|(index, id)| decoder.id(id, above.item(index)));
     let reference_tasks = references.map(TaskId::from).collect();
-    let role = read_role(decoder, members.role, place.member("role"));
-    let parts = read_parts(decoder, parts, read_part, place.member(parts_name));
-    let metadata = read_object(decoder, members.metadata, place.member("metadata"));
+    let role = read_role(decoder, members.role, path.member("role"));
+    let parts = read_parts(decoder, parts, read_part, path.member(parts_name));
+    let metadata = read_object(decoder, members.metadata, path.member("metadata"));
     let message = Message {
         id: MessageId::from(id?),
         role: role?,
@@ -105,30 +105,30 @@ fn read_message<P>(
         extensions: members.extensions,
         metadata,
     };
-    read_extension_content(decoder, message, place, "task_id")
+    read_extension_content(decoder, message, path, "task_id")
 }
 
 fn read_parts<P>(
     decoder: &mut Decoder,
     parts: Vec<P>,
     read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<Vec<Part>> {
     if parts.is_empty() {
-        return decoder.refuse(place, "must hold at least one part");
+        return decoder.refuse(path, "must hold at least one part");
     }
     let parts = parts.into_iter().enumerate();
     // Reads to the end to collect all violations.
-    let read: Vec<_> = parts.map(|(index, part)| read_part(decoder, part, place.item(index))).collect();
+    let read: Vec<_> = parts.map(|(index, part)| read_part(decoder, part, path.item(index))).collect();
     read.into_iter().collect()
 }
 
-fn read_role(decoder: &mut Decoder, role: i32, place: FieldPath<'_>) -> Option<Role> {
+fn read_role(decoder: &mut Decoder, role: i32, path: FieldPath<'_>) -> Option<Role> {
     match role {
-        0 => decoder.refuse(place, "is required: ROLE_USER or ROLE_AGENT"),
+        0 => decoder.refuse(path, "is required: ROLE_USER or ROLE_AGENT"),
         1 => Some(Role::User),
         2 => Some(Role::Agent),
-        other => decoder.refuse(place, format!("must be ROLE_USER or ROLE_AGENT, not {other}")),
+        other => decoder.refuse(path, format!("must be ROLE_USER or ROLE_AGENT, not {other}")),
     }
 }
 
@@ -138,13 +138,13 @@ fn bounded_integer(
     value: i32,
     least: i32,
     most: i32,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<usize> {
     if (least..=most).contains(&value) {
         return usize::try_from(value).ok();
     }
     decoder.refuse(
-        place,
+        path,
         match least {
             0 if value < 0 => format!("must not be negative, but is {value}"),
             0 => format!("must be at most {most}, but is {value}"),

@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn nothing_hides_behind_what_is_unknown() {
         let heavy = request(vec![v1_0::Part::default(); 100_000]);
-        // Field 90 is nobody's: a number, a text, and a group with a number in it.
+        // Field 90 is unknown: a number, a text, and a group with a number in it.
         for unknown in
             [&[0xd0, 0x05, 0x01][..], &[0xd2, 0x05, 0x01, b'x'], &[0xd3, 0x05, 0x08, 1, 0xd4, 0x05]]
         {

@@ -92,13 +92,13 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
 
 /// The invalid fields. Faults of the session name none, so they get one here.
 fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
-    let spell = |field: &str, description: &str| rpc::bad_request::FieldViolation {
+    let violation = |field: &str, description: &str| rpc::bad_request::FieldViolation {
         field: truncate_text(field, MAX_VIOLATION_BYTES),
         description: truncate_text(description, MAX_VIOLATION_BYTES),
     };
     match fault {
         Fault::InvalidParams { violations } => {
-            let all = violations.iter().map(|Violation { field, description }| spell(field, description));
+            let all = violations.iter().map(|Violation { field, description }| violation(field, description));
             let mut length = 0;
             all.take_while(|violation| {
                 length += violation.encoded_len();
@@ -106,9 +106,9 @@ fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
             })
             .collect()
         }
-        Fault::ContextMismatch { .. } => vec![spell("message.context_id", &fault.to_string())],
-        Fault::BadPageToken => vec![spell("page_token", &fault.to_string())],
-        Fault::BadCursor { .. } => vec![spell("last-event-id", &fault.to_string())],
+        Fault::ContextMismatch { .. } => vec![violation("message.context_id", &fault.to_string())],
+        Fault::BadPageToken => vec![violation("page_token", &fault.to_string())],
+        Fault::BadCursor { .. } => vec![violation("last-event-id", &fault.to_string())],
         _ => Vec::new(),
     }
 }

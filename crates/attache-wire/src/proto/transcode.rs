@@ -10,21 +10,21 @@ use prost::Message;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor};
 use serde_json::{Value, json};
 
-use super::dialect;
+use super::json_form;
 use super::value::json_number;
 use crate::Version;
-use crate::devtool::{DevtoolFrame, Profile};
+use crate::devtool::{DevtoolFrame, Dialect};
 
-/// Writes one event of a stream for `profile`, which must not be the plain one. Writes nothing and returns an error
+/// Writes one event of a stream for `dialect`, which must not be the plain one. Writes nothing and returns an error
 /// for an event without a protobuf form, such as a tool input that is nested too deep.
 pub fn write_devtool_frame(
-    profile: Profile,
+    dialect: Dialect,
     version: Version,
-    occasion: &DevtoolFrame<'_>,
+    frame: &DevtoolFrame<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
     let mut event = Vec::new();
-    profile.write(dialect(version), occasion, &mut event);
+    dialect.write(json_form(version), frame, &mut event);
     let event: Value = serde_json::from_slice(&event).map_err(|error| error.to_string())?;
     out.extend_from_slice(&transcode(&format!("{}.StreamResponse", package_name(version)), event)?);
     Ok(())

@@ -25,30 +25,30 @@ const LIST_DEPTH: usize = 2;
 pub(super) fn read_object(
     decoder: &mut Decoder,
     object: Option<Struct>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<Metadata> {
-    object.map(|object| read_struct(decoder, object, place))
+    object.map(|object| read_struct(decoder, object, path))
 }
 
-pub(super) fn read_struct(decoder: &mut Decoder, object: Struct, place: FieldPath<'_>) -> Metadata {
-    read_members(decoder, object, place, MAX_DEPTH)
+pub(super) fn read_struct(decoder: &mut Decoder, object: Struct, path: FieldPath<'_>) -> Metadata {
+    read_members(decoder, object, path, MAX_DEPTH)
 }
 
-pub(super) fn read(decoder: &mut Decoder, value: Value, place: FieldPath<'_>) -> Json {
-    read_within(decoder, value, place, MAX_DEPTH)
+pub(super) fn read(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Json {
+    read_within(decoder, value, path, MAX_DEPTH)
 }
 
-fn read_members(decoder: &mut Decoder, object: Struct, place: FieldPath<'_>, room: usize) -> Metadata {
+fn read_members(decoder: &mut Decoder, object: Struct, path: FieldPath<'_>, room: usize) -> Metadata {
     let mut members = Map::new();
     for (name, value) in object.fields {
-        let value = read_within(decoder, value, place.member(&name), room);
+        let value = read_within(decoder, value, path.member(&name), room);
         members.insert(name, value);
     }
     members
 }
 
 /// A value without a kind is null.
-fn read_within(decoder: &mut Decoder, value: Value, place: FieldPath<'_>, room: usize) -> Json {
+fn read_within(decoder: &mut Decoder, value: Value, path: FieldPath<'_>, room: usize) -> Json {
     match value.kind {
         None | Some(Kind::NullValue(_)) => Json::Null,
         Some(Kind::BoolValue(value)) => Json::Bool(value),
@@ -56,28 +56,28 @@ fn read_within(decoder: &mut Decoder, value: Value, place: FieldPath<'_>, room: 
         Some(Kind::NumberValue(number)) => match json_number(number) {
             Some(number) => Json::Number(number),
             None => {
-                decoder.refuse::<()>(place, format!("must be a finite number, not {number}"));
+                decoder.refuse::<()>(path, format!("must be a finite number, not {number}"));
                 Json::Null
             }
         },
         Some(Kind::StructValue(object)) => match room.checked_sub(OBJECT_DEPTH) {
-            Some(room) => Json::Object(read_members(decoder, object, place, room)),
-            None => too_deep(decoder, place),
+            Some(room) => Json::Object(read_members(decoder, object, path, room)),
+            None => too_deep(decoder, path),
         },
         Some(Kind::ListValue(list)) => match room.checked_sub(LIST_DEPTH) {
             Some(room) => {
                 let items = list.values.into_iter().enumerate();
-                let read = |(index, item)| read_within(decoder, item, place.item(index), room);
+                let read = |(index, item)| read_within(decoder, item, path.item(index), room);
                 Json::Array(items.map(read).collect())
             }
-            None => too_deep(decoder, place),
+            None => too_deep(decoder, path),
         },
     }
 }
 
-fn too_deep(decoder: &mut Decoder, place: FieldPath<'_>) -> Json {
+fn too_deep(decoder: &mut Decoder, path: FieldPath<'_>) -> Json {
     decoder.refuse::<()>(
-        place,
+        path,
         format!(
             "is nested too deep: there may be {} lists or {} objects in each other",
             MAX_DEPTH / LIST_DEPTH,

@@ -2,12 +2,12 @@
 
 use attache_domain::{Fault, OperationKind};
 
-use crate::{Dialect, Version, percent};
+use crate::{JsonForm, Version, percent};
 
 /// A parsed request line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    pub dialect: Dialect,
+    pub json_form: JsonForm,
     pub kind: OperationKind,
     pub tenant: Option<String>,
     pub task: Option<String>,
@@ -22,12 +22,12 @@ pub struct Route {
 pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
     let not_found = || Fault::RouteNotFound { path: path.to_owned() };
     let segments: Vec<&str> = path.strip_prefix('/').ok_or_else(not_found)?.split('/').collect();
-    let (dialect, tenant, segments) = split_tenant(&segments).ok_or_else(not_found)?;
+    let (json_form, tenant, segments) = split_tenant(&segments).ok_or_else(not_found)?;
     let verb = if method == "HEAD" { "GET" } else { method };
-    let target = target(dialect, verb, segments).ok_or_else(not_found)?;
+    let target = target(json_form, verb, segments).ok_or_else(not_found)?;
     match target.verbs.iter().find(|(allowed, _)| *allowed == verb) {
         Some((_, kind)) => {
-            Ok(Route { dialect, kind: *kind, tenant, task: target.task, config: target.config })
+            Ok(Route { json_form, kind: *kind, tenant, task: target.task, config: target.config })
         }
         None => Err(Fault::HttpMethodNotAllowed {
             path: path.to_owned(),
@@ -87,23 +87,23 @@ pub fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// Splits off the dialect and the tenant of a path.
-fn split_tenant<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'a [&'p str])> {
+/// Splits off the JSON form and the tenant of a path.
+fn split_tenant<'a, 'p>(segments: &'a [&'p str]) -> Option<(JsonForm, Option<String>, &'a [&'p str])> {
     let (first, rest) = segments.split_first()?;
     let first = percent::decode_segment(first)?;
     if first == "v1" {
-        return Some((Dialect::V0_3Rest, None, rest));
+        return Some((JsonForm::V0_3Rest, None, rest));
     }
     if first == V0_3_FOLDER && rest.first() == Some(&"v1") {
-        return Some((Dialect::V0_3Rest, None, &rest[1..]));
+        return Some((JsonForm::V0_3Rest, None, &rest[1..]));
     }
     if is_reserved(&first) {
-        return Some((Dialect::V1_0, None, segments));
+        return Some((JsonForm::V1_0, None, segments));
     }
     if first.is_empty() || rest.is_empty() {
         return None;
     }
-    Some((Dialect::V1_0, Some(first.into_owned()), rest))
+    Some((JsonForm::V1_0, Some(first.into_owned()), rest))
 }
 
 struct Target {
@@ -120,22 +120,22 @@ impl Target {
     }
 }
 
-fn target(dialect: Dialect, verb: &str, segments: &[&str]) -> Option<Target> {
+fn target(json_form: JsonForm, verb: &str, segments: &[&str]) -> Option<Target> {
     let decoded: Vec<_> =
         segments.iter().map(|segment| percent::decode_segment(segment)).collect::<Option<_>>()?;
     let names: Vec<&str> = decoded.iter().map(|segment| &**segment).collect();
     if names.iter().any(|name| name.is_empty()) {
         return None;
     }
-    Some(match (dialect, names.as_slice()) {
+    Some(match (json_form, names.as_slice()) {
         (_, ["message:send"]) => Target::new(&[("POST", OperationKind::Send)], "POST"),
         (_, ["message:stream"]) => Target::new(&[("POST", OperationKind::Stream)], "POST"),
-        (Dialect::V1_0, ["extendedAgentCard"]) | (Dialect::V0_3Rest, ["card"]) => {
+        (JsonForm::V1_0, ["extendedAgentCard"]) | (JsonForm::V0_3Rest, ["card"]) => {
             Target::new(&[("GET", OperationKind::ExtendedCard)], "GET")
         }
         (_, ["commands"]) => Target::new(&[("GET", OperationKind::Commands)], "GET"),
         (_, ["commands:execute"]) => Target::new(&[("POST", OperationKind::Execute)], "POST"),
-        (Dialect::V1_0, ["tasks"]) => Target::new(&[("GET", OperationKind::List)], "GET"),
+        (JsonForm::V1_0, ["tasks"]) => Target::new(&[("GET", OperationKind::List)], "GET"),
         (_, ["tasks", _]) => task_target(verb, segments[1])?,
         (_, ["tasks", task, "pushNotificationConfigs"]) => Target {
             task: Some((*task).to_owned()),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    APPROVAL, CallAnswer, CallId, Digest, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer,
-    ModelPart, ModelPartContent, OpenTask, Part, PartContent, Presentation, Preview, Proposal, ProposedCall,
-    ReplyShape, ResponseEnd, Role, Scope, Seq, TaskEnding, TaskState, TaskView, Timestamp, ToolCall,
-    TurnOutcome, Usage, answerer,
+    APPROVAL, Answerer, CallAnswer, CallId, Digest, Event, Fact, Fault, Intent, Message, MessageId,
+    ModelAnswer, ModelPart, ModelPartContent, OpenTask, Part, PartContent, Presentation, Preview, Proposal,
+    ProposedCall, ReplyShape, ResponseEnd, Role, Scope, Seq, TaskEnding, TaskState, TaskView, Timestamp,
+    ToolCall, TurnOutcome, Usage,
 };
 use attache_wire::read_answers;
 use serde_json::{Map, Value, json};
@@ -60,9 +60,9 @@ impl Task {
     fn wants(&mut self, call: &str) -> CallId {
         let id = CallId(call.into());
         let wanted = ToolCall { id: id.clone(), name: "tool".into(), input: Map::new() };
-        let said = vec![ModelPart { what: ModelPartContent::Call(wanted), opaque: None }];
+        let parts = vec![ModelPart { what: ModelPartContent::Call(wanted), opaque: None }];
         let (model, usage, end) = ("m".into(), Usage::default(), ResponseEnd::Done);
-        self.record(Fact::ModelAnswered(Box::new(ModelAnswer { model, said, usage, end })));
+        self.record(Fact::ModelAnswered(Box::new(ModelAnswer { model, parts, usage, end })));
         id
     }
 
@@ -84,7 +84,7 @@ impl Task {
             grants: Default::default(),
         })));
         let message = Message::from_agent(format!("ask-{}", call.0).into(), "c".into(), None, "May I?");
-        self.record(Fact::PersonAsked { message: message.into() });
+        self.record(Fact::PersonAsked { message: message.into(), auth: false });
     }
 
     fn record(&mut self, fact: Fact) {
@@ -99,14 +99,14 @@ impl Task {
         Ok(())
     }
 
-    fn matches(&self, message: &Message, by: &str) -> Result<Vec<(CallId, CallAnswer)>, String> {
+    fn matches(&self, message: &Message, by: &Answerer) -> Result<Vec<(CallId, CallAnswer)>, String> {
         let answers = read_answers(message);
         self.view.match_answers(message, &answers, by, self.now).map_err(|fault| fault.to_string())
     }
 
     /// A client sends this; what it is told if it does not count.
     fn hears(&mut self, client: &str, id: &str, text: &str) -> Result<(), String> {
-        let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from(id));
+        let by = Answerer::new(&Scope::new("", "me"), Some(client), &MessageId::from(id));
         let answers = self.matches(&said(id, text), &by)?;
         let sign = |(call, answer)| (call, CallAnswer { by: Some(by.clone()), ..answer });
         let answers = answers.into_iter().map(sign).collect();
@@ -148,6 +148,10 @@ fn moved_on() -> Task {
     task
 }
 
+fn me() -> Answerer {
+    Answerer { client: "me".into(), message: None }
+}
+
 #[test]
 fn a_bare_yes_of_another_client_right_after_the_question_changed_is_refused_with_the_question() {
     let mut task = moved_on();
@@ -177,7 +181,7 @@ fn a_bare_no_runs_nothing_and_always_counts() {
 #[test]
 fn an_edit_that_another_client_has_changed_is_another_question() {
     let mut task = Task::asking("one");
-    let by = Some("me (ann) in the message m1".to_owned());
+    let by = Some(Answerer::new(&Scope::new("", "me"), Some("ann"), &MessageId::from("m1")));
     let answer = CallAnswer {
         choice: "modify_with_editor".into(),
         question: None,
@@ -213,7 +217,7 @@ fn an_answer_stands_behind_its_question_with_its_author() {
 
 /// Is `text`, which `client` sends while no question is open, taken for a late answer?
 fn is_late(task: &Task, client: &str, text: &str) -> bool {
-    let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from("late"));
+    let by = Answerer::new(&Scope::new("", "me"), Some(client), &MessageId::from("late"));
     let refused = task.view.refuse_late_answer(&read_answers(&said("late", text)), &by, task.now);
     if let Err(fault) = &refused {
         assert!(matches!(fault, Fault::AlreadyAnswered { call, .. } if call == "one"), "{fault}");
@@ -278,7 +282,7 @@ fn only_an_answer_and_nothing_else_is_a_clear_answer() {
 fn choice_in(task: &Task, data: Value) -> Result<String, String> {
     let mut message = said("m", "");
     message.parts = vec![Part::new(PartContent::Data(data))];
-    Ok(task.matches(&message, "me")?.remove(0).1.choice)
+    Ok(task.matches(&message, &me())?.remove(0).1.choice)
 }
 
 #[test]
@@ -312,7 +316,7 @@ fn an_outcome_that_is_not_offered_means_the_nearest_that_is() {
 #[test]
 fn the_question_about_a_lost_call_takes_its_own_words() {
     let task = Task::offering(&["run_again", "skip", "cancel"]);
-    let choice = |text: &str| Ok::<_, String>(task.matches(&said("m", text), "me")?.remove(0).1.choice);
+    let choice = |text: &str| Ok::<_, String>(task.matches(&said("m", text), &me())?.remove(0).1.choice);
     for words in ["run again", "Again!", "run_again", "all: rerun", "a: run again"] {
         assert_eq!(choice(words).as_deref(), Ok("run_again"), "{words}");
     }

@@ -6,24 +6,24 @@ use attache_domain::{
     PushStatus, StoredPushConfig, SubscribeTask, TaskId, TaskState, TaskStatus, TaskView, Update,
 };
 use attache_wire::client::{DecodeError, Protocol, RemotePushConfig, RemoteStatus, StreamEvent, Verb};
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 use attache_wire::encode::{
     IncludeArtifacts, TaskPage, TaskShape, write_list, write_message_item, write_push_config,
     write_push_configs, write_task, write_task_item, write_update,
 };
 use attache_wire::jsonrpc::{self, RequestId};
-use attache_wire::{Dialect, Version, decode, proto, rest};
+use attache_wire::{JsonForm, Version, decode, proto, rest};
 use base64::Engine as _;
 
 use crate::fixture::{artifact, bare_view, full_message, full_send, full_view, lose, object, time};
 
 const BINDINGS: [Binding; 3] = [Binding::JsonRpc, Binding::HttpJson, Binding::Grpc];
 
-fn dialect(version: Version, binding: Binding) -> Dialect {
+fn json_form(version: Version, binding: Binding) -> JsonForm {
     match (version, binding) {
-        (Version::V1_0, _) => Dialect::V1_0,
-        (Version::V0_3, Binding::HttpJson | Binding::Grpc) => Dialect::V0_3Rest,
-        (Version::V0_3, _) => Dialect::V0_3Rpc,
+        (Version::V1_0, _) => JsonForm::V1_0,
+        (Version::V0_3, Binding::HttpJson | Binding::Grpc) => JsonForm::V0_3Rest,
+        (Version::V0_3, _) => JsonForm::V0_3Rpc,
     }
 }
 
@@ -49,7 +49,7 @@ fn served(
         let envelope = jsonrpc::parse(&encoded.body.unwrap(), 64).unwrap();
         let (version, kind) = jsonrpc::method(&envelope.method).unwrap();
         assert_eq!(version, protocol.version());
-        decode(jsonrpc::dialect(version), kind, envelope.params).unwrap()
+        decode(jsonrpc::json_form(version), kind, envelope.params).unwrap()
     } else if binding == Binding::Grpc {
         let (version, kind) = proto::method(&format!("/{}", encoded.path)).unwrap();
         assert_eq!((version, encoded.verb), (protocol.version(), Verb::Post));
@@ -70,13 +70,13 @@ fn served(
 #[test]
 fn a_server_reads_every_request_as_it_was_meant() {
     each(|protocol, version, binding| {
-        let dialect = dialect(version, binding);
+        let json_form = json_form(version, binding);
         // The names of resources in 0.3's protobuf cannot hold a slash.
         let is_resource = (version, binding) == (Version::V0_3, Binding::Grpc);
         let task = TaskId::from(if is_resource { "a task" } else { "a task/with:odd?characters" });
         let mut operations = vec![
-            Operation::Send(full_send(dialect)),
-            Operation::Stream(full_send(dialect)),
+            Operation::Send(full_send(json_form)),
+            Operation::Stream(full_send(json_form)),
             Operation::Get(GetTask { task: task.clone(), history_length: Some(5), at: None }),
             Operation::Get(GetTask { task: task.clone(), history_length: None, at: None }),
             Operation::Subscribe(SubscribeTask::to(task.clone())),
@@ -87,7 +87,7 @@ fn a_server_reads_every_request_as_it_was_meant() {
             Operation::ExtendedCard,
         ];
         operations.extend(push_operations(version));
-        let mut waiting = full_send(dialect);
+        let mut waiting = full_send(json_form);
         waiting.configuration = Default::default();
         operations.push(Operation::Send(waiting));
         if version == Version::V1_0 {
@@ -95,6 +95,7 @@ fn a_server_reads_every_request_as_it_was_meant() {
             operations.push(Operation::List(ListTasks {
                 context: Some("c 1".into()),
                 state: Some(TaskState::InputRequired),
+                prompt: None,
                 status_since: Some(time(5)),
                 page_size: 7,
                 page_token: "a+b&c=d".into(),
@@ -145,14 +146,14 @@ fn a_client_reads_push_configurations_as_they_are_stored() {
     let page =
         PushConfigPage { configs: vec![stored.clone(), stored.clone()], next_page_token: String::new() };
     each(|protocol, version, binding| {
-        let dialect = dialect(version, binding);
+        let json_form = json_form(version, binding);
         let (mut one, mut all) = (Vec::new(), Vec::new());
         if binding == Binding::Grpc {
             proto::write_push_config(version, &stored, &mut one);
             proto::write_push_configs(version, &page, &mut all);
         } else {
-            one = enveloped(binding, |out| write_push_config(dialect, &stored, out));
-            all = enveloped(binding, |out| write_push_configs(dialect, &page, out));
+            one = enveloped(binding, |out| write_push_config(json_form, &stored, out));
+            all = enveloped(binding, |out| write_push_configs(json_form, &page, out));
         }
         let expected = RemotePushConfig { task: "t 1".into(), config: push() };
         assert_eq!(protocol.decode_push_config(200, &one).as_ref(), Ok(&expected), "{protocol:?}");
@@ -219,28 +220,28 @@ fn enveloped(binding: Binding, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
-/// What a server sends for a task, as it is or as an item of a stream.
+/// What a server sends for a task, alone or as an item of a stream.
 fn task_bytes(version: Version, binding: Binding, view: &TaskView, is_item: bool) -> Vec<u8> {
-    let dialect = dialect(version, binding);
+    let json_form = json_form(version, binding);
     let mut out = Vec::new();
     match (binding, is_item) {
         (Binding::Grpc, true) => proto::write_task_item(version, view, SHAPE, &mut out),
         (Binding::Grpc, false) => proto::write_task(version, view, SHAPE, &mut out),
-        (_, true) => return enveloped(binding, |out| write_task_item(dialect, view, SHAPE, out)),
-        (_, false) => return enveloped(binding, |out| write_task(dialect, view, SHAPE, out)),
+        (_, true) => return enveloped(binding, |out| write_task_item(json_form, view, SHAPE, out)),
+        (_, false) => return enveloped(binding, |out| write_task(json_form, view, SHAPE, out)),
     }
     out
 }
 
-fn expected_message(dialect: Dialect, message: &Message) -> Message {
+fn expected_message(json_form: JsonForm, message: &Message) -> Message {
     let mut message = message.clone();
-    lose(dialect, &mut message);
+    lose(json_form, &mut message);
     message
 }
 
-fn expected_parts(dialect: Dialect, parts: &[Part]) -> Vec<Part> {
-    let carrier = Message { parts: parts.to_vec(), ..full_message(dialect) };
-    expected_message(dialect, &carrier).parts
+fn expected_parts(json_form: JsonForm, parts: &[Part]) -> Vec<Part> {
+    let carrier = Message { parts: parts.to_vec(), ..full_message(json_form) };
+    expected_message(json_form, &carrier).parts
 }
 
 fn expected_status(binding: Binding, status: &TaskStatus) -> RemoteStatus {
@@ -255,21 +256,21 @@ fn expected_status(binding: Binding, status: &TaskStatus) -> RemoteStatus {
 }
 
 const SHAPE: TaskShape =
-    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
+    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, dialect: Dialect::Plain };
 
 #[test]
 fn a_client_reads_every_task_as_it_was_meant() {
     each(|protocol, version, binding| {
-        let dialect = dialect(version, binding);
+        let json_form = json_form(version, binding);
         for view in [bare_view(), full_view()] {
             let bare = task_bytes(version, binding, &view, false);
             let task = protocol.decode_task(200, &bare).unwrap();
             assert_eq!((&task.id, &task.context), (&view.task, &view.context));
             assert_eq!(task.status, expected_status(binding, &view.status));
-            let history = view.history.iter().map(|message| expected_message(dialect, message));
+            let history = view.history.iter().map(|message| expected_message(json_form, message));
             assert_eq!(task.history, history.collect::<Vec<_>>());
             let mut artifacts = view.artifacts.clone();
-            artifacts.iter_mut().for_each(|it| it.parts = expected_parts(dialect, &it.parts));
+            artifacts.iter_mut().for_each(|it| it.parts = expected_parts(json_form, &it.parts));
             assert_eq!(task.artifacts, artifacts);
             assert_eq!(task.metadata, view.metadata);
             let item = task_bytes(version, binding, &view, true);
@@ -281,7 +282,7 @@ fn a_client_reads_every_task_as_it_was_meant() {
 #[test]
 fn a_client_reads_every_event_as_it_was_meant() {
     each(|protocol, version, binding| {
-        let dialect = dialect(version, binding);
+        let json_form = json_form(version, binding);
         let view = full_view();
         let decoded = |update: &Update<'_>| {
             if binding == Binding::Grpc {
@@ -289,7 +290,7 @@ fn a_client_reads_every_event_as_it_was_meant() {
                 proto::write_update(version, &view.task, &view.context, update, &mut out);
                 return protocol.decode_event(200, &out).unwrap();
             }
-            let write = |out: &mut Vec<u8>| write_update(dialect, &view.task, &view.context, update, out);
+            let write = |out: &mut Vec<u8>| write_update(json_form, &view.task, &view.context, update, out);
             protocol.decode_event(200, &enveloped(binding, write)).unwrap()
         };
         let status = Update::Status { status: view.status.clone(), closes: true, usage: None };
@@ -303,11 +304,11 @@ fn a_client_reads_every_event_as_it_was_meant() {
             let StreamEvent::ArtifactUpdate(update) = event else { panic!() };
             assert_eq!((update.append, update.last_chunk, &update.artifact), (append, last_chunk, &piece));
         }
-        let message = full_message(dialect);
+        let message = full_message(json_form);
         let mut item = Vec::new();
         match binding {
             Binding::Grpc => proto::write_message_item(version, &message, &mut item),
-            _ => item = enveloped(binding, |out| write_message_item(dialect, &message, out)),
+            _ => item = enveloped(binding, |out| write_message_item(json_form, &message, out)),
         }
         assert_eq!(protocol.decode_event(200, &item), Ok(StreamEvent::Message(Box::new(message))));
     });

@@ -11,7 +11,7 @@ fn read(body: &str) -> Result<Envelope, (RequestId, Fault)> {
     parse(body.as_bytes(), 64)
 }
 
-fn spelled(id: &RequestId) -> Value {
+fn encoded(id: &RequestId) -> Value {
     let mut out = Vec::new();
     write_result_open(id, &mut out);
     out.extend_from_slice(b"[1]");
@@ -36,7 +36,7 @@ fn the_id_is_echoed_with_its_type() {
         json!(null),
     ] {
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": "GetTask" });
-        assert_eq!(spelled(&read(&body.to_string()).unwrap().id), id);
+        assert_eq!(encoded(&read(&body.to_string()).unwrap().id), id);
     }
 }
 

@@ -8,7 +8,7 @@ use attache_domain::{
     ReplyShape, Role, Scope, SendConfiguration, SendMessage, Seq, TaskEnding, TaskId, TaskState, TaskStatus,
     TaskView, Timestamp,
 };
-use attache_wire::{Dialect, Version};
+use attache_wire::{JsonForm, Version};
 use serde_json::{Value, json};
 
 /// 2025-10-28T10:30:00Z and some milliseconds.
@@ -39,8 +39,8 @@ pub(crate) fn user_text(text: &str) -> Message {
     }
 }
 
-/// A message that uses everything `dialect` has a place for.
-pub(crate) fn full_message(dialect: Dialect) -> Message {
+/// A message that uses everything `json_form` has a place for.
+pub(crate) fn full_message(json_form: JsonForm) -> Message {
     let file = |content, filename: &str, media_type: &str| Part {
         filename: Some(filename.into()),
         media_type: Some(media_type.into()),
@@ -69,13 +69,13 @@ pub(crate) fn full_message(dialect: Dialect) -> Message {
         metadata: Some(object(json!({ "https://example.com/ext": { "snake_key": true } }))),
         ..user_text("")
     };
-    lose(dialect, &mut message);
+    lose(json_form, &mut message);
     message
 }
 
-/// Takes from `message` what `dialect` cannot say.
-pub(crate) fn lose(dialect: Dialect, message: &mut Message) {
-    if dialect == Dialect::V1_0 {
+/// Takes from `message` what `json_form` cannot say.
+pub(crate) fn lose(json_form: JsonForm, message: &mut Message) {
+    if json_form == JsonForm::V1_0 {
         return;
     }
     for part in &mut message.parts {
@@ -84,16 +84,16 @@ pub(crate) fn lose(dialect: Dialect, message: &mut Message) {
             part.media_type = None;
         }
     }
-    if dialect == Dialect::V0_3Rest {
+    if json_form == JsonForm::V0_3Rest {
         message.reference_tasks.clear();
     }
 }
 
 /// A configuration with everything that one can have.
-pub(crate) fn push_request(dialect: Dialect) -> NewPushConfig {
+pub(crate) fn push_request(json_form: JsonForm) -> NewPushConfig {
     let authentication =
         PushAuthentication { schemes: vec!["Bearer".into()], credentials: Some("hook-secret".into()) };
-    let shape = match dialect.version() {
+    let shape = match json_form.version() {
         Version::V0_3 => PushShape::WholeTask,
         Version::V1_0 => PushShape::EachUpdate,
     };
@@ -106,8 +106,8 @@ pub(crate) fn push_request(dialect: Dialect) -> NewPushConfig {
     NewPushConfig { config, shape }
 }
 
-pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
-    let message = full_message(dialect);
+pub(crate) fn full_send(json_form: JsonForm) -> SendMessage {
+    let message = full_message(json_form);
     SendMessage {
         answers: attache_wire::read_answers(&message),
         message,
@@ -115,7 +115,7 @@ pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
             accepted_output_modes: vec!["text/plain".into(), "application/json".into()],
             history_length: Some(5),
             return_immediately: true,
-            push: Some(Box::new(push_request(dialect))),
+            push: Some(Box::new(push_request(json_form))),
         },
         metadata: Some(object(json!({ "origin": "golden" }))),
         options: Default::default(),
@@ -158,7 +158,7 @@ pub(crate) fn full_view() -> TaskView {
         ),
         at: time(7),
     };
-    view.history = vec![Arc::new(full_message(Dialect::V1_0))];
+    view.history = vec![Arc::new(full_message(JsonForm::V1_0))];
     let link = Part {
         filename: Some("out.txt".into()),
         ..Part::new(PartContent::Url("https://example.com/out".into()))

@@ -6,6 +6,7 @@
 mod approval_words;
 mod card;
 mod client;
+mod client_golden;
 mod devtool;
 mod envelope;
 mod extensions;

@@ -1,5 +1,5 @@
 //! A2A in protobuf. Messages are put together and looked at as JSON, by the definitions, so that the golden files of
-//! the JSON dialects count here, too.
+//! the JSON forms count here, too.
 
 mod cards;
 mod events;

@@ -1,10 +1,10 @@
-//! Push configurations: what each dialect calls them, in and out.
+//! Push configurations: what each JSON form calls them, in and out.
 
 use attache_domain::{
     Fault, ListPushConfigs, Operation, OperationKind, PushConfigOperation, PushConfigPage, PushStatus,
     StoredPushConfig, TaskId,
 };
-use attache_wire::{Dialect, decode, encode, rest};
+use attache_wire::{JsonForm, decode, encode, rest};
 use serde_json::{Value, json};
 
 use crate::fixture::push_request;
@@ -29,8 +29,8 @@ fn nested(id: bool) -> Value {
     config
 }
 
-fn call(dialect: Dialect, kind: OperationKind, params: Value) -> PushConfigOperation {
-    match decode(dialect, kind, Some(params)).unwrap().operation {
+fn call(json_form: JsonForm, kind: OperationKind, params: Value) -> PushConfigOperation {
+    match decode(json_form, kind, Some(params)).unwrap().operation {
         Operation::PushConfig(call) => call,
         other => panic!("{other:?}"),
     }
@@ -45,20 +45,20 @@ fn over_rest(method: &str, path: &str, body: Option<Value>) -> PushConfigOperati
     }
 }
 
-fn create(dialect: Dialect) -> PushConfigOperation {
-    PushConfigOperation::Create { task: "t-1".into(), request: push_request(dialect) }
+fn create(json_form: JsonForm) -> PushConfigOperation {
+    PushConfigOperation::Create { task: "t-1".into(), request: push_request(json_form) }
 }
 
 #[test]
-fn a_configuration_is_set_in_the_form_of_each_dialect() {
+fn a_configuration_is_set_in_each_json_form() {
     let mut v1_0 = flat(&json!("Bearer"));
     v1_0["taskId"] = "t-1".into();
-    assert_eq!(call(Dialect::V1_0, OperationKind::PushCreate, v1_0.clone()), create(Dialect::V1_0));
+    assert_eq!(call(JsonForm::V1_0, OperationKind::PushCreate, v1_0.clone()), create(JsonForm::V1_0));
     v1_0["taskId"] = "another, but the path wins".into();
-    assert_eq!(over_rest("POST", "/tasks/t-1/pushNotificationConfigs", Some(v1_0)), create(Dialect::V1_0));
+    assert_eq!(over_rest("POST", "/tasks/t-1/pushNotificationConfigs", Some(v1_0)), create(JsonForm::V1_0));
 
     let v0_3 = json!({ "taskId": "t-1", "pushNotificationConfig": nested(true) });
-    assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushCreate, v0_3), create(Dialect::V0_3Rpc));
+    assert_eq!(call(JsonForm::V0_3Rpc, OperationKind::PushCreate, v0_3), create(JsonForm::V0_3Rpc));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_resource_is_taken_in_every_form_that_clients_of_0_3_send() {
         json!({ "taskId": "t-1", "pushNotificationConfig": nested(true) }),
     ] {
         let read = over_rest("POST", "/v1/tasks/t-1/pushNotificationConfigs", Some(body.clone()));
-        assert_eq!(read, create(Dialect::V0_3Rest), "{body}");
+        assert_eq!(read, create(JsonForm::V0_3Rest), "{body}");
     }
 }
 
@@ -85,12 +85,12 @@ fn an_id_is_the_task_in_0_3_and_the_configuration_in_1_0() {
     };
     let old = json!({ "id": "t-1", "pushNotificationConfigId": "hook-1" });
     let new = json!({ "taskId": "t-1", "id": "hook-1" });
-    assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushGet, old.clone()), get(Some("hook-1")));
-    assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushGet, json!({ "id": "t-1" })), get(None));
-    assert_eq!(call(Dialect::V1_0, OperationKind::PushGet, new.clone()), get(Some("hook-1")));
+    assert_eq!(call(JsonForm::V0_3Rpc, OperationKind::PushGet, old.clone()), get(Some("hook-1")));
+    assert_eq!(call(JsonForm::V0_3Rpc, OperationKind::PushGet, json!({ "id": "t-1" })), get(None));
+    assert_eq!(call(JsonForm::V1_0, OperationKind::PushGet, new.clone()), get(Some("hook-1")));
     let delete = PushConfigOperation::Delete { task: "t-1".into(), config: "hook-1".into() };
-    assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushDelete, old), delete);
-    assert_eq!(call(Dialect::V1_0, OperationKind::PushDelete, new), delete);
+    assert_eq!(call(JsonForm::V0_3Rpc, OperationKind::PushDelete, old), delete);
+    assert_eq!(call(JsonForm::V1_0, OperationKind::PushDelete, new), delete);
     for base in ["", "/v1"] {
         let path = format!("{base}/tasks/t-1/pushNotificationConfigs/hook-1");
         assert_eq!(over_rest("GET", &path, None), get(Some("hook-1")));
@@ -104,9 +104,9 @@ fn configurations_are_listed_with_or_without_pages() {
         let page_token = token.to_owned();
         PushConfigOperation::List(ListPushConfigs { task: "t-1".into(), page_size, page_token })
     };
-    assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushList, json!({ "id": "t-1" })), list(None, ""));
+    assert_eq!(call(JsonForm::V0_3Rpc, OperationKind::PushList, json!({ "id": "t-1" })), list(None, ""));
     let paged = json!({ "taskId": "t-1", "pageSize": 2, "pageToken": "p" });
-    assert_eq!(call(Dialect::V1_0, OperationKind::PushList, paged), list(Some(2), "p"));
+    assert_eq!(call(JsonForm::V1_0, OperationKind::PushList, paged), list(Some(2), "p"));
     let path = "/tasks/t-1/pushNotificationConfigs?pageSize=2&pageToken=p";
     assert_eq!(over_rest("GET", path, None), list(Some(2), "p"));
     assert_eq!(over_rest("GET", "/v1/tasks/t-1/pushNotificationConfigs", None), list(None, ""));
@@ -114,84 +114,89 @@ fn configurations_are_listed_with_or_without_pages() {
 
 #[test]
 fn what_is_missing_is_named_as_the_dialect_names_it() {
-    let refused = |dialect, kind, params| match decode(dialect, kind, Some(params)) {
+    let refused = |json_form, kind, params| match decode(json_form, kind, Some(params)) {
         Err(Fault::InvalidParams { violations }) => {
             violations.into_iter().map(|it| it.field).collect::<Vec<_>>()
         }
         other => panic!("{other:?}"),
     };
-    for (dialect, kind, params, fields) in [
-        (Dialect::V1_0, OperationKind::PushCreate, json!({}), vec!["taskId", "url"]),
-        (Dialect::V0_3Rpc, OperationKind::PushCreate, json!({}), vec!["taskId", "pushNotificationConfig"]),
+    for (json_form, kind, params, fields) in [
+        (JsonForm::V1_0, OperationKind::PushCreate, json!({}), vec!["taskId", "url"]),
+        (JsonForm::V0_3Rpc, OperationKind::PushCreate, json!({}), vec!["taskId", "pushNotificationConfig"]),
         (
-            Dialect::V0_3Rpc,
+            JsonForm::V0_3Rpc,
             OperationKind::PushCreate,
             json!({ "taskId": "t", "pushNotificationConfig": {} }),
             vec!["pushNotificationConfig.url"],
         ),
         (
-            Dialect::V1_0,
+            JsonForm::V1_0,
             OperationKind::PushCreate,
             json!({ "taskId": "t", "url": "https://x", "authentication": {} }),
             vec!["authentication.scheme"],
         ),
-        (Dialect::V1_0, OperationKind::PushGet, json!({ "taskId": "t" }), vec!["id"]),
-        (Dialect::V0_3Rpc, OperationKind::PushDelete, json!({ "id": "t" }), vec!["pushNotificationConfigId"]),
-        (Dialect::V1_0, OperationKind::PushList, json!({ "taskId": "t", "pageSize": -1 }), vec!["pageSize"]),
+        (JsonForm::V1_0, OperationKind::PushGet, json!({ "taskId": "t" }), vec!["id"]),
+        (
+            JsonForm::V0_3Rpc,
+            OperationKind::PushDelete,
+            json!({ "id": "t" }),
+            vec!["pushNotificationConfigId"],
+        ),
+        (JsonForm::V1_0, OperationKind::PushList, json!({ "taskId": "t", "pageSize": -1 }), vec!["pageSize"]),
     ] {
-        assert_eq!(refused(dialect, kind, params), fields);
+        assert_eq!(refused(json_form, kind, params), fields);
     }
 }
 
 #[test]
 fn b7_a_send_may_carry_a_configuration() {
-    for (dialect, name) in [
-        (Dialect::V1_0, "taskPushNotificationConfig"),
-        (Dialect::V0_3Rpc, "pushNotificationConfig"),
-        (Dialect::V0_3Rest, "pushNotification"),
-        (Dialect::V0_3Rest, "pushNotificationConfig"),
+    for (json_form, name) in [
+        (JsonForm::V1_0, "taskPushNotificationConfig"),
+        (JsonForm::V0_3Rpc, "pushNotificationConfig"),
+        (JsonForm::V0_3Rest, "pushNotification"),
+        (JsonForm::V0_3Rest, "pushNotificationConfig"),
     ] {
-        let schemes = if dialect == Dialect::V1_0 { json!("Bearer") } else { json!(["Bearer"]) };
+        let schemes = if json_form == JsonForm::V1_0 { json!("Bearer") } else { json!(["Bearer"]) };
         let read = |config: Value| {
-            let content = if dialect == Dialect::V0_3Rest { "content" } else { "parts" };
-            let part = if dialect == Dialect::V0_3Rpc {
+            let content = if json_form == JsonForm::V0_3Rest { "content" } else { "parts" };
+            let part = if json_form == JsonForm::V0_3Rpc {
                 json!({ "kind": "text", "text": "x" })
             } else {
                 json!({ "text": "x" })
             };
-            let role = if dialect == Dialect::V0_3Rpc { "user" } else { "ROLE_USER" };
+            let role = if json_form == JsonForm::V0_3Rpc { "user" } else { "ROLE_USER" };
             let message = json!({ "messageId": "m", "role": role, content: [part] });
             let params = json!({ "message": message, "configuration": { name: config } });
-            match decode(dialect, OperationKind::Send, Some(params)).unwrap().operation {
+            match decode(json_form, OperationKind::Send, Some(params)).unwrap().operation {
                 Operation::Send(send) => send.configuration.push,
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(read(flat(&schemes)).as_deref(), Some(&push_request(dialect)), "{dialect:?}");
+        assert_eq!(read(flat(&schemes)).as_deref(), Some(&push_request(json_form)), "{json_form:?}");
         assert_eq!(read(Value::Null), None);
     }
 }
 
 #[test]
-fn a_configuration_is_shown_in_the_form_of_each_dialect() {
-    for dialect in Dialect::ALL {
+fn a_configuration_is_shown_in_each_json_form() {
+    for json_form in JsonForm::ALL {
         let kept = StoredPushConfig {
             task: TaskId::from("t-1"),
-            config: push_request(dialect).config,
+            config: push_request(json_form).config,
             status: PushStatus::default(),
         };
         let mut out = Vec::new();
-        encode::write_push_config(dialect, &kept, &mut out);
+        encode::write_push_config(json_form, &kept, &mut out);
         let shown: Value = serde_json::from_slice(&out).unwrap();
         let nested = flat(&json!(["Bearer"]));
-        let expected = match dialect {
-            Dialect::V1_0 => {
+        let expected = match json_form {
+            JsonForm::V1_0 => {
                 let mut expected = flat(&json!("Bearer"));
                 expected["taskId"] = "t-1".into();
                 expected
             }
-            Dialect::V0_3Rpc => json!({ "taskId": "t-1", "pushNotificationConfig": nested }),
-            Dialect::V0_3Rest => {
+            JsonForm::V0_3Rpc => json!({ "taskId": "t-1", "pushNotificationConfig": nested }),
+            JsonForm::V0_3Rest => {
                 let name = "tasks/t-1/pushNotificationConfigs/hook-1";
                 json!({ "name": name, "pushNotificationConfig": nested })
             }
@@ -200,10 +205,10 @@ fn a_configuration_is_shown_in_the_form_of_each_dialect() {
 
         let page = PushConfigPage { configs: vec![kept], next_page_token: "next".into() };
         let mut out = Vec::new();
-        encode::write_push_configs(dialect, &page, &mut out);
+        encode::write_push_configs(json_form, &page, &mut out);
         let listed: Value = serde_json::from_slice(&out).unwrap();
-        match dialect {
-            Dialect::V0_3Rpc => assert_eq!(listed, json!([expected])),
+        match json_form {
+            JsonForm::V0_3Rpc => assert_eq!(listed, json!([expected])),
             _ => assert_eq!(listed, json!({ "configs": [expected], "nextPageToken": "next" })),
         }
     }

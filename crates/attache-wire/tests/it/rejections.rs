@@ -1,7 +1,7 @@
 //! Bad parameters: which member is named, and what is said about it.
 
 use attache_domain::{Fault, OperationKind};
-use attache_wire::{Dialect, decode, rest};
+use attache_wire::{JsonForm, decode, rest};
 use serde_json::{Value, json};
 
 /// The violations as `field description`.
@@ -16,40 +16,40 @@ fn violations(result: Result<impl std::fmt::Debug, Fault>) -> Vec<String> {
 }
 
 #[track_caller]
-fn check(dialect: Dialect, kind: OperationKind, params: Value, expected: &[&str]) {
-    assert_eq!(violations(decode(dialect, kind, Some(params.clone()))), expected, "{params}");
+fn check(json_form: JsonForm, kind: OperationKind, params: Value, expected: &[&str]) {
+    assert_eq!(violations(decode(json_form, kind, Some(params.clone()))), expected, "{params}");
 }
 
-/// A good message of `dialect` in which `member` is replaced, or removed when it is replaced by null.
-fn message_with(dialect: Dialect, member: &str, value: Value) -> Value {
-    let mut message = match dialect {
-        Dialect::V1_0 => json!({ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "t" }] }),
-        Dialect::V0_3Rpc => {
+/// A good message of `json_form` in which `member` is replaced, or removed when it is replaced by null.
+fn message_with(json_form: JsonForm, member: &str, value: Value) -> Value {
+    let mut message = match json_form {
+        JsonForm::V1_0 => json!({ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "t" }] }),
+        JsonForm::V0_3Rpc => {
             json!({ "kind": "message", "messageId": "m", "role": "user", "parts": [{ "kind": "text", "text": "t" }] })
         }
-        Dialect::V0_3Rest => json!({ "messageId": "m", "role": "ROLE_USER", "content": [{ "text": "t" }] }),
+        JsonForm::V0_3Rest => json!({ "messageId": "m", "role": "ROLE_USER", "content": [{ "text": "t" }] }),
     };
     message[member] = value;
     json!({ "message": message })
 }
 
 #[track_caller]
-fn check_message(dialect: Dialect, member: &str, value: Value, expected: &str) {
-    check(dialect, OperationKind::Send, message_with(dialect, member, value), &[expected]);
+fn check_message(json_form: JsonForm, member: &str, value: Value, expected: &str) {
+    check(json_form, OperationKind::Send, message_with(json_form, member, value), &[expected]);
 }
 
 #[track_caller]
-fn check_part(dialect: Dialect, part: Value, expected: &str) {
-    let member = if dialect == Dialect::V0_3Rest { "content" } else { "parts" };
-    check_message(dialect, member, json!([part]), expected);
+fn check_part(json_form: JsonForm, part: Value, expected: &str) {
+    let member = if json_form == JsonForm::V0_3Rest { "content" } else { "parts" };
+    check_message(json_form, member, json!([part]), expected);
 }
 
 #[test]
 fn parameters_must_be_an_object() {
-    for dialect in Dialect::ALL {
-        check(dialect, OperationKind::Send, json!([1]), &["params must be an object, not an array"]);
-        check(dialect, OperationKind::Get, json!("t-1"), &["params must be an object, not a string"]);
-        assert_eq!(violations(decode(dialect, OperationKind::Send, None)), ["message is required"]);
+    for json_form in JsonForm::ALL {
+        check(json_form, OperationKind::Send, json!([1]), &["params must be an object, not an array"]);
+        check(json_form, OperationKind::Get, json!("t-1"), &["params must be an object, not a string"]);
+        assert_eq!(violations(decode(json_form, OperationKind::Send, None)), ["message is required"]);
     }
     let route = rest::route("POST", "/message:send").unwrap();
     assert_eq!(
@@ -68,29 +68,34 @@ fn d1_d2_d8_missing_members_are_all_named_in_the_order_of_the_schema() {
     let missing = |parts| {
         ["message.messageId is required", "message.role is required", parts, rest_of_it[0], rest_of_it[1]]
     };
-    check(Dialect::V1_0, OperationKind::Send, params.clone(), &missing("message.parts is required"));
-    check(Dialect::V0_3Rpc, OperationKind::Stream, params.clone(), &missing("message.parts is required"));
-    check(Dialect::V0_3Rest, OperationKind::Send, params, &missing("message.content is required"));
+    check(JsonForm::V1_0, OperationKind::Send, params.clone(), &missing("message.parts is required"));
+    check(JsonForm::V0_3Rpc, OperationKind::Stream, params.clone(), &missing("message.parts is required"));
+    check(JsonForm::V0_3Rest, OperationKind::Send, params, &missing("message.content is required"));
 }
 
 #[test]
 fn messages_with_wrong_members_are_refused() {
-    for dialect in Dialect::ALL {
+    for json_form in JsonForm::ALL {
         check(
-            dialect,
+            json_form,
             OperationKind::Send,
             json!({ "message": "hi" }),
             &["message must be an object, not a string"],
         );
-        check_message(dialect, "messageId", json!(""), "message.messageId must not be empty");
-        check_message(dialect, "messageId", json!(7), "message.messageId must be a string, not a number");
-        check_message(dialect, "messageId", json!(null), "message.messageId is required");
-        check_message(dialect, "contextId", json!({}), "message.contextId must be a string, not an object");
-        check_message(dialect, "taskId", json!(true), "message.taskId must be a string, not a boolean");
-        check_message(dialect, "metadata", json!([]), "message.metadata must be an object, not an array");
-        check_message(dialect, "extensions", json!("x"), "message.extensions must be an array, not a string");
+        check_message(json_form, "messageId", json!(""), "message.messageId must not be empty");
+        check_message(json_form, "messageId", json!(7), "message.messageId must be a string, not a number");
+        check_message(json_form, "messageId", json!(null), "message.messageId is required");
+        check_message(json_form, "contextId", json!({}), "message.contextId must be a string, not an object");
+        check_message(json_form, "taskId", json!(true), "message.taskId must be a string, not a boolean");
+        check_message(json_form, "metadata", json!([]), "message.metadata must be an object, not an array");
         check_message(
-            dialect,
+            json_form,
+            "extensions",
+            json!("x"),
+            "message.extensions must be an array, not a string",
+        );
+        check_message(
+            json_form,
             "referenceTaskIds",
             json!(["a", null]),
             "message.referenceTaskIds[1] must be a string, not null",
@@ -101,42 +106,42 @@ fn messages_with_wrong_members_are_refused() {
 #[test]
 fn roles_are_refused_with_the_valid_names() {
     let proto = "message.role must be ROLE_USER or ROLE_AGENT, not";
-    check_message(Dialect::V1_0, "role", json!("user"), &format!("{proto} \"user\""));
-    for dialect in [Dialect::V1_0, Dialect::V0_3Rest] {
-        check_message(dialect, "role", json!("ROLE_UNSPECIFIED"), &format!("{proto} \"ROLE_UNSPECIFIED\""));
-        check_message(dialect, "role", json!(0), &format!("{proto} 0"));
-        check_message(dialect, "role", json!(1.5), &format!("{proto} 1.5"));
-        check_message(dialect, "role", json!([]), &format!("{proto} an array"));
-        check_message(dialect, "role", json!(null), "message.role is required");
+    check_message(JsonForm::V1_0, "role", json!("user"), &format!("{proto} \"user\""));
+    for json_form in [JsonForm::V1_0, JsonForm::V0_3Rest] {
+        check_message(json_form, "role", json!("ROLE_UNSPECIFIED"), &format!("{proto} \"ROLE_UNSPECIFIED\""));
+        check_message(json_form, "role", json!(0), &format!("{proto} 0"));
+        check_message(json_form, "role", json!(1.5), &format!("{proto} 1.5"));
+        check_message(json_form, "role", json!([]), &format!("{proto} an array"));
+        check_message(json_form, "role", json!(null), "message.role is required");
     }
     let schema = "message.role must be user or agent, not";
-    check_message(Dialect::V0_3Rpc, "role", json!("ROLE_USER"), &format!("{schema} \"ROLE_USER\""));
-    check_message(Dialect::V0_3Rpc, "role", json!(1), &format!("{schema} a number"));
+    check_message(JsonForm::V0_3Rpc, "role", json!("ROLE_USER"), &format!("{schema} \"ROLE_USER\""));
+    check_message(JsonForm::V0_3Rpc, "role", json!(1), &format!("{schema} a number"));
 }
 
 #[test]
 fn a_message_that_says_it_is_something_else_is_refused() {
-    for dialect in [Dialect::V0_3Rpc, Dialect::V0_3Rest] {
-        check_message(dialect, "kind", json!("task"), "message.kind must be \"message\", not \"task\"");
+    for json_form in [JsonForm::V0_3Rpc, JsonForm::V0_3Rest] {
+        check_message(json_form, "kind", json!("task"), "message.kind must be \"message\", not \"task\"");
     }
 }
 
 #[test]
 fn d2_empty_or_wrong_parts_are_refused() {
-    for (dialect, name) in
-        [(Dialect::V1_0, "parts"), (Dialect::V0_3Rpc, "parts"), (Dialect::V0_3Rest, "content")]
+    for (json_form, name) in
+        [(JsonForm::V1_0, "parts"), (JsonForm::V0_3Rpc, "parts"), (JsonForm::V0_3Rest, "content")]
     {
-        check_message(dialect, name, json!([]), &format!("message.{name} must hold at least one part"));
-        check_message(dialect, name, json!({}), &format!("message.{name} must be an array, not an object"));
-        check_message(dialect, name, json!(null), &format!("message.{name} is required"));
-        check_part(dialect, json!("hi"), &format!("message.{name}[0] must be an object, not a string"));
+        check_message(json_form, name, json!([]), &format!("message.{name} must hold at least one part"));
+        check_message(json_form, name, json!({}), &format!("message.{name} must be an array, not an object"));
+        check_message(json_form, name, json!(null), &format!("message.{name} is required"));
+        check_part(json_form, json!("hi"), &format!("message.{name}[0] must be an object, not a string"));
         check_part(
-            dialect,
+            json_form,
             json!({ "kind": "text", "text": 1 }),
             &format!("message.{name}[0].text must be a string, not a number"),
         );
         check_part(
-            dialect,
+            json_form,
             json!({ "kind": "text", "text": "t", "metadata": 1 }),
             &format!("message.{name}[0].metadata must be an object, not a number"),
         );
@@ -146,26 +151,26 @@ fn d2_empty_or_wrong_parts_are_refused() {
 #[test]
 fn a_1_0_part_must_have_one_content() {
     let one = "message.parts[0] must have exactly one of text, raw, url and data, but has";
-    check_part(Dialect::V1_0, json!({}), &format!("{one} none"));
-    check_part(Dialect::V1_0, json!({ "text": "a", "url": "b" }), &format!("{one} text and url"));
+    check_part(JsonForm::V1_0, json!({}), &format!("{one} none"));
+    check_part(JsonForm::V1_0, json!({ "text": "a", "url": "b" }), &format!("{one} text and url"));
     check_part(
-        Dialect::V1_0,
+        JsonForm::V1_0,
         json!({ "raw": "", "url": "b", "data": 1 }),
         &format!("{one} raw, url and data"),
     );
     check_part(
-        Dialect::V1_0,
+        JsonForm::V1_0,
         json!({ "kind": "file", "file": { "uri": "u" } }),
         &format!("{one} none; a file is spelled raw or url in version 1.0"),
     );
-    check_part(Dialect::V1_0, json!({ "url": "" }), "message.parts[0].url must not be empty");
+    check_part(JsonForm::V1_0, json!({ "url": "" }), "message.parts[0].url must not be empty");
     check_part(
-        Dialect::V1_0,
+        JsonForm::V1_0,
         json!({ "raw": "a b=" }),
         "message.parts[0].raw is not base64: white space at position 1",
     );
     check_part(
-        Dialect::V1_0,
+        JsonForm::V1_0,
         json!({ "text": "t", "mediaType": 1 }),
         "message.parts[0].mediaType must be a string, not a number",
     );
@@ -175,17 +180,17 @@ fn a_1_0_part_must_have_one_content() {
 fn m9_an_unknown_part_kind_is_refused_with_the_valid_kinds() {
     let kinds = "must be \"text\", \"file\" or \"data\", not";
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         json!({ "kind": "image", "text": "t" }),
         &format!("message.parts[0].kind {kinds} \"image\""),
     );
     check_part(
-        Dialect::V0_3Rest,
+        JsonForm::V0_3Rest,
         json!({ "kind": "", "text": "t" }),
         &format!("message.content[0].kind {kinds} \"\""),
     );
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         json!({ "kind": "text" }),
         "message.parts[0].text is required in a part of kind \"text\"",
     );
@@ -195,30 +200,30 @@ fn m9_an_unknown_part_kind_is_refused_with_the_valid_kinds() {
 fn a_0_3_part_in_json_rpc_names_its_kind() {
     let required = "message.parts[0].kind is required: \"text\", \"file\" or \"data\"";
     for part in [json!({ "text": "t" }), json!({ "type": "text", "text": "t" }), json!({ "data": {} })] {
-        check_part(Dialect::V0_3Rpc, part, required);
+        check_part(JsonForm::V0_3Rpc, part, required);
     }
 }
 
 #[test]
 fn a_0_3_part_must_have_the_content_of_its_kind_and_no_other() {
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         json!({ "kind": "text", "data": {} }),
         "message.parts[0].text is required in a part of kind \"text\"",
     );
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         json!({ "kind": "text", "text": "t", "data": {} }),
         "message.parts[0] must have exactly one of text, file and data, but has text and data",
     );
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         json!({ "kind": "data", "data": [1] }),
         "message.parts[0].data must be an object, not an array",
     );
-    check_part(Dialect::V0_3Rest, json!({ "data": { "n": 1 } }), "message.content[0].data.data is required");
+    check_part(JsonForm::V0_3Rest, json!({ "data": { "n": 1 } }), "message.content[0].data.data is required");
     check_part(
-        Dialect::V0_3Rest,
+        JsonForm::V0_3Rest,
         json!({ "data": { "data": 1 } }),
         "message.content[0].data.data must be an object, not a number",
     );
@@ -227,29 +232,29 @@ fn a_0_3_part_must_have_the_content_of_its_kind_and_no_other() {
 #[test]
 fn a_0_3_file_must_have_bytes_or_a_uri() {
     let file = |file: Value| json!({ "kind": "file", "file": file });
-    check_part(Dialect::V0_3Rpc, file(json!("x")), "message.parts[0].file must be an object, not a string");
+    check_part(JsonForm::V0_3Rpc, file(json!("x")), "message.parts[0].file must be an object, not a string");
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         file(json!({ "name": "n" })),
         "message.parts[0].file must have exactly one of bytes and uri, but has none",
     );
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         file(json!({ "bytes": "", "uri": "u" })),
         "message.parts[0].file must have exactly one of bytes and uri, but has bytes and uri",
     );
     check_part(
-        Dialect::V0_3Rpc,
+        JsonForm::V0_3Rpc,
         file(json!({ "bytes": "!" })),
         "message.parts[0].file.bytes is not base64: 1 characters without padding are no whole number of bytes",
     );
     check_part(
-        Dialect::V0_3Rest,
+        JsonForm::V0_3Rest,
         json!({ "file": { "fileWithBytes": "QQ?=" } }),
         "message.content[0].file.fileWithBytes is not base64: the character '?' at position 2",
     );
     check_part(
-        Dialect::V0_3Rest,
+        JsonForm::V0_3Rest,
         json!({ "file": { "fileWithUri": "" } }),
         "message.content[0].file.fileWithUri must not be empty",
     );
@@ -257,9 +262,9 @@ fn a_0_3_file_must_have_bytes_or_a_uri() {
 
 #[test]
 fn every_part_that_is_wrong_is_named() {
-    let params = message_with(Dialect::V1_0, "parts", json!([{}, { "text": "good" }, { "text": 1 }]));
+    let params = message_with(JsonForm::V1_0, "parts", json!([{}, { "text": "good" }, { "text": 1 }]));
     check(
-        Dialect::V1_0,
+        JsonForm::V1_0,
         OperationKind::Send,
         params,
         &[
@@ -271,12 +276,12 @@ fn every_part_that_is_wrong_is_named() {
 
 #[test]
 fn configurations_with_wrong_members_are_refused() {
-    for dialect in Dialect::ALL {
-        let flag = if dialect == Dialect::V1_0 { "returnImmediately" } else { "blocking" };
-        let push = match dialect {
-            Dialect::V1_0 => "taskPushNotificationConfig",
-            Dialect::V0_3Rpc => "pushNotificationConfig",
-            Dialect::V0_3Rest => "pushNotification",
+    for json_form in JsonForm::ALL {
+        let flag = if json_form == JsonForm::V1_0 { "returnImmediately" } else { "blocking" };
+        let push = match json_form {
+            JsonForm::V1_0 => "taskPushNotificationConfig",
+            JsonForm::V0_3Rpc => "pushNotificationConfig",
+            JsonForm::V0_3Rest => "pushNotification",
         };
         for (configuration, expected) in [
             (json!(1), " must be an object, not a number".to_owned()),
@@ -294,28 +299,28 @@ fn configurations_with_wrong_members_are_refused() {
             (json!({ flag: "true" }), format!(".{flag} must be true or false, not a string")),
             (json!({ push: "https://x" }), format!(".{push} must be an object, not a string")),
         ] {
-            let mut params = message_with(dialect, "contextId", json!("c"));
+            let mut params = message_with(json_form, "contextId", json!("c"));
             params["configuration"] = configuration;
-            check(dialect, OperationKind::Send, params, &[&format!("configuration{expected}")]);
+            check(json_form, OperationKind::Send, params, &[&format!("configuration{expected}")]);
         }
     }
-    let mut params = message_with(Dialect::V0_3Rpc, "contextId", json!("c"));
+    let mut params = message_with(JsonForm::V0_3Rpc, "contextId", json!("c"));
     params["configuration"] = json!({ "historyLength": "3" });
     let expected = "configuration.historyLength must be an integer, not a string";
-    check(Dialect::V0_3Rpc, OperationKind::Send, params, &[expected]);
+    check(JsonForm::V0_3Rpc, OperationKind::Send, params, &[expected]);
 }
 
 #[test]
 fn get_cancel_and_subscribe_need_an_id() {
     for kind in [OperationKind::Get, OperationKind::Cancel, OperationKind::Subscribe] {
-        for dialect in Dialect::ALL {
-            check(dialect, kind, json!({}), &["id is required"]);
-            check(dialect, kind, json!({ "id": "" }), &["id must not be empty"]);
-            check(dialect, kind, json!({ "id": 3 }), &["id must be a string, not a number"]);
+        for json_form in JsonForm::ALL {
+            check(json_form, kind, json!({}), &["id is required"]);
+            check(json_form, kind, json!({ "id": "" }), &["id must not be empty"]);
+            check(json_form, kind, json!({ "id": 3 }), &["id must be a string, not a number"]);
         }
     }
     let both = ["id is required", "historyLength must not be negative, but is -2"];
-    check(Dialect::V1_0, OperationKind::Get, json!({ "historyLength": -2 }), &both);
+    check(JsonForm::V1_0, OperationKind::Get, json!({ "historyLength": -2 }), &both);
 }
 
 #[test]
@@ -341,7 +346,7 @@ fn l1_l3_bad_filters_are_refused_on_both_bindings() {
             "statusTimestampAfter must be a time such as 2025-10-28T10:30:00.000Z, not \"yesterday\"",
         ),
     ] {
-        check(Dialect::V1_0, list, params, &[expected]);
+        check(JsonForm::V1_0, list, params, &[expected]);
     }
     let route = rest::route("GET", "/tasks").unwrap();
     for (query, expected) in [
@@ -357,9 +362,9 @@ fn l1_l3_bad_filters_are_refused_on_both_bindings() {
 #[test]
 fn what_the_caller_sent_is_quoted_only_in_part() {
     let found = violations(decode(
-        Dialect::V1_0,
+        JsonForm::V1_0,
         OperationKind::Send,
-        Some(message_with(Dialect::V1_0, "role", json!("ü".repeat(1_000_000)))),
+        Some(message_with(JsonForm::V1_0, "role", json!("ü".repeat(1_000_000)))),
     ));
     assert!(found[0].len() < 200, "{}", found[0].len());
 }
@@ -367,6 +372,6 @@ fn what_the_caller_sent_is_quoted_only_in_part() {
 #[test]
 fn a_request_with_very_many_faults_gets_a_short_answer() {
     let parts: Vec<Value> = vec![json!({}); 10_000];
-    let params = message_with(Dialect::V1_0, "parts", parts.into());
-    assert_eq!(violations(decode(Dialect::V1_0, OperationKind::Send, Some(params))).len(), 16);
+    let params = message_with(JsonForm::V1_0, "parts", parts.into());
+    assert_eq!(violations(decode(JsonForm::V1_0, OperationKind::Send, Some(params))).len(), 16);
 }

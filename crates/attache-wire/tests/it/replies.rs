@@ -6,8 +6,8 @@ use std::sync::Arc;
 use attache_domain::{
     ContextId, Message, MessageId, Part, TaskId, TaskState, TaskStatus, TaskView, Update, Usage,
 };
-use attache_wire::Dialect;
-use attache_wire::devtool::Profile;
+use attache_wire::JsonForm;
+use attache_wire::devtool::Dialect;
 use attache_wire::encode::{
     IncludeArtifacts, TaskPage, TaskShape, write_list, write_message_item, write_task, write_task_item,
     write_update,
@@ -18,38 +18,38 @@ use crate::fixture::{artifact, bare_view, full_view, time, user_text};
 use crate::golden;
 
 const WHOLE: TaskShape =
-    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
+    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, dialect: Dialect::Plain };
 
-fn folder(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::V1_0 => "v1_0",
-        Dialect::V0_3Rpc => "v0_3_rpc",
-        Dialect::V0_3Rest => "v0_3_rest",
+fn folder(json_form: JsonForm) -> &'static str {
+    match json_form {
+        JsonForm::V1_0 => "v1_0",
+        JsonForm::V0_3Rpc => "v0_3_rpc",
+        JsonForm::V0_3Rest => "v0_3_rest",
     }
 }
 
-fn task(dialect: Dialect, view: &TaskView, shape: TaskShape) -> Value {
+fn task(json_form: JsonForm, view: &TaskView, shape: TaskShape) -> Value {
     let mut out = Vec::new();
-    write_task(dialect, view, shape, &mut out);
+    write_task(json_form, view, shape, &mut out);
     serde_json::from_slice(&out).unwrap()
 }
 
 #[test]
 fn d8_m1_m2_a_task_is_written_whole_in_every_dialect() {
-    for dialect in Dialect::ALL {
+    for json_form in JsonForm::ALL {
         let mut out = Vec::new();
-        write_task(dialect, &full_view(), WHOLE, &mut out);
-        golden::check(&out, &golden::value(&format!("{}/out/task.json", folder(dialect))));
+        write_task(json_form, &full_view(), WHOLE, &mut out);
+        golden::check(&out, &golden::value(&format!("{}/out/task.json", folder(json_form))));
     }
 }
 
 #[test]
 fn a_task_item_is_wrapped_except_on_0_3_json_rpc() {
-    for dialect in Dialect::ALL {
-        let bare = golden::value(&format!("{}/out/task.json", folder(dialect)));
-        let expected = if dialect == Dialect::V0_3Rpc { bare } else { json!({ "task": bare }) };
+    for json_form in JsonForm::ALL {
+        let bare = golden::value(&format!("{}/out/task.json", folder(json_form)));
+        let expected = if json_form == JsonForm::V0_3Rpc { bare } else { json!({ "task": bare }) };
         let mut out = Vec::new();
-        write_task_item(dialect, &full_view(), WHOLE, &mut out);
+        write_task_item(json_form, &full_view(), WHOLE, &mut out);
         golden::check(&out, &expected);
     }
 }
@@ -75,14 +75,14 @@ fn s5_s6_s7_every_item_of_a_stream_is_written_in_every_dialect() {
         status(TaskState::Canceled, 2000, true),
         Update::Replied(Message::from_agent(MessageId::from("m-3"), context.clone(), None, "Hello").into()),
     ];
-    for dialect in Dialect::ALL {
-        let expected = golden::value(&format!("{}/out/stream.json", folder(dialect)));
+    for json_form in JsonForm::ALL {
+        let expected = golden::value(&format!("{}/out/stream.json", folder(json_form)));
         let mut out = Vec::new();
-        write_task_item(dialect, &bare_view(), WHOLE, &mut out);
+        write_task_item(json_form, &bare_view(), WHOLE, &mut out);
         golden::check(&out, &expected[0]);
         for (update, expected) in updates.iter().zip(expected.as_array().unwrap().iter().skip(1)) {
             let mut out = Vec::new();
-            write_update(dialect, &task, &context, update, &mut out);
+            write_update(json_form, &task, &context, update, &mut out);
             golden::check(&out, expected);
         }
     }
@@ -91,15 +91,15 @@ fn s5_s6_s7_every_item_of_a_stream_is_written_in_every_dialect() {
 #[test]
 fn a_bare_message_is_written_as_the_last_stream_item_is() {
     let message = Message::from_agent(MessageId::from("m-3"), ContextId::from("c-1"), None, "Hello");
-    for dialect in Dialect::ALL {
+    for json_form in JsonForm::ALL {
         let mut out = Vec::new();
-        write_message_item(dialect, &message, &mut out);
-        golden::check(&out, &golden::value(&format!("{}/out/stream.json", folder(dialect)))[5]);
+        write_message_item(json_form, &message, &mut out);
+        golden::check(&out, &golden::value(&format!("{}/out/stream.json", folder(json_form)))[5]);
     }
 }
 
 #[test]
-fn every_state_has_its_name_in_every_dialect() {
+fn every_state_has_its_name_in_every_json_form() {
     let names = [
         (TaskState::Submitted, "submitted", "TASK_STATE_SUBMITTED", "TASK_STATE_SUBMITTED"),
         (TaskState::Working, "working", "TASK_STATE_WORKING", "TASK_STATE_WORKING"),
@@ -118,8 +118,10 @@ fn every_state_has_its_name_in_every_dialect() {
     for (state, rpc, rest, v1_0) in names {
         let mut view = bare_view();
         view.status.state = state;
-        for (dialect, name) in [(Dialect::V0_3Rpc, rpc), (Dialect::V0_3Rest, rest), (Dialect::V1_0, v1_0)] {
-            assert_eq!(task(dialect, &view, WHOLE)["status"]["state"], name, "{dialect:?}");
+        for (json_form, name) in
+            [(JsonForm::V0_3Rpc, rpc), (JsonForm::V0_3Rest, rest), (JsonForm::V1_0, v1_0)]
+        {
+            assert_eq!(task(json_form, &view, WHOLE)["status"]["state"], name, "{json_form:?}");
         }
     }
 }
@@ -128,15 +130,15 @@ fn every_state_has_its_name_in_every_dialect() {
 fn history_keeps_the_most_recent_messages_oldest_first() {
     let mut view = bare_view();
     view.history = ["one", "two", "three"].map(|text| Arc::new(user_text(text))).to_vec();
-    for dialect in Dialect::ALL {
+    for json_form in JsonForm::ALL {
         for (length, expected) in [
             (None, vec!["one", "two", "three"]),
             (Some(9), vec!["one", "two", "three"]),
             (Some(2), vec!["two", "three"]),
             (Some(0), vec![]),
         ] {
-            let shown = task(dialect, &view, TaskShape { history_length: length, ..WHOLE });
-            let member = if dialect == Dialect::V0_3Rest { "content" } else { "parts" };
+            let shown = task(json_form, &view, TaskShape { history_length: length, ..WHOLE });
+            let member = if json_form == JsonForm::V0_3Rest { "content" } else { "parts" };
             let texts: Vec<&str> = match shown.get("history") {
                 Some(history) => {
                     let messages = history.as_array().unwrap().iter();
@@ -153,7 +155,7 @@ fn history_keeps_the_most_recent_messages_oldest_first() {
 #[test]
 fn l5_artifacts_are_shown_when_any_never_or_always() {
     let shown = |view: &TaskView, artifacts| {
-        task(Dialect::V1_0, view, TaskShape { artifacts, ..WHOLE }).get("artifacts").cloned()
+        task(JsonForm::V1_0, view, TaskShape { artifacts, ..WHOLE }).get("artifacts").cloned()
     };
     assert_eq!(shown(&bare_view(), IncludeArtifacts::WhenAny), None);
     assert_eq!(shown(&bare_view(), IncludeArtifacts::Never), None);
@@ -192,7 +194,7 @@ fn s5_a_0_3_status_that_closes_the_stream_is_final_also_when_the_task_only_waits
         let status = TaskStatus { state, message: None, at: time(0) };
         let mut out = Vec::new();
         let update = Update::Status { status, closes, usage: None };
-        write_update(Dialect::V0_3Rpc, &TaskId::from("t"), &ContextId::from("c"), &update, &mut out);
+        write_update(JsonForm::V0_3Rpc, &TaskId::from("t"), &ContextId::from("c"), &update, &mut out);
         let written: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(written["final"], json!(closes));
     }
@@ -203,9 +205,9 @@ fn what_a_task_has_cost_is_on_its_last_event() {
     let usage = Usage { input: 100, cached: 20, output: 30, thoughts: 10 };
     let status = TaskStatus { state: TaskState::Completed, message: None, at: time(0) };
     let update = Update::Status { status, closes: true, usage: Some(&usage) };
-    for dialect in [Dialect::V1_0, Dialect::V0_3Rpc, Dialect::V0_3Rest] {
+    for json_form in [JsonForm::V1_0, JsonForm::V0_3Rpc, JsonForm::V0_3Rest] {
         let mut out = Vec::new();
-        write_update(dialect, &TaskId::from("t"), &ContextId::from("c"), &update, &mut out);
+        write_update(json_form, &TaskId::from("t"), &ContextId::from("c"), &update, &mut out);
         let written: Value = serde_json::from_slice(&out).unwrap();
         let event = written.get("statusUpdate").unwrap_or(&written);
         let expected =

@@ -5,7 +5,7 @@ use attache_domain::{
     SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
 };
 use attache_wire::{
-    DecodeOptions, DecodedOperation, Dialect, MessageTask, Version, decode, decode_with, jsonrpc, rest,
+    DecodeOptions, DecodedOperation, JsonForm, MessageTask, Version, decode, decode_with, jsonrpc, rest,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::golden;
 fn rpc(name: &str) -> DecodedOperation {
     let envelope = jsonrpc::parse(&golden::bytes(name), 64).unwrap();
     let (version, kind) = jsonrpc::method(&envelope.method).unwrap();
-    decode(jsonrpc::dialect(version), kind, envelope.params).unwrap()
+    decode(jsonrpc::json_form(version), kind, envelope.params).unwrap()
 }
 
 #[track_caller]
@@ -57,24 +57,24 @@ fn a_text_message_is_read_in_both_versions_on_json_rpc() {
 fn every_member_of_a_1_0_message_is_read() {
     let decoded = rpc("v1_0/in/send_everything.json");
     assert_eq!(decoded.tenant.as_deref(), Some("acme"));
-    assert_eq!(send(decoded), full_send(Dialect::V1_0));
+    assert_eq!(send(decoded), full_send(JsonForm::V1_0));
 }
 
 #[test]
 fn d7_1_0_takes_snake_case_integer_enums_nulls_url_safe_base64_and_unknown_members() {
     let decoded = rpc("v1_0/in/send_snake_case.json");
     assert_eq!(decoded.tenant.as_deref(), Some("acme"));
-    assert_eq!(send(decoded), full_send(Dialect::V1_0));
+    assert_eq!(send(decoded), full_send(JsonForm::V1_0));
 }
 
 #[test]
 fn m1_every_member_of_a_0_3_message_is_read_on_json_rpc() {
-    assert_eq!(send(rpc("v0_3_rpc/in/send_everything.json")), full_send(Dialect::V0_3Rpc));
+    assert_eq!(send(rpc("v0_3_rpc/in/send_everything.json")), full_send(JsonForm::V0_3Rpc));
 }
 
 #[test]
 fn m9_0_3_json_rpc_takes_messages_without_kind() {
-    assert_eq!(send(rpc("v0_3_rpc/in/send_without_kind.json")), full_send(Dialect::V0_3Rpc));
+    assert_eq!(send(rpc("v0_3_rpc/in/send_without_kind.json")), full_send(JsonForm::V0_3Rpc));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn every_spelling_of_a_0_3_rest_message_is_read() {
         let body = golden::value(&format!("v0_3_rest/in/{name}.json"));
         let decoded = rest("POST", "/v1/message:send", Some(body));
         assert_eq!(decoded.tenant, None);
-        assert_eq!(send(decoded), full_send(Dialect::V0_3Rest), "{name}");
+        assert_eq!(send(decoded), full_send(JsonForm::V0_3Rest), "{name}");
     }
 }
 
@@ -107,6 +107,7 @@ fn l1_l3_every_filter_of_a_listing_is_read() {
     let expected = ListTasks {
         context: Some(ContextId::from("c-1")),
         state: Some(TaskState::InputRequired),
+        prompt: None,
         status_since: Some(time(7)),
         page_size: 7,
         page_token: "b3BhcXVl".into(),
@@ -140,7 +141,7 @@ fn l1_l3_a_listing_without_filters_has_the_defaults() {
         Some(json!({ "status": "TASK_STATE_UNSPECIFIED" })),
         Some(json!({ "status": 0 })),
     ] {
-        assert_eq!(decode(Dialect::V1_0, OperationKind::List, params).unwrap().operation, expected);
+        assert_eq!(decode(JsonForm::V1_0, OperationKind::List, params).unwrap().operation, expected);
     }
 }
 
@@ -158,7 +159,7 @@ fn every_state_filter_is_read_by_name_and_by_number() {
     ];
     for (number, (name, state)) in (1..).zip(names) {
         for status in [json!(name), json!(number)] {
-            let decoded = decode(Dialect::V1_0, OperationKind::List, Some(json!({ "status": status })));
+            let decoded = decode(JsonForm::V1_0, OperationKind::List, Some(json!({ "status": status })));
             let expected = Operation::List(ListTasks { state: Some(state), ..ListTasks::default() });
             assert_eq!(decoded.unwrap().operation, expected);
         }
@@ -172,8 +173,8 @@ fn get_cancel_and_subscribe_are_read_on_every_binding() {
     let cancel = |metadata| Operation::Cancel(CancelTask { task: TaskId::from("t-1"), metadata });
     let subscribe = Operation::Subscribe(SubscribeTask::to(TaskId::from("t-1")));
     let why = Some(object(json!({ "why": "too slow" })));
-    for dialect in [Dialect::V1_0, Dialect::V0_3Rpc] {
-        let read = |kind, params| decode(dialect, kind, Some(params)).unwrap().operation;
+    for json_form in [JsonForm::V1_0, JsonForm::V0_3Rpc] {
+        let read = |kind, params| decode(json_form, kind, Some(params)).unwrap().operation;
         assert_eq!(read(OperationKind::Get, json!({ "id": "t-1" })), get(None));
         assert_eq!(read(OperationKind::Get, json!({ "id": "t-1", "historyLength": 3 })), get(Some(3)));
         assert_eq!(read(OperationKind::Cancel, json!({ "id": "t-1", "metadata": why })), cancel(why.clone()));
@@ -198,76 +199,77 @@ fn get_cancel_and_subscribe_are_read_on_every_binding() {
 
 #[test]
 fn the_extended_card_needs_no_parameters() {
-    for dialect in Dialect::ALL {
-        let decoded = decode(dialect, OperationKind::ExtendedCard, None).unwrap();
+    for json_form in JsonForm::ALL {
+        let decoded = decode(json_form, OperationKind::ExtendedCard, None).unwrap();
         assert_eq!(decoded.operation, Operation::ExtendedCard);
     }
     let params = Some(json!({ "tenant": "acme" }));
-    let tenant = |dialect| decode(dialect, OperationKind::ExtendedCard, params.clone()).unwrap().tenant;
-    assert_eq!(tenant(Dialect::V1_0).as_deref(), Some("acme"));
-    assert_eq!(tenant(Dialect::V0_3Rpc), None, "0.3 knows no tenants");
+    let tenant = |json_form| decode(json_form, OperationKind::ExtendedCard, params.clone()).unwrap().tenant;
+    assert_eq!(tenant(JsonForm::V1_0).as_deref(), Some("acme"));
+    assert_eq!(tenant(JsonForm::V0_3Rpc), None, "0.3 knows no tenants");
 }
 
-/// Sends with `configuration`, as each dialect needs the message.
+/// Sends with `configuration`, as each form needs the message.
 #[track_caller]
-fn configured(dialect: Dialect, configuration: Option<Value>) -> SendConfiguration {
-    let mut params = match dialect {
-        Dialect::V1_0 => golden::value("v1_0/in/send_text.json")["params"].take(),
-        Dialect::V0_3Rpc => golden::value("v0_3_rpc/in/send_text.json")["params"].take(),
-        Dialect::V0_3Rest => {
+fn configured(json_form: JsonForm, configuration: Option<Value>) -> SendConfiguration {
+    let mut params = match json_form {
+        JsonForm::V1_0 => golden::value("v1_0/in/send_text.json")["params"].take(),
+        JsonForm::V0_3Rpc => golden::value("v0_3_rpc/in/send_text.json")["params"].take(),
+        JsonForm::V0_3Rest => {
             json!({ "message": { "messageId": "m-1", "role": "ROLE_USER", "content": [{ "text": "hello" }] } })
         }
     };
     if let Some(configuration) = configuration {
         params["configuration"] = configuration;
     }
-    send(decode(dialect, OperationKind::Send, Some(params)).unwrap()).configuration
+    send(decode(json_form, OperationKind::Send, Some(params)).unwrap()).configuration
 }
 
 #[track_caller]
-fn check_waits(dialect: Dialect, configuration: Option<Value>, waits: bool) {
-    let read = configured(dialect, configuration.clone());
-    assert_eq!(!read.return_immediately, waits, "{dialect:?} {configuration:?}");
+fn check_waits(json_form: JsonForm, configuration: Option<Value>, waits: bool) {
+    let read = configured(json_form, configuration.clone());
+    assert_eq!(!read.return_immediately, waits, "{json_form:?} {configuration:?}");
 }
 
 #[test]
 fn b1_1_0_waits_unless_told_to_return_immediately() {
-    check_waits(Dialect::V1_0, None, true);
-    check_waits(Dialect::V1_0, Some(json!({})), true);
-    check_waits(Dialect::V1_0, Some(json!({ "returnImmediately": false })), true);
-    check_waits(Dialect::V1_0, Some(json!({ "returnImmediately": true })), false);
-    check_waits(Dialect::V1_0, Some(json!({ "blocking": false })), true);
+    check_waits(JsonForm::V1_0, None, true);
+    check_waits(JsonForm::V1_0, Some(json!({})), true);
+    check_waits(JsonForm::V1_0, Some(json!({ "returnImmediately": false })), true);
+    check_waits(JsonForm::V1_0, Some(json!({ "returnImmediately": true })), false);
+    check_waits(JsonForm::V1_0, Some(json!({ "blocking": false })), true);
 }
 
 #[test]
 fn b3_absent_blocking_on_0_3_json_rpc_blocks() {
-    check_waits(Dialect::V0_3Rpc, None, true);
-    check_waits(Dialect::V0_3Rpc, Some(json!({})), true);
-    check_waits(Dialect::V0_3Rpc, Some(json!({ "blocking": null })), true);
-    check_waits(Dialect::V0_3Rpc, Some(json!({ "blocking": true })), true);
-    check_waits(Dialect::V0_3Rpc, Some(json!({ "blocking": false })), false);
+    check_waits(JsonForm::V0_3Rpc, None, true);
+    check_waits(JsonForm::V0_3Rpc, Some(json!({})), true);
+    check_waits(JsonForm::V0_3Rpc, Some(json!({ "blocking": null })), true);
+    check_waits(JsonForm::V0_3Rpc, Some(json!({ "blocking": true })), true);
+    check_waits(JsonForm::V0_3Rpc, Some(json!({ "blocking": false })), false);
 }
 
 #[test]
 fn b3_absent_blocking_on_0_3_rest_without_configuration_blocks() {
-    check_waits(Dialect::V0_3Rest, None, true);
-    check_waits(Dialect::V0_3Rest, Some(json!(null)), true);
+    check_waits(JsonForm::V0_3Rest, None, true);
+    check_waits(JsonForm::V0_3Rest, Some(json!(null)), true);
 }
 
 #[test]
 fn b3_absent_blocking_on_0_3_rest_with_a_configuration_does_not_block() {
-    check_waits(Dialect::V0_3Rest, Some(json!({})), false);
-    check_waits(Dialect::V0_3Rest, Some(json!({ "blocking": false })), false);
-    check_waits(Dialect::V0_3Rest, Some(json!({ "blocking": true })), true);
+    check_waits(JsonForm::V0_3Rest, Some(json!({})), false);
+    check_waits(JsonForm::V0_3Rest, Some(json!({ "blocking": false })), false);
+    check_waits(JsonForm::V0_3Rest, Some(json!({ "blocking": true })), true);
 }
 
 #[test]
 fn history_length_zero_is_nothing_except_on_0_3_rest_where_it_is_everything() {
-    for (dialect, zero) in [(Dialect::V1_0, Some(0)), (Dialect::V0_3Rpc, Some(0)), (Dialect::V0_3Rest, None)]
+    for (json_form, zero) in
+        [(JsonForm::V1_0, Some(0)), (JsonForm::V0_3Rpc, Some(0)), (JsonForm::V0_3Rest, None)]
     {
         let length =
-            |value: Value| configured(dialect, Some(json!({ "historyLength": value }))).history_length;
-        assert_eq!(length(json!(0)), zero, "{dialect:?}");
+            |value: Value| configured(json_form, Some(json!({ "historyLength": value }))).history_length;
+        assert_eq!(length(json!(0)), zero, "{json_form:?}");
         assert_eq!(length(json!(2)), Some(2));
         assert_eq!(length(json!(2.0)), Some(2));
         assert_eq!(length(json!(null)), None);
@@ -281,7 +283,7 @@ fn m1_only_a_flagged_lone_value_is_unwrapped() {
     let read = |part: Value| {
         let message = json!({ "messageId": "m-1", "role": "user", "parts": [part] });
         let params = Some(json!({ "message": message }));
-        send(decode(Dialect::V0_3Rpc, OperationKind::Send, params).unwrap()).message.parts.remove(0)
+        send(decode(JsonForm::V0_3Rpc, OperationKind::Send, params).unwrap()).message.parts.remove(0)
     };
     let unflagged = read(json!({ "kind": "data", "data": { "value": 1 }, "metadata": { "a": 1 } }));
     assert_eq!(unflagged.content, PartContent::Data(json!({ "value": 1 })));
@@ -329,21 +331,21 @@ fn every_method_has_its_version_and_operation() {
 
 #[test]
 fn a_task_beside_the_message_counts_where_the_interface_says_so() {
-    let named = |dialect, message_task, inside: Option<&str>| {
+    let named = |json_form, message_task, inside: Option<&str>| {
         let parts = json!([{"kind": "text", "text": "hello"}]);
         let mut message = json!({"role": "user", "parts": parts, "messageId": "m1", "contextId": "c1"});
-        if dialect == Dialect::V1_0 {
+        if json_form == JsonForm::V1_0 {
             message = json!({"role": "ROLE_USER", "parts": [{"text": "hello"}], "messageId": "m1"});
         }
         message["taskId"] = json!(inside);
         let options = DecodeOptions { message_task, ..DecodeOptions::default() };
         let params = json!({"taskId": "beside", "message": message});
-        let decoded = decode_with(dialect, OperationKind::Send, Some(params), options).unwrap();
+        let decoded = decode_with(json_form, OperationKind::Send, Some(params), options).unwrap();
         send(decoded).message.task
     };
     use MessageTask::{AlsoInParams, InMessage};
-    assert_eq!(named(Dialect::V0_3Rpc, AlsoInParams, None), Some(TaskId::from("beside")));
-    assert_eq!(named(Dialect::V0_3Rpc, AlsoInParams, Some("inside")), Some(TaskId::from("inside")));
-    assert_eq!(named(Dialect::V0_3Rpc, InMessage, None), None);
-    assert_eq!(named(Dialect::V1_0, AlsoInParams, None), None);
+    assert_eq!(named(JsonForm::V0_3Rpc, AlsoInParams, None), Some(TaskId::from("beside")));
+    assert_eq!(named(JsonForm::V0_3Rpc, AlsoInParams, Some("inside")), Some(TaskId::from("inside")));
+    assert_eq!(named(JsonForm::V0_3Rpc, InMessage, None), None);
+    assert_eq!(named(JsonForm::V1_0, AlsoInParams, None), None);
 }

@@ -1,11 +1,11 @@
-//! What is written is read again as the same, apart from what a dialect cannot say.
+//! What is written is read again as the same, apart from what a form cannot say.
 
 use attache_domain::{
     Base64, ContextId, Message, MessageId, Metadata, Operation, OperationKind, Part, PartContent, Role,
     TaskId,
 };
 use attache_wire::encode::write_message_item;
-use attache_wire::{Dialect, decode};
+use attache_wire::{JsonForm, decode};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
@@ -82,12 +82,12 @@ prop_compose! {
 }
 
 /// Besides what `lose` takes, empty metadata of wrapped data is not told from none.
-fn expected(dialect: Dialect, message: &Message) -> Message {
+fn expected(json_form: JsonForm, message: &Message) -> Message {
     let mut message = message.clone();
-    lose(dialect, &mut message);
+    lose(json_form, &mut message);
     for part in &mut message.parts {
         let is_wrapped = matches!(&part.content, PartContent::Data(data) if !data.is_object());
-        if dialect != Dialect::V1_0 && is_wrapped {
+        if json_form != JsonForm::V1_0 && is_wrapped {
             part.metadata = part.metadata.take().filter(|metadata| !metadata.is_empty());
         }
     }
@@ -97,16 +97,16 @@ fn expected(dialect: Dialect, message: &Message) -> Message {
 proptest! {
     #[test]
     fn m8_a_message_comes_back_as_it_went_out(message in any_message()) {
-        for dialect in Dialect::ALL {
+        for json_form in JsonForm::ALL {
             let mut out = Vec::new();
-            write_message_item(dialect, &message, &mut out);
+            write_message_item(json_form, &message, &mut out);
             let written: Value = serde_json::from_slice(&out).unwrap();
-            let params = if dialect == Dialect::V0_3Rpc { json!({ "message": written }) } else { written };
-            let decoded = decode(dialect, OperationKind::Send, Some(params));
+            let params = if json_form == JsonForm::V0_3Rpc { json!({ "message": written }) } else { written };
+            let decoded = decode(json_form, OperationKind::Send, Some(params));
             let Ok(Operation::Send(send)) = decoded.map(|decoded| decoded.operation) else {
-                panic!("{dialect:?} cannot read what it wrote");
+                panic!("{json_form:?} cannot read what it wrote");
             };
-            prop_assert_eq!(send.message, expected(dialect, &message));
+            prop_assert_eq!(send.message, expected(json_form, &message));
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use attache_domain::{Fault, OperationKind};
 use attache_wire::rest::{Route, route, version_of_path};
-use attache_wire::{Dialect, Version};
+use attache_wire::{JsonForm, Version};
 
-fn found(dialect: Dialect, kind: OperationKind) -> Route {
-    Route { dialect, kind, tenant: None, task: None, config: None }
+fn found(json_form: JsonForm, kind: OperationKind) -> Route {
+    Route { json_form, kind, tenant: None, task: None, config: None }
 }
 
 #[track_caller]
@@ -28,16 +28,16 @@ fn check_verb(verb: &str, path: &str, allowed: &'static str) {
 fn every_route_is_found_with_and_without_a_tenant() {
     let task = || Some("t-1".to_owned());
     let config = || Some("c-1".to_owned());
-    for (prefix, dialect, tenant) in [
-        ("", Dialect::V1_0, None),
-        ("/acme", Dialect::V1_0, Some("acme")),
-        ("/a%20b", Dialect::V1_0, Some("a b")),
-        ("/v1", Dialect::V0_3Rest, None),
-        ("/rest/v1", Dialect::V0_3Rest, None),
+    for (prefix, json_form, tenant) in [
+        ("", JsonForm::V1_0, None),
+        ("/acme", JsonForm::V1_0, Some("acme")),
+        ("/a%20b", JsonForm::V1_0, Some("a b")),
+        ("/v1", JsonForm::V0_3Rest, None),
+        ("/rest/v1", JsonForm::V0_3Rest, None),
     ] {
         let check = |verb: &str, path: &str, kind, task: Option<String>, config: Option<String>| {
             let tenant = tenant.map(str::to_owned);
-            check(verb, &format!("{prefix}{path}"), Route { tenant, task, config, ..found(dialect, kind) });
+            check(verb, &format!("{prefix}{path}"), Route { tenant, task, config, ..found(json_form, kind) });
         };
         check("POST", "/message:send", OperationKind::Send, None, None);
         check("POST", "/message:stream", OperationKind::Stream, None, None);
@@ -52,23 +52,23 @@ fn every_route_is_found_with_and_without_a_tenant() {
         check("GET", &format!("{configs}/c-1"), OperationKind::PushGet, task(), config());
         check("DELETE", &format!("{configs}/c-1"), OperationKind::PushDelete, task(), config());
     }
-    check("GET", "/tasks", found(Dialect::V1_0, OperationKind::List));
-    check("GET", "/extendedAgentCard", found(Dialect::V1_0, OperationKind::ExtendedCard));
-    check("GET", "/v1/card", found(Dialect::V0_3Rest, OperationKind::ExtendedCard));
-    let listed = found(Dialect::V1_0, OperationKind::List);
+    check("GET", "/tasks", found(JsonForm::V1_0, OperationKind::List));
+    check("GET", "/extendedAgentCard", found(JsonForm::V1_0, OperationKind::ExtendedCard));
+    check("GET", "/v1/card", found(JsonForm::V0_3Rest, OperationKind::ExtendedCard));
+    let listed = found(JsonForm::V1_0, OperationKind::List);
     check("GET", "/acme/tasks", Route { tenant: Some("acme".into()), ..listed });
 }
 
 #[test]
 fn ids_are_decoded_and_split_at_the_last_plain_colon() {
-    let named = |id: &str, kind| Route { task: Some(id.into()), ..found(Dialect::V1_0, kind) };
+    let named = |id: &str, kind| Route { task: Some(id.into()), ..found(JsonForm::V1_0, kind) };
     check("POST", "/tasks/a:b:cancel", named("a:b", OperationKind::Cancel));
     check("GET", "/tasks/a%3Acancel", named("a:cancel", OperationKind::Get));
     check("POST", "/tasks/a%3Acancel:cancel", named("a:cancel", OperationKind::Cancel));
     check("GET", "/tasks/a%2Fb", named("a/b", OperationKind::Get));
     check("GET", "/tasks/a:b", named("a:b", OperationKind::Get));
     check("GET", "/tasks/tasks", named("tasks", OperationKind::Get));
-    check("POST", "/message%3Asend", found(Dialect::V1_0, OperationKind::Send));
+    check("POST", "/message%3Asend", found(JsonForm::V1_0, OperationKind::Send));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A key that stands twice in one object means two things: whoever looked at the request before may have seen the other.
+//! A duplicate key in an object is ambiguous: a proxy in front may have read the other value.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What is no request at all: bad JSON, a broken envelope, a method or path that nobody knows.
+//! Malformed requests: bad JSON, a broken envelope, an unknown method or path.
 
 use attache_testkit::TestClient;
 use serde_json::{Value, json};

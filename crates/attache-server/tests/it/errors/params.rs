@@ -32,7 +32,11 @@ const SPOILINGS: &[Spoiling] = &[
     ("a message that is null", |_, it| it["message"] = Value::Null, |_| "message".into()),
     ("a message that is text", |_, it| it["message"] = "hello".into(), |_| "message".into()),
     ("no role", |_, it| remove(it, "role"), |_| "message.role".into()),
-    ("a role nobody has", |_, it| it["message"]["role"] = "ROLE_ROBOT".into(), |_| "message.role".into()),
+    (
+        "a role that does not exist",
+        |_, it| it["message"]["role"] = "ROLE_ROBOT".into(),
+        |_| "message.role".into(),
+    ),
     (
         "an unspecified role",
         |_, it| it["message"]["role"] = "ROLE_UNSPECIFIED".into(),

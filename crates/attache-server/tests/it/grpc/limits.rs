@@ -93,7 +93,7 @@ async fn streams_over_the_limit_of_a_caller_are_refused_and_the_others_go_on() {
         assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
         assert!(status.message().contains("2 streams"), "{status:?}");
         assert_eq!(grpc.state_of(&task).await, "TASK_STATE_INPUT_REQUIRED");
-        // Whoever answers the task is heard all the same.
+        // Another client can still answer.
         grpc.call("SendMessage", speaks.text_to(&task, "m2", "left")).await.unwrap();
         drop(open);
     }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use self::confirmation::ConfirmationRequest;
 pub use self::option::ConfirmationOption;
+pub(crate) use self::option::plain_name;
 use self::result::CallResult;
 use crate::devtool::call_text;
 

@@ -41,7 +41,21 @@ pub(super) fn encode(record: &CallRecord) -> Value {
         }),
         Some(Preview::Info { prompt, urls }) => info(record, prompt, urls),
         Some(Preview::Questions { questions }) => {
-            json!({ "type": "ask_user", "title": "Ask User", "questions": terminal_safe_value(questions) })
+            let agent = record.proposal.as_ref().and_then(|proposal| proposal.agent());
+            let title = match agent.filter(|_| record.asks.is_some()) {
+                Some((agent, _)) => format!("The agent {} asks", visible_line(agent)),
+                None => "Ask User".to_owned(),
+            };
+            json!({ "type": "ask_user", "title": title, "questions": terminal_safe_value(questions) })
+        }
+        Some(Preview::Agent { agent, url, prompt, files }) => {
+            let files: String = files.iter().map(|file| format!("\nwith {file}")).collect();
+            json!({
+                "type": "info",
+                "title": format!("Call Remote Agent: {}", visible_line(agent)),
+                "prompt": visible(&format!("{prompt}{files}")),
+                "urls": [visible_line(url)],
+            })
         }
         Some(Preview::Plain { summary }) => info(record, summary, &[]),
         None => info(record, &record.why, &[]),

@@ -6,10 +6,10 @@
 use attache_domain::{Artifact, CallRecord, Part};
 
 use super::DevtoolFrame;
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::{event, write_item};
 
-pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, call: &CallRecord, out: &mut Vec<u8>) {
+pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, call: &CallRecord, out: &mut Vec<u8>) {
     let artifact = Artifact {
         id: format!("tool-{}-output", call.shown_id().0).into(),
         name: None,
@@ -18,11 +18,11 @@ pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, call: &CallRe
         metadata: None,
         extensions: Vec::new(),
     };
-    write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
-        let (task, context) = (occasion.task, occasion.context);
-        event::write_artifact_update(dialect, task, context, &artifact, false, false, out);
+    write_item(json_form, b"{\"artifactUpdate\":", out, |out| {
+        let (task, context) = (frame.task, frame.context);
+        event::write_artifact_update(json_form, task, context, &artifact, false, false, out);
         // Clients of this dialect expect both members, even with default values.
-        if dialect == Dialect::V0_3Rpc {
+        if json_form == JsonForm::V0_3Rpc {
             out.pop();
             out.extend_from_slice(b",\"append\":false,\"lastChunk\":false}");
         }

@@ -107,6 +107,7 @@ const TOOLS: &[ToolInfo] = &[
     tool_info("google_web_search", "GoogleSearch", "search", "Searches the web."),
     tool_info("grep_search", "SearchText", "search", "Searches the text of files."),
     // The same tool, under the name that models trained on Gemini CLI use.
+    tool_info("invoke_agent", "Agent", "communicate", "Gives a task to another agent."),
     tool_info("search_file_content", "SearchText", "search", "Searches the text of files."),
     tool_info("list_background_processes", "List Background Processes", "read", "Lists commands that go on."),
     tool_info("list_directory", "ReadFolder", "search", "Lists a folder."),

@@ -12,7 +12,7 @@ use crate::devtool::setting_names::{IN_WORKSPACE_PATH, IN_WORKSPACE_ROOT};
 pub(super) fn read(
     decoder: &mut Decoder,
     metadata: Option<&Metadata>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
     let metadata = metadata?;
     let keys = metadata.keys().map(String::as_str);
@@ -20,7 +20,7 @@ pub(super) fn read(
     let mut requested: Option<RequestedSettings> = None;
     for key in [Some(GEMINI), extension, Some(OWN)].into_iter().flatten() {
         let Some(value) = metadata.get(key).filter(|value| !value.is_null()) else { continue };
-        let here = place.member(key);
+        let here = path.member(key);
         let Some(members) = decoder.members(value.clone(), here) else { continue };
         if let Some(read) = read_members(decoder, members, key) {
             requested = Some(match requested {
@@ -36,9 +36,9 @@ pub(super) fn read(
 pub(super) fn read_gemini(
     decoder: &mut Decoder,
     settings: Value,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
-    let mut members = decoder.members(settings, place)?;
+    let mut members = decoder.members(settings, path)?;
     let root = members.nonempty_text(decoder, "workspaceRoot");
     let mut requested = read_members(decoder, members, GEMINI)?;
     requested.said_in = IN_WORKSPACE_PATH.to_owned();
@@ -70,7 +70,7 @@ fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> O
     if key == OWN
         && let Some(unknown) = members.first_name()
     {
-        let here = members.place();
+        let here = members.path();
         let known = "model, workspace, approvalMode, mcpServers, allowedTools and autoExecute";
         return decoder.refuse(here, format!("cannot hold {unknown:?}; it may hold {known}"));
     }

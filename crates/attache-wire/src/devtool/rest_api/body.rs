@@ -93,6 +93,18 @@ pub fn is_gemini_create(body: &Value) -> bool {
     !settings["kind"].is_null() || !settings["workspacePath"].is_null()
 }
 
+/// The key in the settings of such a client.
+pub fn gemini_key(body: &Value) -> Result<Option<ApiKey>, Fault> {
+    let settings = match body["agentSettings"].get("apiKey") {
+        Some(key) => read_body(json!({ "agentSettings": { "apiKey": key } }))
+            .map(|read: CreateTask| read.agent_settings)?,
+        None => None,
+    };
+    let settings = settings.unwrap_or_default();
+    settings.check()?;
+    Ok(settings.into_parts().1)
+}
+
 impl CreateTask {
     /// An empty body and `null` mean an empty object.
     pub fn read(body: Value) -> Result<Self, Fault> {
@@ -268,6 +280,18 @@ mod tests {
     #[track_caller]
     fn check<T: std::fmt::Debug>(read: Result<T, Fault>, expected: &str) {
         assert_eq!(read.unwrap_err().to_string(), format!("invalid parameters: {expected}"));
+    }
+
+    #[test]
+    fn the_key_of_a_client_of_gemini_is_read() {
+        let key =
+            |key: Value| gemini_key(&json!({"agentSettings": {"kind": "agent-settings", "apiKey": key}}));
+        assert_eq!(key(json!("sk-1")).unwrap().unwrap().expose(), "sk-1");
+        assert!(key(json!("")).unwrap().is_none());
+        assert!(gemini_key(&json!({"agentSettings": {"workspacePath": "/"}})).unwrap().is_none());
+        let refused = key(json!("two words")).unwrap_err().to_string();
+        assert!(refused.contains("agentSettings.apiKey") && !refused.contains("two words"), "{refused}");
+        assert!(key(json!(7)).unwrap_err().to_string().contains("agentSettings.apiKey"));
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallOutcome, CallPhase, CallRecord, Preview, terminal_safe, visible, visible_line};
+use attache_domain::{
+    Answerer, CallOutcome, CallPhase, CallRecord, Preview, TaskView, TurnPhase, terminal_safe, visible,
+    visible_line,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -81,7 +84,7 @@ pub struct ConfirmationOption<'a> {
 pub struct GivenAnswer<'a> {
     option_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<&'a str>,
+    by: Option<String>,
 }
 
 /// What a call would do.
@@ -167,12 +170,23 @@ impl<'a> ToolCallUpdate<'a> {
             error,
             options: is_asked.then(|| ConfirmationOption::all_of(record)),
             details: is_asked.then(|| ConfirmationDetails::of(record)),
-            answer: answer.map(|answer| GivenAnswer { option_id: &answer.choice, by: answer.by.as_deref() }),
+            answer: answer.map(|answer| GivenAnswer {
+                option_id: &answer.choice,
+                by: answer.by.as_ref().map(Answerer::to_string),
+            }),
         }
     }
 }
 
 impl<'a> PendingConfirmation<'a> {
+    /// The open questions of a task. A call asks a moment before the task waits for the answer.
+    pub(super) fn of_view(view: &'a TaskView) -> Vec<Self> {
+        if view.progress.turn.phase != TurnPhase::Running {
+            return Vec::new();
+        }
+        view.call_records.asked().map(|call| Self::of(call)).collect()
+    }
+
     pub(super) fn of(record: &'a CallRecord) -> Self {
         Self {
             tool_call_id: &record.shown_id().0,
@@ -196,7 +210,7 @@ impl<'a> ConfirmationOption<'a> {
                 }
                 _ => description,
             };
-            Self { id, name, description }
+            Self { id, name: developer::plain_name(name), description }
         });
         options.collect()
     }
@@ -231,6 +245,7 @@ impl<'a> ConfirmationDetails<'a> {
             Some(Preview::Info { prompt, urls }) => {
                 visible(&format!("{prompt}\n{}", urls.join("\n"))).into_owned().into()
             }
+            Some(Preview::Agent { .. }) => call_text::agent_text(record).into(),
             Some(Preview::Plain { summary }) => visible(summary),
             None => Cow::default(),
         };

@@ -41,8 +41,8 @@ pub enum RestEvent<'a> {
     },
 }
 
-pub(in crate::devtool) fn shows(happening: &DevtoolEvent<'_>) -> bool {
-    match happening {
+pub(in crate::devtool) fn shows(event: &DevtoolEvent<'_>) -> bool {
+    match event {
         // The state is still `running`; the calls hold the question.
         DevtoolEvent::State { why, .. } => {
             !matches!(why, StateReason::Noticed | StateReason::ApprovalAsked | StateReason::Resumed)
@@ -54,15 +54,10 @@ pub(in crate::devtool) fn shows(happening: &DevtoolEvent<'_>) -> bool {
 }
 
 /// Writes what follows `event: ` in a stream of server-sent events. A thought may be two events.
-pub(in crate::devtool) fn write(occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
-    match occasion.happening {
+pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
+    match frame.event {
         DevtoolEvent::State { state, message, why, .. } => {
-            write_state_change(
-                TaskState::of(state, why == StateReason::TurnEnded),
-                message,
-                occasion.at,
-                out,
-            );
+            write_state_change(TaskState::of(state, why == StateReason::TurnEnded), message, frame.at, out);
         }
         DevtoolEvent::Text(text) => write_event(&RestEvent::text(text), out),
         DevtoolEvent::TextWithdrawn => {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::call::PendingConfirmation;
 use super::responses::{TaskState, format_time};
-use crate::Dialect;
+use crate::JsonForm;
 use crate::encode::text::{write_array, write_integer, write_text};
 use crate::encode::{self, IncludeArtifacts, TaskPage, TaskShape};
 
@@ -89,7 +89,7 @@ pub struct TaskList<'a> {
 pub fn add_members(view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     let has_artifacts = match shape.artifacts {
         IncludeArtifacts::WhenAny => {
-            view.shown_artifacts(shape.profile != crate::devtool::Profile::Plain).next().is_some()
+            view.shown_artifacts(shape.dialect != crate::devtool::Dialect::Plain).next().is_some()
         }
         IncludeArtifacts::Never => false,
         IncludeArtifacts::Always => true,
@@ -109,7 +109,7 @@ pub fn add_members(view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
 
 /// A whole task.
 pub fn write_task(view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-    encode::write_task(Dialect::V1_0, view, shape, out);
+    encode::write_task(JsonForm::V1_0, view, shape, out);
     add_members(view, shape, out);
 }
 
@@ -117,7 +117,7 @@ pub fn write_task(view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
 pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"tasks\":");
     write_array(&page.tasks, out, |view, out| {
-        encode::write_task(Dialect::V1_0, view, shape, out);
+        encode::write_task(JsonForm::V1_0, view, shape, out);
         out.pop();
         write_members(view, false, out);
     });
@@ -132,11 +132,10 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
 
 /// Continues an object whose last brace is missing. `whole`: with the calls that wait for an answer.
 fn write_members(view: &TaskView, whole: bool, out: &mut Vec<u8>) {
-    let asked = view.call_records.asked().filter(|_| view.progress.waits_for_person());
     let members = RestMembers {
         state: TaskState::of_view(view),
         timestamp: format_time(view.status.at),
-        pending_confirmations: whole.then(|| asked.map(|call| PendingConfirmation::of(call)).collect()),
+        pending_confirmations: whole.then(|| PendingConfirmation::of_view(view)),
     };
     let start = out.len();
     serde_json::to_writer(&mut *out, &members).expect("memory takes every write");

@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::responses::{CommandResult, ErrorBody, Health};
+use super::responses::{CommandResult, ErrorBody, Health, TaskState};
 use super::route::{ROUTES, Route, RouteSpec};
 
 /// The document; `url` is the address of the server.
@@ -107,7 +107,7 @@ fn error_schema(route: Route, status: u16, responses: &mut SchemaGenerator) -> V
             json!({ "anyOf": [error, theirs] })
         }
         (Route::ExecuteCommand, 400 | 404) => {
-            json!({ "anyOf": [responses.subschema_for::<CommandResult>(), error] })
+            json!({ "anyOf": [responses.subschema_for::<CommandResult<'_>>(), error] })
         }
         _ => error,
     }
@@ -152,10 +152,14 @@ fn parameters(spec: &RouteSpec) -> Vec<Value> {
                 "REJECTED",
                 "AUTH_REQUIRED",
             ];
-            let states = states.map(|state| format!("TASK_STATE_{state}"));
+            let a2a = states.map(|state| format!("TASK_STATE_{state}"));
+            let states: Vec<_> =
+                TaskState::ALL.iter().map(|state| state.name().to_owned()).chain(a2a).collect();
+            let states = json!({ "type": "string", "enum": states });
             parameters.extend([
                 query("contextId", id.clone(), "Tasks of this conversation"),
-                query("status", json!({ "type": "string", "enum": states }), "Tasks in this state of A2A"),
+                query("status", states.clone(), "Tasks in this state, of this API or of A2A"),
+                query("state", states, "The same as status; both count if both are given"),
                 query(
                     "statusTimestampAfter",
                     json!({ "type": "string", "format": "date-time" }),

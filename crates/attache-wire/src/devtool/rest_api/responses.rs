@@ -1,9 +1,11 @@
 //! The responses of the REST API besides tasks.
 
-use attache_domain::{CommandCall, PartContent, TaskView, Timestamp, TurnPhase};
+use attache_domain::{CommandCall, PromptState, TaskView, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use super::call::PendingConfirmation;
 
 /// The state of a task in the REST API. The `status` of a task has the state of A2A besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,20 +20,47 @@ pub enum TaskState {
 }
 
 impl TaskState {
-    /// `is_over`: the turn has ended. A task that stays open for the next prompt is then completed, too.
+    pub(super) const ALL: [Self; 3] = [Self::Running, Self::Completed, Self::Error];
+
+    /// `is_over`: the turn has ended.
     pub(super) fn of(state: attache_domain::TaskState, is_over: bool) -> Self {
-        use attache_domain::TaskState as A2a;
-        match state {
-            A2a::Completed => Self::Completed,
-            A2a::InputRequired if is_over => Self::Completed,
-            A2a::AuthRequired if is_over => Self::Error,
-            A2a::Submitted | A2a::Working | A2a::InputRequired | A2a::AuthRequired => Self::Running,
-            A2a::Failed | A2a::Rejected | A2a::Canceled => Self::Error,
-        }
+        PromptState::of(state, is_over).into()
     }
 
     pub fn of_view(view: &TaskView) -> Self {
-        Self::of(view.status.state, view.progress.turn.phase == TurnPhase::Over)
+        PromptState::of_view(view).into()
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Error => "error",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+impl From<PromptState> for TaskState {
+    fn from(state: PromptState) -> Self {
+        match state {
+            PromptState::Running => Self::Running,
+            PromptState::Completed => Self::Completed,
+            PromptState::Failed => Self::Error,
+        }
+    }
+}
+
+impl From<TaskState> for PromptState {
+    fn from(state: TaskState) -> Self {
+        match state {
+            TaskState::Running => Self::Running,
+            TaskState::Completed => Self::Completed,
+            TaskState::Error => Self::Failed,
+        }
     }
 }
 
@@ -76,13 +105,19 @@ pub struct Delivered<'a> {
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct CommandResult {
+pub struct CommandResult<'a> {
     success: bool,
     /// The result for people, or why there is none.
     output: String,
     /// The task of the command; absent when the command was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
+    /// `running` while the command asks for a confirmation, or works in its task; absent when it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<TaskState>,
+    /// The calls that wait for an answer, at `/tasks/{taskId}/confirmations`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pending_confirmations: Vec<PendingConfirmation<'a>>,
     /// The data of the command, where it has any: `extensions` for `list-extensions`.
     #[serde(flatten)]
     data: Map<String, Value>,
@@ -94,30 +129,50 @@ pub(super) fn format_time(at: Timestamp) -> String {
 }
 
 /// The result of the command whose task is `view`.
-pub fn command_result(command: &CommandCall, view: &TaskView) -> CommandResult {
-    let success = TaskState::of_view(view) == TaskState::Completed;
+pub fn command_result<'a>(command: &CommandCall, view: &'a TaskView) -> CommandResult<'a> {
+    let state = TaskState::of_view(view);
+    let success = state == TaskState::Completed;
     let text = view.answer_text();
     let output = match text.is_empty() || !success {
         true => view.status.message.as_ref().map(|message| message.text()).unwrap_or_default(),
         false => text,
     };
-    let result = view.artifacts.iter().find(|artifact| artifact.is_result());
-    let data = match result.and_then(|artifact| artifact.parts.first()).map(|part| &part.content) {
-        Some(PartContent::Data(Value::Object(data))) => data.clone(),
+    let data = match view.command_result() {
+        Some(Value::Object(data)) => data.clone(),
         _ => Map::new(),
     };
-    CommandResult { success, output, task_id: Some(view.task.to_string()), data: named(command, data) }
+    CommandResult {
+        success,
+        output,
+        task_id: Some(view.task.to_string()),
+        state: Some(state),
+        pending_confirmations: PendingConfirmation::of_view(view),
+        data: named(command, data),
+    }
 }
 
 /// The response to a command that the model works on: its task goes on.
-pub fn command_started(view: &TaskView) -> CommandResult {
-    let output = "The command works in its task.".to_owned();
-    CommandResult { success: true, output, task_id: Some(view.task.to_string()), data: Map::new() }
+pub fn command_started(view: &TaskView) -> CommandResult<'_> {
+    CommandResult {
+        success: true,
+        output: "The command works in its task.".to_owned(),
+        task_id: Some(view.task.to_string()),
+        state: Some(TaskState::of_view(view)),
+        pending_confirmations: PendingConfirmation::of_view(view),
+        data: Map::new(),
+    }
 }
 
 /// The response to a command that there is not, or that takes other arguments.
-pub fn command_refused(why: String) -> CommandResult {
-    CommandResult { success: false, output: why, task_id: None, data: Map::new() }
+pub fn command_refused(why: String) -> CommandResult<'static> {
+    CommandResult {
+        success: false,
+        output: why,
+        task_id: None,
+        state: None,
+        pending_confirmations: Vec::new(),
+        data: Map::new(),
+    }
 }
 
 /// Only data that cannot be confused with the members of the response.

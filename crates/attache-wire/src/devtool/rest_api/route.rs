@@ -174,7 +174,7 @@ pub static ROUTES: [RouteSpec; 10] = [
         status: 200,
         response: "The result of the command, whether it succeeded or not",
         media_type: JSON,
-        schema: schema::<CommandResult>,
+        schema: schema::<CommandResult<'_>>,
         errors: OF_A_TASK,
     },
     RouteSpec {
@@ -209,7 +209,7 @@ pub static ROUTES: [RouteSpec; 10] = [
 
 /// A path of the API.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum RouteMatch {
     /// With the decoded parameter of the path.
     Route { route: Route, is_shared: bool, parameter: Option<String> },
     /// The path takes another method.
@@ -219,12 +219,12 @@ pub enum Found {
 /// Finds the route for a method and a path that is still percent-encoded and has no query. HEAD counts as GET.
 ///
 /// ```
-/// use attache_wire::devtool::rest_api::{Found, Route, find};
+/// use attache_wire::devtool::rest_api::{RouteMatch, Route, find};
 ///
-/// let Some(Found::Route { route, parameter, .. }) = find("POST", "/tasks/t-1/execute") else { panic!() };
+/// let Some(RouteMatch::Route { route, parameter, .. }) = find("POST", "/tasks/t-1/execute") else { panic!() };
 /// assert_eq!((route, parameter.as_deref()), (Route::ExecuteTask, Some("t-1")));
 /// ```
-pub fn find(method: &str, path: &str) -> Option<Found> {
+pub fn find(method: &str, path: &str) -> Option<RouteMatch> {
     let method = if method == "HEAD" { "GET" } else { method };
     let mut other = None;
     for spec in &ROUTES {
@@ -234,11 +234,11 @@ pub fn find(method: &str, path: &str) -> Option<Found> {
                 Some(segment) => Some(percent::decode_segment(segment)?.into_owned()),
                 None => None,
             };
-            return Some(Found::Route { route: spec.route, is_shared: spec.is_shared, parameter });
+            return Some(RouteMatch::Route { route: spec.route, is_shared: spec.is_shared, parameter });
         }
         // The binding of A2A refuses other methods on shared paths.
         if !spec.is_shared {
-            other = Some(Found::OtherMethod { allowed: spec.method });
+            other = Some(RouteMatch::OtherMethod { allowed: spec.method });
         }
     }
     other
@@ -264,7 +264,7 @@ mod tests {
     #[track_caller]
     fn check(method: &str, path: &str, expected: Option<(Route, Option<&str>)>) {
         let found = match find(method, path) {
-            Some(Found::Route { route, parameter, .. }) => Some((route, parameter)),
+            Some(RouteMatch::Route { route, parameter, .. }) => Some((route, parameter)),
             _ => None,
         };
         let expected = expected.map(|(route, parameter)| (route, parameter.map(str::to_owned)));
@@ -294,8 +294,8 @@ mod tests {
 
     #[test]
     fn another_method_is_refused_where_the_path_is_not_shared_with_a2a() {
-        assert_eq!(find("GET", "/tasks/t/execute"), Some(Found::OtherMethod { allowed: "POST" }));
-        assert_eq!(find("PUT", "/openapi.json"), Some(Found::OtherMethod { allowed: "GET" }));
+        assert_eq!(find("GET", "/tasks/t/execute"), Some(RouteMatch::OtherMethod { allowed: "POST" }));
+        assert_eq!(find("PUT", "/openapi.json"), Some(RouteMatch::OtherMethod { allowed: "GET" }));
         assert_eq!(find("PUT", "/tasks"), None);
     }
 }

@@ -97,7 +97,7 @@ fn read_send(decoder: &mut Decoder, request: proto::SendMessageRequest) -> Optio
 fn read_configuration(
     decoder: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> SendConfiguration {
     let proto::SendMessageConfiguration {
         accepted_output_modes,
@@ -105,25 +105,25 @@ fn read_configuration(
         history_length,
         blocking,
     } = configuration;
-    let push = push_notification.and_then(|it| read_config(decoder, it, place.member("push_notification")));
+    let push = push_notification.and_then(|it| read_config(decoder, it, path.member("push_notification")));
     let request = |config| Box::new(NewPushConfig { config, shape: PushShape::WholeTask });
     SendConfiguration {
         accepted_output_modes,
-        history_length: read_history_length(decoder, history_length, place),
+        history_length: read_history_length(decoder, history_length, path),
         return_immediately: !blocking,
         push: push.map(request),
     }
 }
 
 /// Zero and absent look the same, and both mean no limit.
-fn read_history_length(decoder: &mut Decoder, length: i32, place: FieldPath<'_>) -> Option<usize> {
-    bounded_integer(decoder, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
+fn read_history_length(decoder: &mut Decoder, length: i32, path: FieldPath<'_>) -> Option<usize> {
+    bounded_integer(decoder, length, 0, i32::MAX, path.member("history_length")).filter(|length| *length > 0)
 }
 
 fn read_message(
     decoder: &mut Decoder,
     message: proto::Message,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<(Message, MessageAnswers)> {
     let members = MessageMembers {
         id: message.message_id,
@@ -134,26 +134,26 @@ fn read_message(
         extensions: message.extensions,
         metadata: message.metadata,
     };
-    super::read_message(decoder, members, ("content", message.content), read_part, place)
+    super::read_message(decoder, members, ("content", message.content), read_part, path)
 }
 
-fn read_part(decoder: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
+fn read_part(decoder: &mut Decoder, part: proto::Part, path: FieldPath<'_>) -> Option<Part> {
     use proto::part::Part as Content;
-    let metadata = read_object(decoder, part.metadata, place.member("metadata"));
+    let metadata = read_object(decoder, part.metadata, path.member("metadata"));
     match part.part {
         Some(Content::Text(text)) => Some(Part { metadata, ..Part::text(text) }),
-        Some(Content::File(file)) => read_file(decoder, file, metadata, place.member("file")),
+        Some(Content::File(file)) => read_file(decoder, file, metadata, path.member("file")),
         Some(Content::Data(proto::DataPart { data: Some(data) })) => {
-            let above = place.member("data");
+            let above = path.member("data");
             let data = read_struct(decoder, data, above.member("data"));
             let (data, metadata) = unwrap_data(data, metadata);
             Some(Part { metadata, ..Part::new(PartContent::Data(data)) })
         }
         Some(Content::Data(proto::DataPart { data: None })) => {
-            let above = place.member("data");
+            let above = path.member("data");
             decoder.refuse(above.member("data"), "is required")
         }
-        None => decoder.refuse(place, "must have exactly one of text, file and data, but has none"),
+        None => decoder.refuse(path, "must have exactly one of text, file and data, but has none"),
     }
 }
 
@@ -161,18 +161,18 @@ fn read_file(
     decoder: &mut Decoder,
     file: proto::FilePart,
     metadata: Option<Metadata>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<Part> {
     use proto::file_part::File;
     let content = match file.file {
         Some(File::FileWithBytes(bytes)) => PartContent::Raw(to_base64(&bytes)),
         Some(File::FileWithUri(uri)) if uri.is_empty() => {
-            return decoder.refuse(place.member("file_with_uri"), "must not be empty");
+            return decoder.refuse(path.member("file_with_uri"), "must not be empty");
         }
         Some(File::FileWithUri(uri)) => PartContent::Url(uri),
         None => {
             let wanted = "must have exactly one of file_with_uri and file_with_bytes, but has none";
-            return decoder.refuse(place, wanted);
+            return decoder.refuse(path, wanted);
         }
     };
     Some(Part { content, media_type: nonempty(file.mime_type), filename: nonempty(file.name), metadata })
@@ -186,9 +186,9 @@ fn read_create(
     let task = read_parent(decoder, &request.parent);
     let above = root.member("config");
     let Some(resource) = request.config else { return decoder.refuse(above, "is required") };
-    let place = above.member("push_notification_config");
-    let Some(config) = resource.push_notification_config else { return decoder.refuse(place, "is required") };
-    let mut config = read_config(decoder, config, place)?;
+    let path = above.member("push_notification_config");
+    let Some(config) = resource.push_notification_config else { return decoder.refuse(path, "is required") };
+    let mut config = read_config(decoder, config, path)?;
     let named = resource.name.split_once(COLLECTION).map(|(_, id)| id.to_owned());
     let given = optional_id(decoder, request.config_id, root.member("config_id"));
     let named = optional_id(decoder, named.unwrap_or_default(), above.member("name"));
@@ -204,13 +204,13 @@ fn read_create(
 fn read_config(
     decoder: &mut Decoder,
     config: proto::PushNotificationConfig,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<PushConfig> {
-    let url = required(decoder, config.url, place.member("url"))?;
+    let url = required(decoder, config.url, path.member("url"))?;
     let authentication = config.authentication.map(|proto::AuthenticationInfo { schemes, credentials }| {
         PushAuthentication { schemes, credentials: nonempty(credentials) }
     });
-    let id = optional_id(decoder, config.id, place.member("id")).unwrap_or_default();
+    let id = optional_id(decoder, config.id, path.member("id")).unwrap_or_default();
     Some(PushConfig { id: id.into(), url, token: nonempty(config.token), authentication })
 }
 
@@ -218,12 +218,12 @@ const TASKS: &str = "tasks/";
 /// Separates a task's id from a configuration's.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
-fn read_task(decoder: &mut Decoder, name: &str, place: FieldPath<'_>) -> Option<TaskId> {
+fn read_task(decoder: &mut Decoder, name: &str, path: FieldPath<'_>) -> Option<TaskId> {
     let id = name.strip_prefix(TASKS).filter(|id| !id.is_empty() && !id.contains('/'));
     match id {
-        Some(id) => decoder.id(id.to_owned(), place).map(TaskId::from),
-        None if name.is_empty() => decoder.refuse(place, "is required: tasks/{id}"),
-        None => decoder.refuse(place, format!("must be tasks/{{id}}, not {:?}", excerpt(name))),
+        Some(id) => decoder.id(id.to_owned(), path).map(TaskId::from),
+        None if name.is_empty() => decoder.refuse(path, "is required: tasks/{id}"),
+        None => decoder.refuse(path, format!("must be tasks/{{id}}, not {:?}", excerpt(name))),
     }
 }
 
@@ -239,15 +239,15 @@ fn read_parent(decoder: &mut Decoder, parent: &str) -> Option<TaskId> {
 fn read_config_name(
     decoder: &mut Decoder,
     name: &str,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<(TaskId, Option<String>)> {
     let (task, config) = match name.split_once(COLLECTION) {
         Some((task, config)) => (task, nonempty(config.to_owned())),
         None => (name, None),
     };
     let config = match config {
-        Some(config) => Some(decoder.id(config, place)?),
+        Some(config) => Some(decoder.id(config, path)?),
         None => None,
     };
-    Some((read_task(decoder, task, place)?, config))
+    Some((read_task(decoder, task, path)?, config))
 }

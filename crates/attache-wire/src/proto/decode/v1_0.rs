@@ -89,7 +89,7 @@ fn read_send(decoder: &mut Decoder, request: proto::SendMessageRequest) -> Optio
 fn read_configuration(
     decoder: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> SendConfiguration {
     let proto::SendMessageConfiguration {
         accepted_output_modes,
@@ -98,23 +98,23 @@ fn read_configuration(
         return_immediately,
     } = configuration;
     let push =
-        push.and_then(|config| read_config(decoder, config, place.member("task_push_notification_config")));
+        push.and_then(|config| read_config(decoder, config, path.member("task_push_notification_config")));
     SendConfiguration {
         accepted_output_modes,
-        history_length: read_history_length(decoder, history_length, place),
+        history_length: read_history_length(decoder, history_length, path),
         return_immediately,
         push: push.map(Box::new),
     }
 }
 
-fn read_history_length(decoder: &mut Decoder, length: Option<i32>, place: FieldPath<'_>) -> Option<usize> {
-    bounded_integer(decoder, length?, 0, i32::MAX, place.member("history_length"))
+fn read_history_length(decoder: &mut Decoder, length: Option<i32>, path: FieldPath<'_>) -> Option<usize> {
+    bounded_integer(decoder, length?, 0, i32::MAX, path.member("history_length"))
 }
 
 fn read_message(
     decoder: &mut Decoder,
     message: proto::Message,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<(Message, MessageAnswers)> {
     let members = MessageMembers {
         id: message.message_id,
@@ -125,22 +125,20 @@ fn read_message(
         extensions: message.extensions,
         metadata: message.metadata,
     };
-    super::read_message(decoder, members, ("parts", message.parts), read_part, place)
+    super::read_message(decoder, members, ("parts", message.parts), read_part, path)
 }
 
-fn read_part(decoder: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
+fn read_part(decoder: &mut Decoder, part: proto::Part, path: FieldPath<'_>) -> Option<Part> {
     use proto::part::Content;
     let content = match part.content {
         Some(Content::Text(text)) => Some(PartContent::Text(text)),
         Some(Content::Raw(bytes)) => Some(PartContent::Raw(to_base64(&bytes))),
-        Some(Content::Url(url)) if url.is_empty() => decoder.refuse(place.member("url"), "must not be empty"),
+        Some(Content::Url(url)) if url.is_empty() => decoder.refuse(path.member("url"), "must not be empty"),
         Some(Content::Url(url)) => Some(PartContent::Url(url)),
-        Some(Content::Data(data)) => {
-            Some(PartContent::Data(value::read(decoder, data, place.member("data"))))
-        }
-        None => decoder.refuse(place, "must have exactly one of text, raw, url and data, but has none"),
+        Some(Content::Data(data)) => Some(PartContent::Data(value::read(decoder, data, path.member("data")))),
+        None => decoder.refuse(path, "must have exactly one of text, raw, url and data, but has none"),
     };
-    let metadata = read_object(decoder, part.metadata, place.member("metadata"));
+    let metadata = read_object(decoder, part.metadata, path.member("metadata"));
     let (media_type, filename) = (nonempty(part.media_type), nonempty(part.filename));
     Some(Part { content: content?, media_type, filename, metadata })
 }
@@ -153,6 +151,7 @@ fn read_list(decoder: &mut Decoder, request: proto::ListTasksRequest) -> ListTas
     ListTasks {
         context: optional_id(decoder, request.context_id, root.member("context_id")).map(ContextId::from),
         state: read_state(decoder, request.status, root.member("status")),
+        prompt: None,
         page_size: size.unwrap_or(DEFAULT_PAGE_SIZE),
         page_token: request.page_token,
         history_length: read_history_length(decoder, request.history_length, root),
@@ -166,14 +165,14 @@ fn read_list(decoder: &mut Decoder, request: proto::ListTasksRequest) -> ListTas
 }
 
 /// Unspecified is any state.
-fn read_state(decoder: &mut Decoder, state: i32, place: FieldPath<'_>) -> Option<TaskState> {
+fn read_state(decoder: &mut Decoder, state: i32, path: FieldPath<'_>) -> Option<TaskState> {
     if state == 0 {
         return None;
     }
     let read = enum_names::state_from_number(i64::from(state));
     if read.is_none() {
         decoder
-            .refuse::<()>(place, format!("must be a state from 1 to {}, not {state}", TaskState::ALL.len()));
+            .refuse::<()>(path, format!("must be a state from 1 to {}, not {state}", TaskState::ALL.len()));
     }
     read
 }
@@ -181,12 +180,12 @@ fn read_state(decoder: &mut Decoder, state: i32, place: FieldPath<'_>) -> Option
 fn read_time(
     decoder: &mut Decoder,
     time: Option<prost_types::Timestamp>,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<Timestamp> {
     let prost_types::Timestamp { seconds, nanos } = time?;
     match Timestamp::new(seconds, nanos) {
         Ok(time) if nanos >= 0 => Some(time),
-        _ => decoder.refuse(place, format!("is no time: {seconds} seconds and {nanos} nanoseconds")),
+        _ => decoder.refuse(path, format!("is no time: {seconds} seconds and {nanos} nanoseconds")),
     }
 }
 
@@ -249,18 +248,18 @@ fn read_pair(decoder: &mut Decoder, task: String, id: String) -> Option<(String,
 fn read_config(
     decoder: &mut Decoder,
     config: proto::TaskPushNotificationConfig,
-    place: FieldPath<'_>,
+    path: FieldPath<'_>,
 ) -> Option<NewPushConfig> {
-    let url = required(decoder, config.url, place.member("url"));
+    let url = required(decoder, config.url, path.member("url"));
     let authentication = match config.authentication {
         Some(proto::AuthenticationInfo { scheme, credentials }) => {
-            let above = place.member("authentication");
+            let above = path.member("authentication");
             let scheme = required(decoder, scheme, above.member("scheme"))?;
             Some(PushAuthentication { schemes: vec![scheme], credentials: nonempty(credentials) })
         }
         None => None,
     };
-    let id = optional_id(decoder, config.id, place.member("id")).unwrap_or_default();
+    let id = optional_id(decoder, config.id, path.member("id")).unwrap_or_default();
     let config = PushConfig { id: id.into(), url: url?, token: nonempty(config.token), authentication };
     Some(NewPushConfig { config, shape: PushShape::EachUpdate })
 }

@@ -8,14 +8,14 @@ use attache_proto::v0_3::{self as proto, file_part::File, part::Part as Content,
 use serde_json::Value;
 
 use super::{role_number, state_number, text, timestamp, usage_metadata};
-use crate::devtool::Profile;
+use crate::devtool::Dialect;
 use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
 use crate::encode::{IncludeArtifacts, TaskShape, status_with_pending_calls};
 use crate::proto::value::{base64_bytes, to_struct};
 
 pub(super) fn task(view: &TaskView, shape: TaskShape) -> proto::Task {
-    let with_calls = status_with_pending_calls(view, shape.profile);
-    let artifacts = view.shown_artifacts(shape.profile != Profile::Plain);
+    let with_calls = status_with_pending_calls(view, shape.dialect);
+    let artifacts = view.shown_artifacts(shape.dialect != Dialect::Plain);
     proto::Task {
         id: view.task.to_string(),
         context_id: view.context.to_string(),

@@ -7,13 +7,13 @@ use attache_domain::{
 use attache_proto::v1_0::{self as proto, part::Content, stream_response::Payload};
 
 use super::{role_number, state_number, text, timestamp, usage_metadata};
-use crate::devtool::Profile;
+use crate::devtool::Dialect;
 use crate::encode::{IncludeArtifacts, TaskPage, TaskShape, status_with_pending_calls};
 use crate::proto::value::{base64_bytes, to_struct, to_value};
 
 pub(super) fn task(view: &TaskView, shape: TaskShape) -> proto::Task {
-    let with_calls = status_with_pending_calls(view, shape.profile);
-    let artifacts = view.shown_artifacts(shape.profile != Profile::Plain);
+    let with_calls = status_with_pending_calls(view, shape.dialect);
+    let artifacts = view.shown_artifacts(shape.dialect != Dialect::Plain);
     proto::Task {
         id: view.task.to_string(),
         context_id: view.context.to_string(),

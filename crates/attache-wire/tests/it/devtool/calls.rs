@@ -1,7 +1,7 @@
 //! A tool call, whole on every update.
 
 use attache_domain::{CallOutcome, Fact, MAX_LIVE_BYTES, Verdict};
-use attache_wire::Dialect;
+use attache_wire::JsonForm;
 use serde_json::{Value, json};
 
 use super::stories::{self, DIFF, ONCE, edit, exec, info, mcp, new_file, plain, questions};
@@ -40,7 +40,7 @@ fn a_confirmed_command_is_told_whole_from_the_question_to_its_end() {
     };
     let question = json!({ "confirmation_request": {
         "options": [
-            { "id": "proceed_once", "name": "Allow once", "description": "Does this, and asks again the next time." },
+            { "id": "proceed_once", "name": "Allow Once", "description": "Does this, and asks again the next time." },
             { "id": "cancel", "name": "Reject", "description": "Does not do this; other calls that were allowed still run." },
         ],
         "execute_details": {
@@ -223,6 +223,6 @@ fn a_confirmed_command_takes_few_bytes() {
     let story = vec![proposed(exec(), &choices), agree, started(), showed("a\n"), done];
     let events = tell([wants("run_shell_command", json!({ "command": "ls" })), story].concat());
     let bytes: usize =
-        events.iter().filter_map(|told| told.written(Dialect::V0_3Rpc)).map(|out| out.len()).sum();
+        events.iter().filter_map(|told| told.written(JsonForm::V0_3Rpc)).map(|out| out.len()).sum();
     assert!((2_000..8_400).contains(&bytes), "{bytes} bytes");
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use attache_domain::{CommandArgument, CommandSpec};
 use attache_testkit::extension::{SCHEMA, check};
-use attache_wire::Dialect;
+use attache_wire::JsonForm;
 use attache_wire::devtool::URI;
 use attache_wire::devtool::commands::{ExecutionStatus, write_execution, write_list};
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
@@ -72,10 +72,10 @@ fn the_schema_and_the_protobuf_definitions_have_the_same_members() {
     for message in POOL.all_messages().filter(|message| message.package_name() == "development_tool.v0") {
         let definition = &schema["$defs"][message.name()]["properties"];
         // A2A's own members keep their names.
-        let spelled =
+        let name_of =
             |name: &str, json: &str| if definition[json].is_object() { json } else { name }.to_owned();
         let fields: BTreeSet<_> =
-            message.fields().map(|field| spelled(field.name(), field.json_name())).collect();
+            message.fields().map(|field| name_of(field.name(), field.json_name())).collect();
         assert_eq!(fields, members(definition), "{}", message.name());
         names.insert(message.name().to_owned());
     }
@@ -113,7 +113,8 @@ fn every_tool_call_can_be_read_as_the_protobuf_message() {
 #[test]
 fn thoughts_and_the_metadata_of_events_can_be_read_as_protobuf_messages() {
     let mut thoughts = 0;
-    for event in stories::all().into_iter().flat_map(tell).filter_map(|told| told.spelled(Dialect::V0_3Rpc)) {
+    for event in stories::all().into_iter().flat_map(tell).filter_map(|told| told.encoded(JsonForm::V0_3Rpc))
+    {
         let about = &event["metadata"][URI];
         if about.is_object() {
             read("DevelopmentToolEvent", about).unwrap_or_else(|error| panic!("{error}\nin {about:#}"));

@@ -2,7 +2,7 @@
 
 use attache_domain::{CallOutcome, Fact};
 use attache_testkit::extension::check;
-use attache_wire::Dialect;
+use attache_wire::JsonForm;
 use serde_json::{Value, json};
 
 use super::stories::{ONCE, exec};
@@ -41,7 +41,7 @@ fn every_example_fits_the_schema() {
 #[test]
 fn the_examples_of_a_call_are_what_is_sent() {
     let asked = tell(shell(vec![proposed(exec(), ONCE)])).pop().unwrap();
-    assert_eq!(asked.spelled(Dialect::V0_3Rpc), Some(example("StatusUpdate")));
+    assert_eq!(asked.encoded(JsonForm::V0_3Rpc), Some(example("StatusUpdate")));
     let done = finished(CallOutcome::Succeeded, "", "exited with code 0");
     let call = last_call(shell(vec![proposed(exec(), &[]), started(), showed("a\nb\n"), done]));
     assert_eq!(call, example("ToolCall"));

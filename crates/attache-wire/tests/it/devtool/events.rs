@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use attache_domain::{CallOutcome, Fact, Preview, TaskState};
 use attache_testkit::extension::check_event;
-use attache_wire::Dialect;
-use attache_wire::devtool::{Profile, URI};
+use attache_wire::JsonForm;
+use attache_wire::devtool::{Dialect, URI};
 use attache_wire::encode::{IncludeArtifacts, TaskShape, write_task_item};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, exec};
-use super::world::{failed, finished, lost, proposed, showed, started, tell, wants};
+use super::world::{agent, asks, failed, finished, lost, proposed, showed, started, tell, wants};
 use crate::fixture::full_view;
 
 #[test]
@@ -19,9 +19,9 @@ fn every_event_fits_the_schema() {
     let mut checked = 0;
     for story in stories::all() {
         for told in tell(story) {
-            for dialect in Dialect::ALL {
-                let Some(event) = told.spelled(dialect) else { continue };
-                check_event(&event).unwrap_or_else(|error| panic!("{error}\nin {dialect:?}: {event:#}"));
+            for json_form in JsonForm::ALL {
+                let Some(event) = told.encoded(json_form) else { continue };
+                check_event(&event).unwrap_or_else(|error| panic!("{error}\nin {json_form:?}: {event:#}"));
                 checked += 1;
             }
         }
@@ -29,7 +29,7 @@ fn every_event_fits_the_schema() {
     assert!(checked > 600, "only {checked} events were seen");
 }
 
-/// Something that a call would do, in words that nobody would use.
+/// A proposal with unusual texts.
 fn odd_shown() -> impl Strategy<Value = Preview> {
     let questions = |text: &str| json!([{ "question": format!("q{text}"), "header": text, "type": "text", "more": text }]);
     prop_oneof![
@@ -52,6 +52,7 @@ fn odd_shown() -> impl Strategy<Value = Preview> {
         }),
         (".*", any::<Vec<String>>()).prop_map(|(prompt, urls)| Preview::Info { prompt, urls }),
         ".*".prop_map(move |text| Preview::Questions { questions: questions(&text) }),
+        ".*".prop_map(|prompt| agent(&prompt)),
         ".*".prop_map(|summary| Preview::Plain { summary }),
     ]
 }
@@ -72,10 +73,12 @@ proptest! {
             started(),
             showed(&live),
             lost(),
+            started(),
+            asks(&summary),
             finished(outcomes[place].clone(), &output, &summary),
         ];
         for told in tell([wants(&name, json!({})), rest.to_vec()].concat()) {
-            if let Some(event) = told.spelled(Dialect::V1_0) {
+            if let Some(event) = told.encoded(JsonForm::V1_0) {
                 prop_assert_eq!(check_event(&event), Ok(()), "{:#}", event);
             }
         }
@@ -86,7 +89,7 @@ proptest! {
 fn the_kinds_are_those_of_the_rfc_and_all_but_the_clients_own_occur() {
     let mut kinds = std::collections::BTreeSet::new();
     for told in stories::all().into_iter().flat_map(tell) {
-        let event = told.spelled(Dialect::V0_3Rpc);
+        let event = told.encoded(JsonForm::V0_3Rpc);
         kinds.extend(event.and_then(|event| event["metadata"][URI]["kind"].as_str().map(str::to_owned)));
     }
     assert_eq!(Vec::from_iter(kinds), ["STATE_CHANGE", "TEXT_CONTENT", "THOUGHT", "TOOL_CALL_UPDATE"]);
@@ -99,10 +102,10 @@ fn a_task_that_waits_shows_the_calls_it_waits_for() {
     view.call_records = told.last().unwrap().call_records.clone();
     view.status.state = TaskState::InputRequired;
     let shape =
-        TaskShape { history_length: None, artifacts: IncludeArtifacts::Never, profile: Profile::Developer };
-    for dialect in Dialect::ALL {
+        TaskShape { history_length: None, artifacts: IncludeArtifacts::Never, dialect: Dialect::Developer };
+    for json_form in JsonForm::ALL {
         let mut out = Vec::new();
-        write_task_item(dialect, &view, shape, &mut out);
+        write_task_item(json_form, &view, shape, &mut out);
         let event: Value = serde_json::from_slice(&out).unwrap();
         check_event(&event).unwrap_or_else(|error| panic!("{error}\nin {event:#}"));
         assert!(event.to_string().contains("confirmation_request"), "{event:#}");
@@ -119,7 +122,7 @@ fn text_that_was_taken_back_is_named() {
         Fact::TextWithdrawn,
         Fact::TextSaid { text: "Hello".into(), last: false },
     ]);
-    let events: Vec<_> = events.iter().filter_map(|told| told.spelled(Dialect::V0_3Rpc)).collect();
+    let events: Vec<_> = events.iter().filter_map(|told| told.encoded(JsonForm::V0_3Rpc)).collect();
     let id = |event: &Value| event["status"]["message"]["messageId"].clone();
     assert_eq!(events[2]["metadata"][URI]["withdrawn_message_id"], id(&events[1]), "{events:#?}");
     assert_ne!(id(&events[3]), id(&events[1]), "{events:#?}");

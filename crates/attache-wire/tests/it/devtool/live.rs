@@ -6,8 +6,8 @@ use attache_domain::{
     CallOutcome, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq, TaskId,
     TurnOutcome, Verdict,
 };
-use attache_wire::Dialect;
-use attache_wire::devtool::{Profile, live_routes, rest_api};
+use attache_wire::JsonForm;
+use attache_wire::devtool::{Dialect, live_routes, rest_api};
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, edit, exec};
@@ -15,7 +15,7 @@ use super::world::{answered, failed, finished, proposed, showed, started, tell, 
 
 fn events(facts: Vec<Fact>) -> Vec<Value> {
     let told = tell(facts);
-    let written = told.iter().filter_map(|told| told.written_for(Profile::Live, Dialect::V0_3Rpc));
+    let written = told.iter().filter_map(|told| told.written_for(Dialect::Live, JsonForm::V0_3Rpc));
     written
         .map(|out| {
             assert!(!out.contains(&b'\n'), "an event is one line");
@@ -60,7 +60,7 @@ fn a_call_is_shown_from_its_question_to_its_end() {
     let done = finished(CallOutcome::Succeeded, "x", "exited with code 0");
     let facts = vec![
         proposed(exec(), ONCE),
-        Fact::PersonAsked { message: said("May I?") },
+        Fact::PersonAsked { message: said("May I?"), auth: false },
         agree,
         Fact::WorkResumed,
         started(),

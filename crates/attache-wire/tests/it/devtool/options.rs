@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use super::stories::{edit, exec, info, mcp, plain, questions};
-use super::world::{last_call, lost, proposed, started, wants};
+use super::stories::{ONCE, edit, exec, info, mcp, plain, questions};
+use super::world::{agent, answered, asks, last_call, lost, proposed, started, tell, wants};
 use attache_domain::{Fact, Preview};
+use attache_wire::JsonForm;
+use attache_wire::devtool::Dialect;
 
 fn options(facts: Vec<Fact>) -> Vec<Value> {
     let call = last_call([wants("some_tool", Value::Object(Default::default())), facts].concat());
@@ -21,25 +23,80 @@ fn check(shown: Preview, id: &str, name: &str, part: &str) {
 
 #[test]
 fn every_answer_has_a_name_and_says_what_it_does() {
-    check(exec(), "proceed_once", "Allow once", "asks again");
-    check(exec(), "proceed_always", "Always allow commands like this", "commands like this one");
-    check(edit(), "proceed_always", "Allow all edits", "edits");
-    check(info(&[]), "proceed_always", "Always allow", "some_tool");
-    check(mcp(), "proceed_always_tool", "Always allow this tool", "list of files");
-    check(mcp(), "proceed_always_server", "Always allow this server", "all tools of files");
-    check(exec(), "proceed_always_and_save", "Allow for good", "later conversations");
-    check(edit(), "modify_with_editor", "Change first", "file_details.new_content");
+    check(exec(), "proceed_once", "Allow Once", "asks again");
+    check(exec(), "proceed_always", "Always Allow Commands Like This", "commands like this one");
+    check(edit(), "proceed_always", "Allow All Edits", "edits");
+    check(info(&[]), "proceed_always", "Always Allow", "some_tool");
+    check(mcp(), "proceed_always_tool", "Always Allow This Tool", "list of files");
+    check(mcp(), "proceed_always_server", "Always Allow This Server", "all tools of files");
+    check(exec(), "proceed_always_and_save", "Allow for Good", "later conversations");
+    check(edit(), "modify_with_editor", "Change First", "file_details.new_content");
     check(plain("x"), "cancel", "Reject", "still run");
     check(questions(), "cancel", "Dismiss", "nothing");
     check(questions(), "answer", "Answer", "answers");
 }
 
 #[test]
+fn the_documents_of_the_live_endpoint_and_of_the_rest_api_say_cancel() {
+    let facts =
+        || [wants("some_tool", Value::Object(Default::default())), vec![proposed(exec(), ONCE)]].concat();
+    let shown = |dialect, json_form| -> String {
+        let told = tell(facts());
+        let written =
+            told.iter().filter_map(|told| told.written_for(dialect, json_form)).next_back().unwrap();
+        String::from_utf8(written).unwrap()
+    };
+    for (dialect, json_form, name) in [
+        (Dialect::Live, JsonForm::V0_3Rpc, "Cancel"),
+        (Dialect::RestApi, JsonForm::V1_0, "Cancel"),
+        (Dialect::Developer, JsonForm::V0_3Rpc, "Reject"),
+    ] {
+        let shown = shown(dialect, json_form);
+        assert!(shown.contains(&format!(r#""name":"{name}""#)), "{dialect:?}: {shown}");
+        assert!(shown.contains(r#""name":"Allow Once""#), "{dialect:?}: {shown}");
+    }
+}
+
+#[test]
 fn about_a_lost_call_other_words_are_true() {
     let options = options(vec![proposed(exec(), &[]), started(), lost()]);
     let names: Vec<_> = options.iter().map(|option| option["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["Do it again", "Go on without it", "Stop"]);
+    assert_eq!(names, ["Do It Again", "Go On Without It", "Stop"]);
     assert!(options.iter().all(|option| option["description"].is_string()), "{options:?}");
+}
+
+#[test]
+fn a_question_of_another_agent_is_answered_skipped_or_dismissed() {
+    let options = options(vec![proposed(agent("Will it rain?"), &[]), started(), asks("Where?")]);
+    let names: Vec<_> = options.iter().map(|option| option["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Answer", "Go On Without It", "Dismiss"]);
+    assert!(options.iter().all(|option| option["description"].is_string()), "{options:?}");
+}
+
+#[test]
+fn a_call_that_asks_keeps_its_id_and_shows_the_question_in_place_of_the_proposal() {
+    let story = |more: Vec<Fact>| {
+        let begin = vec![proposed(agent("Will it rain?"), &[]), started()];
+        last_call([wants("invoke_agent", Value::Object(Default::default())), begin, more].concat())
+    };
+    let call = story(vec![asks("Where?")]);
+    assert_eq!(call["tool_call_id"], story(vec![])["tool_call_id"]);
+    let details = &call["confirmation_request"]["generic_details"];
+    assert_eq!(details["description"], "Where?\nhttps://agents.example/login");
+    assert_eq!(details["questions"][0]["question"], "Where?\nhttps://agents.example/login");
+    let answer = answered("answer", attache_domain::Verdict::Proceed);
+    let call = story(vec![asks("Where?"), answer, started()]);
+    assert_eq!(call["confirmation_request"], Value::Null, "{call}");
+}
+
+#[test]
+fn an_agent_is_shown_with_its_address_and_with_what_is_sent() {
+    let facts = vec![proposed(agent("Will it\u{202e} rain?"), &["proceed_once"])];
+    let call = last_call([wants("invoke_agent", Value::Object(Default::default())), facts].concat());
+    assert_eq!(
+        call["confirmation_request"]["generic_details"]["description"],
+        "ask the agent weather at https://agents.example/a2a:\nWill it\\u{202e} rain?\nwith map.png"
+    );
 }
 
 #[test]

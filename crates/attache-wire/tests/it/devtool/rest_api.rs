@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{CallOutcome, Fact, Message, MessageId, TurnOutcome, Verdict};
-use attache_wire::Dialect;
-use attache_wire::devtool::Profile;
+use attache_wire::JsonForm;
+use attache_wire::devtool::Dialect;
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, exec};
@@ -14,7 +14,7 @@ use super::world::{answered, failed, finished, proposed, showed, started, tell, 
 fn events(facts: Vec<Fact>) -> Vec<Value> {
     let mut events = Vec::new();
     for told in tell(facts) {
-        let Some(out) = told.written_for(Profile::RestApi, Dialect::V1_0) else { continue };
+        let Some(out) = told.written_for(Dialect::RestApi, JsonForm::V1_0) else { continue };
         let out = [b"event: ", out.as_slice()].concat();
         for event in std::str::from_utf8(&out).unwrap().split("\n\n") {
             let (name, data) = event.split_once("\ndata: ").expect("a name and data");
@@ -64,7 +64,7 @@ fn thoughts_text_and_states_have_the_documented_shapes() {
 fn a_call_is_shown_from_its_question_to_its_end() {
     let story = |end: Fact| {
         let agree = answered("proceed_once", Verdict::Proceed);
-        let asked = Fact::PersonAsked { message: said("May I?") };
+        let asked = Fact::PersonAsked { message: said("May I?"), auth: false };
         let facts =
             vec![proposed(exec(), ONCE), asked, agree, Fact::WorkResumed, started(), showed("a\n"), end];
         [wants("ls", json!({})), facts].concat()

@@ -159,7 +159,7 @@ fn conversation() -> Vec<Fact> {
         Fact::TextReplaced { text: "He".into() },
         Fact::TextSaid { text: "llo".into(), last: true },
         Fact::Noticed { message: said("I wait.", None) },
-        Fact::PersonAsked { message: said("May I?", None) },
+        Fact::PersonAsked { message: said("May I?", None), auth: false },
         Fact::WorkResumed,
         Fact::CredentialAsked { message: said("A key, please.", None) },
         Fact::WorkResumed,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Access, AccessLevel, CallAnswer, CallId, CallOutcome, CallRecords, Content, ContextId, Digest, Effect,
-    Event, Fact, FinishedCall, ModelAnswer, ModelPart, ModelPartContent, Presentation, Preview, Proposal,
-    ProposedCall, ReplyShape, Seq, TaskId, TextPhase, ToolCall, Turn, TurnPhase, UpdateContext, Usage,
-    Verdict, devtool_event_of,
+    Access, AccessLevel, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallRecords, Content,
+    ContextId, Digest, Effect, Event, Fact, FinishedCall, ModelAnswer, ModelPart, ModelPartContent,
+    Presentation, Preview, Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, ReplyShape, Seq, TaskId,
+    TextPhase, ToolCall, Turn, TurnPhase, UpdateContext, Usage, Verdict, devtool_event_of,
 };
-use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile};
+use attache_wire::JsonForm;
+use attache_wire::devtool::{DevtoolFrame, Dialect};
 use serde_json::{Map, Value, json};
 
 use crate::fixture::{object, time};
@@ -41,38 +41,38 @@ pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
 
 impl Told {
     /// The bytes of the event for a client of the RFC's dialect; none where it sees nothing.
-    pub(crate) fn written(&self, dialect: Dialect) -> Option<Vec<u8>> {
-        self.written_for(Profile::Developer, dialect)
+    pub(crate) fn written(&self, json_form: JsonForm) -> Option<Vec<u8>> {
+        self.written_for(Dialect::Developer, json_form)
     }
 
     /// The same for a client of another dialect of the extension.
-    pub(crate) fn written_for(&self, profile: Profile, dialect: Dialect) -> Option<Vec<u8>> {
-        let happening = devtool_event_of(&self.stage, &self.call_records, &self.event)?;
-        if !profile.shows(&happening) {
+    pub(crate) fn written_for(&self, dialect: Dialect, json_form: JsonForm) -> Option<Vec<u8>> {
+        let event = devtool_event_of(&self.stage, &self.call_records, &self.event)?;
+        if !dialect.shows(&event) {
             return None;
         }
-        let occasion = DevtoolFrame {
+        let frame = DevtoolFrame {
             task: &TaskId::from("t-1"),
             context: &ContextId::from("c-1"),
             seq: self.event.seq,
             at: self.event.at,
             stage: &self.stage,
             call_records: &self.call_records,
-            happening,
+            event,
         };
         let mut out = Vec::new();
-        profile.write(dialect, &occasion, &mut out);
+        dialect.write(json_form, &frame, &mut out);
         Some(out)
     }
 
-    pub(crate) fn spelled(&self, dialect: Dialect) -> Option<Value> {
-        Some(serde_json::from_slice(&self.written(dialect)?).unwrap())
+    pub(crate) fn encoded(&self, json_form: JsonForm) -> Option<Value> {
+        Some(serde_json::from_slice(&self.written(json_form)?).unwrap())
     }
 }
 
 /// The tool calls that a client of A2A 0.3 is told of, one after the other.
 pub(crate) fn calls(facts: Vec<Fact>) -> Vec<Value> {
-    let events = tell(facts).into_iter().filter_map(|told| told.spelled(Dialect::V0_3Rpc));
+    let events = tell(facts).into_iter().filter_map(|told| told.encoded(JsonForm::V0_3Rpc));
     let data = events.map(|event| event["status"]["message"]["parts"][0]["data"].clone());
     data.filter(|data| data["tool_call_id"].is_string()).collect()
 }
@@ -86,7 +86,7 @@ pub(crate) fn wants(name: &str, input: Value) -> Vec<Fact> {
     let call = ToolCall { id: id(), name: name.into(), input: object(input) };
     let said = ModelPart { what: ModelPartContent::Call(call), opaque: None };
     let usage = Usage::default();
-    let answer = ModelAnswer { model: "model-1".into(), said: vec![said], usage, end: Default::default() };
+    let answer = ModelAnswer { model: "model-1".into(), parts: vec![said], usage, end: Default::default() };
     vec![Fact::TurnStarted { turn: 1, model: None }, Fact::ModelAnswered(Box::new(answer))]
 }
 
@@ -108,6 +108,10 @@ pub(crate) fn proposed_with(input: Map<String, Value>, shown: Preview, choices: 
             let (command, directory) = (command.clone(), directory.clone());
             vec![Effect::Run { command, directory, access: Access::new(AccessLevel::Work) }]
         }
+        Preview::Agent { agent, .. } => {
+            let origin = "https://agents.example".to_owned();
+            vec![Effect::Delegate { agent: agent.clone(), origin }]
+        }
         _ => Vec::new(),
     };
     let proposal = Arc::new(Proposal { input, effects, shown });
@@ -128,7 +132,7 @@ pub(crate) fn answered(choice: &str, verdict: Verdict) -> Fact {
 
 pub(crate) fn answered_with(choice: &str, verdict: Verdict, new_content: Option<&str>) -> Fact {
     let new_content = new_content.map(str::to_owned);
-    let by = Some("ann".to_owned());
+    let by = Some(Answerer { client: "ann".into(), message: None });
     let choice = choice.into();
     let answer =
         CallAnswer { choice, question: None, verdict, new_content, answers: None, message: None, by };
@@ -146,6 +150,23 @@ pub(crate) fn showed(text: &str) -> Fact {
 pub(crate) fn lost() -> Fact {
     let choices = attache_domain::LOST_CHOICES.map(str::to_owned).to_vec();
     Fact::CallLost { call: id(), choices, question: Some(CallId("lost-9-1".into())) }
+}
+
+/// The call ends its run with a question of the agent that it has asked.
+pub(crate) fn asks(text: &str) -> Fact {
+    Fact::CallAsked(Box::new(AskedCall {
+        call: id(),
+        question: CallId("ask-9-1".into()),
+        kind: QuestionKind::Auth,
+        text: text.into(),
+        url: Some("https://agents.example/login".into()),
+        choices: QUESTION_CHOICES.map(str::to_owned).to_vec(),
+    }))
+}
+
+pub(crate) fn agent(prompt: &str) -> Preview {
+    let (agent, url) = ("weather".into(), "https://agents.example/a2a".into());
+    Preview::Agent { agent, url, prompt: prompt.into(), files: vec!["map.png".into()] }
 }
 
 pub(crate) fn finished(outcome: CallOutcome, text: &str, summary: &str) -> Fact {

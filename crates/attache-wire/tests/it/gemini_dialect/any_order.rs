@@ -1,19 +1,19 @@
 //! Whatever happens in whichever order, what is sent is of this dialect.
 
 use attache_domain::{Fact, Preview, TurnOutcome, Usage};
-use attache_wire::Dialect;
+use attache_wire::JsonForm;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::deeds::{
-    allowed, answered, asked, canceled, edit, edited, exec, failed, lost, plain, showed, started, succeeded,
-    wanted,
+    allowed, answered, asked, asks, canceled, edit, edited, exec, failed, lost, plain, showed, started,
+    succeeded, wanted,
 };
 use super::world::{World, words};
 
 fn fact() -> impl Strategy<Value = Fact> {
     let call = prop_oneof![Just("k1"), Just("k2"), Just("k3")];
-    (call, 0..19_usize, "\\PC{0,12}").prop_map(|(call, which, text)| match which {
+    (call, 0..20_usize, "\\PC{0,12}").prop_map(|(call, which, text)| match which {
         0 => wanted(&[
             ("run_shell_command", json!({})),
             ("replace", json!({})),
@@ -37,8 +37,9 @@ fn fact() -> impl Strategy<Value = Fact> {
         13 => edited(call, &text, &text),
         14 => failed(call, "tool_not_registered", &text),
         15 => canceled(call, &text),
-        16 => Fact::PersonAsked { message: words("May I?", None) },
+        16 => Fact::PersonAsked { message: words("May I?", None), auth: false },
         17 => Fact::TextWithdrawn,
+        18 => asks(call, &text),
         _ => Fact::TurnEnded {
             outcome: TurnOutcome::Failed,
             message: Some(words(&format!("{text}."), Some("quota"))),
@@ -52,8 +53,8 @@ proptest! {
 
     /// The world holds everything it hears against the schema.
     #[test]
-    fn what_is_sent_fits_the_schema(facts in proptest::collection::vec(fact(), 1..24), dialect in 0..3_usize) {
-        let dialect = [Dialect::V0_3Rpc, Dialect::V1_0, Dialect::V0_3Rest][dialect];
-        World::speaking(dialect).hears_all(facts);
+    fn what_is_sent_fits_the_schema(facts in proptest::collection::vec(fact(), 1..24), json_form in 0..3_usize) {
+        let json_form = [JsonForm::V0_3Rpc, JsonForm::V1_0, JsonForm::V0_3Rest][json_form];
+        World::speaking(json_form).hears_all(facts);
     }
 }

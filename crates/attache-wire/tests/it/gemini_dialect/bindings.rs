@@ -1,8 +1,8 @@
 //! The same in every version and binding, and in a task that is looked at.
 
 use attache_domain::{Event, Fact, Seq};
-use attache_wire::Dialect;
-use attache_wire::devtool::Profile;
+use attache_wire::JsonForm;
+use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskShape, write_task};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn facts() -> Vec<Fact> {
         wanted(&[("run_shell_command", json!({ "command": "echo hi" })), ("write_file", json!({}))]),
         asked("k1", exec("echo hi", &["echo"])),
         asked("k2", edit("/w/a", None, "a\n")),
-        Fact::PersonAsked { message: words("May I?", None) },
+        Fact::PersonAsked { message: words("May I?", None), auth: false },
         answered("k1", "proceed_once", None),
         started("k1"),
         showed("k1", "hi\n"),
@@ -42,17 +42,17 @@ fn inside(event: &Value) -> (Value, Value) {
 
 #[test]
 fn every_binding_carries_the_same() {
-    let heard = |dialect| -> Vec<(Value, Value)> {
-        World::speaking(dialect).hears_all(facts()).iter().map(inside).collect()
+    let heard = |json_form| -> Vec<(Value, Value)> {
+        World::speaking(json_form).hears_all(facts()).iter().map(inside).collect()
     };
-    let expected = heard(Dialect::V0_3Rpc);
+    let expected = heard(JsonForm::V0_3Rpc);
     assert_eq!(expected.len(), 12);
     assert!(
         expected.iter().filter(|(_, content)| content.get("request").is_some()).count() == 5,
         "{expected:#?}"
     );
-    assert_eq!(heard(Dialect::V1_0), expected);
-    assert_eq!(heard(Dialect::V0_3Rest), expected);
+    assert_eq!(heard(JsonForm::V1_0), expected);
+    assert_eq!(heard(JsonForm::V0_3Rest), expected);
 }
 
 #[test]
@@ -64,15 +64,15 @@ fn a_task_that_is_looked_at_shows_the_calls_that_wait() {
         asked("k1", exec("echo hi", &["echo"])),
         asked("k2", plain("a")),
         answered("k2", "proceed_once", None),
-        Fact::PersonAsked { message: words("May I?", None) },
+        Fact::PersonAsked { message: words("May I?", None), auth: false },
     ];
     for (fact, seq) in facts.into_iter().zip(2..) {
         view.apply(&Event { seq: Seq(seq), at: time(0), fact });
     }
     let mut out = Vec::new();
     let shape =
-        TaskShape { history_length: Some(0), artifacts: IncludeArtifacts::Always, profile: Profile::Gemini };
-    write_task(Dialect::V0_3Rpc, &view, shape, &mut out);
+        TaskShape { history_length: Some(0), artifacts: IncludeArtifacts::Always, dialect: Dialect::Gemini };
+    write_task(JsonForm::V0_3Rpc, &view, shape, &mut out);
     let task: Value = serde_json::from_slice(&out).unwrap();
     let parts = task["status"]["message"]["parts"].as_array().unwrap();
     let calls: Vec<&Value> =

@@ -241,6 +241,7 @@ fn tools_have_the_names_and_kinds_that_clients_know() {
         ("glob", "FindFiles", "search"),
         ("google_web_search", "GoogleSearch", "search"),
         ("grep_search", "SearchText", "search"),
+        ("invoke_agent", "Agent", "communicate"),
         ("search_file_content", "SearchText", "search"),
         ("list_directory", "ReadFolder", "search"),
         ("read_file", "ReadFile", "read"),

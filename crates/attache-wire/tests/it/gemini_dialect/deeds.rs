@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallAnswer, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer, ModelPart,
-    ModelPartContent, Preview, Proposal, ProposedCall, ResponseEnd, ToolCall, Usage, Verdict,
+    AskedCall, CallAnswer, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer,
+    ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind,
+    ResponseEnd, ToolCall, Usage, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn wanted(calls: &[(&str, Value)]) -> Fact {
         ModelPart { what: ModelPartContent::Call(ToolCall { id, name: (*name).into(), input }), opaque: None }
     });
     let (model, usage) = ("gemini-2.5-pro".into(), Usage::default());
-    Fact::ModelAnswered(Box::new(ModelAnswer { model, said: said.collect(), usage, end: ResponseEnd::Done }))
+    Fact::ModelAnswered(Box::new(ModelAnswer { model, parts: said.collect(), usage, end: ResponseEnd::Done }))
 }
 
 pub(super) fn allowed(call: &str, shown: Preview) -> Fact {
@@ -61,6 +62,18 @@ pub(super) fn answered(call: &str, choice: &str, new_content: Option<&str>) -> F
 
 pub(super) fn started(call: &str) -> Fact {
     Fact::CallStarted { call: CallId(call.into()), digest: Digest("00".into()), mark: None }
+}
+
+/// The call, which has asked another agent, ends its run with that agent's question.
+pub(super) fn asks(call: &str, text: &str) -> Fact {
+    Fact::CallAsked(Box::new(AskedCall {
+        call: CallId(call.into()),
+        question: CallId(format!("ask-9-{call}")),
+        kind: QuestionKind::Input,
+        text: text.into(),
+        url: None,
+        choices: QUESTION_CHOICES.map(str::to_owned).to_vec(),
+    }))
 }
 
 pub(super) fn lost(call: &str) -> Fact {

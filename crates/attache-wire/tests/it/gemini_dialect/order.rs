@@ -43,7 +43,7 @@ fn ended() -> Fact {
 }
 
 fn asks() -> Fact {
-    Fact::PersonAsked { message: words("May I?", None) }
+    Fact::PersonAsked { message: words("May I?", None), auth: false }
 }
 
 fn shell() -> (&'static str, Value) {

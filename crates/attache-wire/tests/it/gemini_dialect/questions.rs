@@ -3,7 +3,7 @@
 use attache_domain::Preview;
 use serde_json::{Value, json};
 
-use super::deeds::{answered, asked, edit, exec, head, lost, plain, started, wanted};
+use super::deeds::{answered, asked, asks, edit, exec, head, lost, plain, started, wanted};
 use super::world::{World, check_status};
 
 #[track_caller]
@@ -74,6 +74,36 @@ fn questions_of_the_agent_are_shown_as_they_are() {
     let questions = json!([{ "question": "Which?", "header": "Which", "type": "text" }]);
     let expected = json!({ "type": "ask_user", "title": "Ask User", "questions": questions });
     check("ask_user", Preview::Questions { questions }, &expected);
+}
+
+#[test]
+fn a_remote_agent_is_shown_with_what_is_sent_and_where() {
+    let shown = Preview::Agent {
+        agent: "weather".into(),
+        url: "https://agents.example/a2a".into(),
+        prompt: "Will it rain?".into(),
+        files: Vec::new(),
+    };
+    let expected = json!({
+        "type": "info", "title": "Call Remote Agent: weather", "prompt": "Will it rain?",
+        "urls": ["https://agents.example/a2a"]
+    });
+    check("invoke_agent", shown, &expected);
+}
+
+#[test]
+fn a_question_of_a_running_call_is_one_of_the_same_call() {
+    let mut world = World::new();
+    world.hears_all([wanted(&[("invoke_agent", json!({}))]), asked("k1", plain("x"))]);
+    world.hears_all([answered("k1", "proceed_once", None), started("k1")]);
+    let call = world.call_after([asks("k1", "Where?")]);
+    assert_eq!((&call["status"], &call["request"]["callId"]), (&json!("awaiting_approval"), &json!("k1")));
+    let questions = json!([{ "question": "Where?", "header": "invoke_agent", "type": "text" }]);
+    assert_eq!(call["confirmationDetails"]["questions"], questions);
+    assert_eq!(call["confirmationDetails"]["type"], "ask_user");
+    let call = world.call_after([answered("k1", "answer", None), started("k1")]);
+    assert_eq!(call["status"], "executing");
+    assert_eq!(call.get("confirmationDetails"), None);
 }
 
 #[test]

@@ -128,7 +128,8 @@ fn what_people_should_know_is_said_while_the_work_goes_on() {
 
 #[test]
 fn who_asks_leaves_the_words_to_the_calls() {
-    let asked = World::new().hears(Fact::PersonAsked { message: words("May I?", None) }).unwrap();
+    let asked =
+        World::new().hears(Fact::PersonAsked { message: words("May I?", None), auth: false }).unwrap();
     assert_eq!(
         asked["status"],
         json!({ "state": "input-required", "timestamp": "2025-10-28T10:30:00.000Z" })

@@ -7,14 +7,14 @@ use attache_domain::{
     TextPhase, Turn, TurnPhase, UpdateContext, devtool_event_of,
 };
 use attache_testkit::gemini_extension::check_gemini_event;
-use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile};
+use attache_wire::JsonForm;
+use attache_wire::devtool::{DevtoolFrame, Dialect};
 use serde_json::{Value, json};
 
 use crate::fixture::{object, time};
 
 pub(super) struct World {
-    dialect: Dialect,
+    json_form: JsonForm,
     stage: UpdateContext,
     call_records: Arc<CallRecords>,
     seq: u64,
@@ -23,18 +23,18 @@ pub(super) struct World {
 impl World {
     /// In the middle of the first turn.
     pub(super) fn new() -> Self {
-        Self::speaking(Dialect::V0_3Rpc)
+        Self::speaking(JsonForm::V0_3Rpc)
     }
 
-    pub(super) fn speaking(dialect: Dialect) -> Self {
+    pub(super) fn speaking(json_form: JsonForm) -> Self {
         let turn =
             Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
         let stage = UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
         let call_records = CallRecords { model: Some("gemini-2.5-pro".into()), ..CallRecords::default() };
-        Self { dialect, stage, call_records: Arc::new(call_records), seq: 1 }
+        Self { json_form, stage, call_records: Arc::new(call_records), seq: 1 }
     }
 
-    /// Nobody knows yet who will answer.
+    /// The model is not known yet.
     pub(super) fn nameless() -> Self {
         Self { call_records: Arc::default(), ..Self::new() }
     }
@@ -45,14 +45,14 @@ impl World {
         self.seq += 1;
         self.call_records = self.call_records.after(&fact);
         let event = Event { seq: Seq(self.seq), at: time(0), fact };
-        let happening = devtool_event_of(&self.stage, &self.call_records, &event)
-            .filter(|happening| Profile::Gemini.shows(happening));
-        let heard = happening.map(|happening| {
+        let devtool_event = devtool_event_of(&self.stage, &self.call_records, &event)
+            .filter(|shown| Dialect::Gemini.shows(shown));
+        let heard = devtool_event.map(|devtool_event| {
             let mut out = Vec::new();
             let (task, context) = (&TaskId::from("T"), &ContextId::from("C"));
             let (seq, at, stage, call_records) = (event.seq, event.at, &self.stage, &*self.call_records);
-            let occasion = DevtoolFrame { task, context, seq, at, stage, call_records, happening };
-            Profile::Gemini.write(self.dialect, &occasion, &mut out);
+            let frame = DevtoolFrame { task, context, seq, at, stage, call_records, event: devtool_event };
+            Dialect::Gemini.write(self.json_form, &frame, &mut out);
             let event: Value = serde_json::from_slice(&out).unwrap();
             check_gemini_event(&event).unwrap_or_else(|error| panic!("{error}"));
             event

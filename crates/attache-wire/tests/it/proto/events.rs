@@ -1,8 +1,8 @@
 //! The events of the development-tool extension, in protobuf.
 
 use attache_domain::{ContextId, Fact, TaskId, devtool_event_of};
-use attache_wire::devtool::{DevtoolFrame, Profile};
-use attache_wire::{Dialect, Version, proto};
+use attache_wire::devtool::{DevtoolFrame, Dialect};
+use attache_wire::{JsonForm, Version, proto};
 use serde_json::{Value, json};
 
 use super::transcoded::check;
@@ -15,27 +15,28 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
     facts.insert(2, Fact::TextSaid { text: "I look".into(), last: false });
     let (task, context) = (TaskId::from("t-1"), ContextId::from("c-1"));
     let mut written = 0;
-    for profile in [Profile::Developer, Profile::Gemini] {
+    for dialect in [Dialect::Developer, Dialect::Gemini] {
         for told in tell(facts.clone()) {
-            let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
+            let Some(event) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
                 continue;
             };
-            if !profile.shows(&happening) {
+            if !dialect.shows(&event) {
                 continue;
             }
-            let occasion = DevtoolFrame {
+            let frame = DevtoolFrame {
                 task: &task,
                 context: &context,
                 seq: told.event.seq,
                 at: told.event.at,
                 stage: &told.stage,
                 call_records: &told.call_records,
-                happening,
+                event,
             };
-            for (version, dialect) in [(Version::V1_0, Dialect::V1_0), (Version::V0_3, Dialect::V0_3Rest)] {
+            for (version, json_form) in [(Version::V1_0, JsonForm::V1_0), (Version::V0_3, JsonForm::V0_3Rest)]
+            {
                 let (mut json, mut out) = (Vec::new(), Vec::new());
-                profile.write(dialect, &occasion, &mut json);
-                proto::write_devtool_frame(profile, version, &occasion, &mut out).unwrap();
+                dialect.write(json_form, &frame, &mut json);
+                proto::write_devtool_frame(dialect, version, &frame, &mut out).unwrap();
                 let json: Value = serde_json::from_slice(&json).unwrap();
                 check(version, "StreamResponse", &out, &json);
                 written += 1;
@@ -53,16 +54,15 @@ fn an_event_that_no_protobuf_can_hold_is_an_error_and_not_an_empty_item() {
     let mut facts = wants("shell", json!({ "command": deep }));
     facts.push(started());
     for told in tell(facts) {
-        let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
+        let Some(event) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
             continue;
         };
         let (stage, call_records) = (&told.stage, &told.call_records);
         let (seq, at) = (told.event.seq, told.event.at);
-        let occasion =
-            DevtoolFrame { task: &task, context: &context, seq, at, stage, call_records, happening };
+        let frame = DevtoolFrame { task: &task, context: &context, seq, at, stage, call_records, event };
         for version in [Version::V1_0, Version::V0_3] {
             let mut out = b"before".to_vec();
-            match proto::write_devtool_frame(Profile::Developer, version, &occasion, &mut out) {
+            match proto::write_devtool_frame(Dialect::Developer, version, &frame, &mut out) {
                 Ok(()) => assert!(out.len() > 6),
                 Err(error) => {
                     assert!(error.contains("recursion"), "{error}");

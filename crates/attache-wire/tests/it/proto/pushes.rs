@@ -4,7 +4,7 @@ use attache_domain::{
     ListPushConfigs, Operation, OperationKind, PushConfigOperation, PushConfigPage, PushStatus,
     StoredPushConfig,
 };
-use attache_wire::{Dialect, Version, proto};
+use attache_wire::{JsonForm, Version, proto};
 use serde_json::{Value, json};
 
 use super::transcoded::{check, read};
@@ -44,12 +44,12 @@ fn a_configuration_is_set_in_the_form_of_each_version() {
     let read = call(Version::V1_0, OperationKind::PushCreate, "TaskPushNotificationConfig", flat());
     assert_eq!(
         read,
-        PushConfigOperation::Create { task: "t-1".into(), request: push_request(Dialect::V1_0) }
+        PushConfigOperation::Create { task: "t-1".into(), request: push_request(JsonForm::V1_0) }
     );
 
     let message = "CreateTaskPushNotificationConfigRequest";
     let expected =
-        PushConfigOperation::Create { task: "t-1".into(), request: push_request(Dialect::V0_3Rest) };
+        PushConfigOperation::Create { task: "t-1".into(), request: push_request(JsonForm::V0_3Rest) };
     for (parent, config_id) in
         [("tasks/t-1", "hook-1"), ("tasks/t-1", ""), ("tasks/t-1/pushNotificationConfigs", "")]
     {
@@ -101,10 +101,10 @@ fn a_page_of_configurations_is_asked_for() {
 
 #[test]
 fn configurations_are_written_in_the_form_of_each_version() {
-    for (version, dialect, expected) in
-        [(Version::V1_0, Dialect::V1_0, flat()), (Version::V0_3, Dialect::V0_3Rest, resource())]
+    for (version, json_form, expected) in
+        [(Version::V1_0, JsonForm::V1_0, flat()), (Version::V0_3, JsonForm::V0_3Rest, resource())]
     {
-        let config = push_request(dialect).config;
+        let config = push_request(json_form).config;
         let kept = StoredPushConfig { task: "t-1".into(), config, status: PushStatus::default() };
         let mut out = Vec::new();
         proto::write_push_config(version, &kept, &mut out);

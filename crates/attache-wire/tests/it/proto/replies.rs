@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_domain::{
     Base64, ContextId, Message, MessageId, Part, PartContent, TaskId, TaskState, TaskStatus, Update, Usage,
 };
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{Version, proto};
 use serde_json::json;
@@ -16,7 +16,7 @@ use crate::fixture::{artifact, bare_view, full_view, time, user_text};
 use crate::golden;
 
 const WHOLE: TaskShape =
-    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
+    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, dialect: Dialect::Plain };
 
 fn folder(version: Version) -> &'static str {
     match version {

@@ -4,8 +4,8 @@ use attache_domain::{
     CancelTask, ContextId, GapPolicy, GetTask, ListTasks, Operation, OperationKind, SendConfiguration,
     SubscribeTask, TaskId, TaskState,
 };
-use attache_wire::devtool::Profile;
-use attache_wire::{Dialect, Version, proto};
+use attache_wire::devtool::Dialect;
+use attache_wire::{JsonForm, Version, proto};
 use serde_json::{Value, json};
 
 use super::transcoded::{from_json, read};
@@ -62,12 +62,12 @@ fn every_field_of_a_message_is_read_in_both_versions() {
     let params = golden::value("v1_0/in/send_everything.json")["params"].clone();
     let decoded = read(Version::V1_0, OperationKind::Send, "SendMessageRequest", &params).unwrap();
     assert_eq!(decoded.tenant.as_deref(), Some("acme"));
-    assert_eq!(decoded.operation, Operation::Send(full_send(Dialect::V1_0)));
+    assert_eq!(decoded.operation, Operation::Send(full_send(JsonForm::V1_0)));
 
     let body = golden::value("v0_3_rest/in/send_everything.json");
     let decoded = read(Version::V0_3, OperationKind::Stream, "SendMessageRequest", &body).unwrap();
     assert_eq!(decoded.tenant, None);
-    assert_eq!(decoded.operation, Operation::Stream(full_send(Dialect::V0_3Rest)));
+    assert_eq!(decoded.operation, Operation::Stream(full_send(JsonForm::V0_3Rest)));
 }
 
 fn configured(version: Version, configuration: Value) -> SendConfiguration {
@@ -143,6 +143,7 @@ fn l1_l3_every_filter_of_a_listing_is_read() {
     let expected = ListTasks {
         context: Some(ContextId::from("c-1")),
         state: Some(TaskState::InputRequired),
+        prompt: None,
         status_since: Some(time(7)),
         page_size: 7,
         page_token: "b3BhcXVl".into(),
@@ -184,7 +185,7 @@ fn a_message_in_the_words_of_the_extension_is_recognised() {
         "metadata": { "coderAgent": { "kind": "agent-settings", "workspacePath": "/w" } },
     }});
     let decoded = read(Version::V1_0, OperationKind::Send, "SendMessageRequest", &request).unwrap();
-    assert_eq!(decoded.profile, Some(Profile::Gemini));
+    assert_eq!(decoded.dialect, Some(Dialect::Gemini));
 }
 
 #[test]
@@ -198,7 +199,7 @@ fn settings_beside_the_message_are_recognised_as_requests() {
         let said = json!({ "messageId": "m", "role": "ROLE_USER", parts: [{ "text": "t" }] });
         let request = json!({ message: said, "metadata": settings });
         let decoded = read(version, OperationKind::Send, "SendMessageRequest", &request).unwrap();
-        assert_eq!(decoded.profile, Some(Profile::Gemini), "{version:?}");
+        assert_eq!(decoded.dialect, Some(Dialect::Gemini), "{version:?}");
         let Operation::Send(send) = decoded.operation else { panic!("not a send") };
         let requested = send.message.requested.expect("settings");
         assert_eq!(requested.workspace.as_deref(), Some("/w".as_ref()), "{version:?}");
@@ -208,9 +209,9 @@ fn settings_beside_the_message_are_recognised_as_requests() {
 #[test]
 fn the_numbers_of_spellings_do_not_meet_those_of_json() {
     let mut numbers = Vec::new();
-    for profile in [Profile::Plain, Profile::Developer, Profile::Gemini] {
-        numbers.extend(Dialect::ALL.map(|dialect| profile.index(dialect)));
-        numbers.extend(Version::ALL.map(|version| proto::index(profile, version)));
+    for dialect in [Dialect::Plain, Dialect::Developer, Dialect::Gemini] {
+        numbers.extend(JsonForm::ALL.map(|json_form| dialect.index(json_form)));
+        numbers.extend(Version::ALL.map(|version| proto::index(dialect, version)));
     }
     let count = numbers.len();
     numbers.sort_unstable();

@@ -1,4 +1,4 @@
-//! What somebody is asked about a call.
+//! Encodes the question about a call.
 
 use std::borrow::Cow;
 
@@ -69,6 +69,7 @@ impl<'a> Details<'a> {
             Some(Preview::Questions { questions }) => {
                 (call_text::questions_text(questions).into(), question::read(questions))
             }
+            Some(Preview::Agent { .. }) => (call_text::agent_text(record).into(), Vec::new()),
             Some(Preview::Plain { summary }) => (visible(summary), Vec::new()),
             Some(Preview::Edit { .. }) | None => (Cow::default(), Vec::new()),
         };

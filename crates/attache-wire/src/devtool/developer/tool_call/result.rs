@@ -1,4 +1,4 @@
-//! What came of a call.
+//! Encodes the result of a call.
 
 use std::borrow::Cow;
 
@@ -69,7 +69,7 @@ fn structured(record: &CallRecord) -> Option<Map<String, Value>> {
             [Content::Text(text)] => serde_json::from_str(text).ok(),
             _ => None,
         },
-        // What the model is told is marked as somebody else's; people are told the same without the mark, cut if long.
+        // The model's copy is marked as foreign text; people get the same without the mark, shortened.
         Preview::Mcp { .. } if record.summary.starts_with('{') => serde_json::from_str(&record.summary).ok(),
         Preview::Plain { .. } if record.call.name == tool => {
             let todos = proposal.input.get(list).filter(|todos| todos.is_array())?;

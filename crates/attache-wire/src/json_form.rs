@@ -20,7 +20,7 @@ impl Version {
 
 /// One form of A2A's objects in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub enum JsonForm {
     /// ProtoJSON of the 1.0 definitions, on both bindings.
     V1_0,
     /// The JSON Schema types of 0.3, distinguished by `kind`.
@@ -29,10 +29,10 @@ pub enum Dialect {
     V0_3Rest,
 }
 
-impl Dialect {
-    /// Every [`Dialect::index`] is below this.
+impl JsonForm {
+    /// Every [`JsonForm::index`] is below this.
     pub const COUNT: usize = 3;
-    pub const ALL: [Dialect; Dialect::COUNT] = [Dialect::V1_0, Dialect::V0_3Rpc, Dialect::V0_3Rest];
+    pub const ALL: [JsonForm; JsonForm::COUNT] = [JsonForm::V1_0, JsonForm::V0_3Rpc, JsonForm::V0_3Rest];
 
     pub fn version(self) -> Version {
         match self {
@@ -41,7 +41,7 @@ impl Dialect {
         }
     }
 
-    /// Index in a table with one entry per dialect.
+    /// Index in a table with one entry per form.
     pub fn index(self) -> usize {
         match self {
             Self::V1_0 => 0,
