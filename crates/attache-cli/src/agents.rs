@@ -1,76 +1,55 @@
-//! `attache agents`: the subagents that agent files define.
+//! `attache agents`: manages the agents of agent files and settings.
+
+mod arguments;
+mod ask;
+mod auth;
+mod list;
+mod show;
+mod switch;
+mod test;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use attache_config::Flags;
-use attache_workspace::agent_files::{AgentDefinition, AgentKind, CardSource, LoadedAgents};
+use attache_help::Manual;
+use attache_workspace::agent_files::{AgentDefinition, AgentFileError, BUILT_IN_AGENTS, LoadedAgents};
 use attache_workspace::{AgentFlags, ChosenBy, Project, ProjectQuery, visible};
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
 
 use crate::ProcessContext;
+use crate::printable::write_pretty_json;
 use crate::report::with_hint;
+pub use arguments::AgentsArguments;
+use arguments::{AgentsCommand, PlaceArguments};
+pub(crate) use ask::built_in_answer;
 
 const SWITCH: &str = "set {\"experimental\": {\"enableAgents\": true}} in ~/.gemini/settings.json";
 
-#[derive(Debug, Args)]
-pub struct AgentsArguments {
-    #[command(subcommand)]
-    command: Option<AgentsCommand>,
-    #[command(flatten)]
-    place: PlaceArguments,
-}
-
-#[derive(Debug, Subcommand)]
-enum AgentsCommand {
-    /// Show the agents that can be used in this folder, and what is wrong with agent files
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show one agent
-    Show {
-        name: String,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-struct PlaceArguments {
-    /// Folder that it is about [default: the current one]
-    #[arg(long, value_name = "FOLDER", global = true)]
-    workspace: Option<PathBuf>,
-    /// Settings file of the server; see docs/settings.md
-    #[arg(long, value_name = "FILE", global = true)]
-    config: Option<PathBuf>,
-}
-
-/// Fails when an agent file is wrong, after showing the others.
-pub fn run(arguments: AgentsArguments, process: ProcessContext<'_>) -> anyhow::Result<ExitCode> {
+/// `manual` answers the questions that the built-in agent is asked.
+pub fn run(
+    arguments: AgentsArguments,
+    process: ProcessContext<'_>,
+    manual: &Manual,
+) -> anyhow::Result<ExitCode> {
     let project = read_project(arguments.place, process)?;
-    let Some(agents) = &project.agents else {
-        let error = anyhow::anyhow!("agents are switched off");
-        return Err(with_hint(error, SWITCH));
-    };
     match arguments.command.unwrap_or(AgentsCommand::List { json: false }) {
-        AgentsCommand::List { json: true } => print(&pretty(&list_json(agents)))?,
-        AgentsCommand::List { json: false } => list(&project, agents)?,
-        AgentsCommand::Show { name, json } => match agents.find(&name) {
-            Some(agent) if json => print(&pretty(&agent_json(agent)))?,
-            Some(agent) => print(&description(agent))?,
-            None => {
-                let error = anyhow::anyhow!("there is no agent {:?} here", visible(&name));
-                return Err(with_hint(error, "`attache agents` lists them"));
-            }
-        },
+        AgentsCommand::List { json } => list::run(&project, json),
+        AgentsCommand::Reload { json } => list::reload(&project, json),
+        AgentsCommand::Show { name, json } => show::run(&project, &name, json),
+        AgentsCommand::Enable { name, scope, json } => switch::run(&project, &name, true, scope, json),
+        AgentsCommand::Disable { name, scope, json } => switch::run(&project, &name, false, scope, json),
+        AgentsCommand::Ask { name, text } => ask::run(&project, manual, &name, &text),
+        AgentsCommand::Test { name, json } => {
+            let agent = loaded(&project)?.find(&name).ok_or_else(|| not_found(&project, &name))?;
+            test::run(agent, json, process)
+        }
+        AgentsCommand::Auth(arguments) => {
+            let agents = loaded(&project)?;
+            let agent = agents.find(&arguments.name).ok_or_else(|| not_found(&project, &arguments.name))?;
+            auth::run(agent, &arguments, process)
+        }
     }
-    Ok(if agents.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
@@ -87,6 +66,12 @@ fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::R
     Ok(Project::read(query)?)
 }
 
+/// The agents of files, or that they are switched off.
+fn loaded(project: &Project) -> anyhow::Result<&LoadedAgents> {
+    let off = || with_hint(anyhow::anyhow!("agents are switched off"), SWITCH);
+    project.agents.as_ref().ok_or_else(off)
+}
+
 /// Whether a word is the name of an agent rather than an address.
 pub(crate) fn is_agent_name(word: &str) -> bool {
     let is_plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
@@ -95,7 +80,7 @@ pub(crate) fn is_agent_name(word: &str) -> bool {
 
 /// The agent of this name in the current folder.
 pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Result<AgentDefinition> {
-    let project = read_project(PlaceArguments { workspace: None, config: None }, process)?;
+    let project = read_project(PlaceArguments::default(), process)?;
     let address = "an agent that has no file is called by its address, as https://HOST";
     let Some(agents) = &project.agents else {
         let error = anyhow::anyhow!("{name} is no address, and agents are switched off");
@@ -103,6 +88,13 @@ pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Res
     };
     if let Some(agent) = agents.find(name) {
         return Ok(agent.clone());
+    }
+    if agents.find_any(name).is_some() {
+        let error = anyhow::anyhow!("the agent {name} is disabled");
+        return Err(with_hint(error, format!("`attache agents enable {name}` enables it")));
+    }
+    if let Some(error) = agents.error_about(name) {
+        return Err(broken(name, error));
     }
     let error = anyhow::anyhow!("there is no agent {name} here");
     let hint = match project.notice() {
@@ -112,88 +104,41 @@ pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Res
     Err(with_hint(error, hint))
 }
 
-fn list(project: &Project, agents: &LoadedAgents) -> anyhow::Result<()> {
-    if agents.agents.is_empty() && agents.errors.is_empty() {
-        print("No agents are defined. They are Markdown files in ~/.gemini/agents and .gemini/agents.")?;
+/// That there is no agent of this name, and what there is instead.
+fn not_found(project: &Project, name: &str) -> anyhow::Error {
+    let error = anyhow::anyhow!("there is no agent {:?} here", visible(name));
+    if let Some(error) = project.agents.as_ref().and_then(|agents| agents.error_about(name)) {
+        return broken(&visible(name), error);
     }
-    let width = agents.agents.iter().map(|agent| agent.name.len()).max().unwrap_or(0);
-    for agent in &agents.agents {
-        let what = agent.description.as_deref().or(agent.display_name.as_deref()).unwrap_or_default();
-        let what = if what.is_empty() { String::new() } else { format!("  {}", first_line(what)) };
-        let (kind, scope) = (agent.kind.name(), agent.scope.name());
-        print(format!("{:<width$}  {kind:<6}  {scope:<7}  {}{what}", agent.name, target(agent)).trim_end())?;
-    }
-    let notes = agents.errors.iter().map(ToString::to_string).chain(agents.warnings.iter().cloned());
-    for note in notes.chain(project.notice()) {
-        warn(&note);
-    }
-    Ok(())
-}
-
-/// Where a remote agent is.
-fn target(agent: &AgentDefinition) -> String {
-    match &agent.kind {
-        AgentKind::Local(_) => "-".to_owned(),
-        AgentKind::Remote(remote) => match &remote.card {
-            CardSource::Url(url) => visible(url),
-            CardSource::Inline(_) => "card in the file".to_owned(),
-        },
+    match &project.agents {
+        None => with_hint(error, SWITCH),
+        Some(agents) if agents.unaccepted.iter().any(|agent| agent.name == name) => {
+            with_hint(error, "the project has one of this name; `attache trust` shows it and accepts it")
+        }
+        Some(_) => with_hint(error, "`attache agents` lists them"),
     }
 }
 
-fn description(agent: &AgentDefinition) -> String {
-    let mut rows = vec![("name", agent.name.clone()), ("kind", agent.kind.name().to_owned())];
-    rows.extend(agent.display_name.iter().map(|name| ("display name", first_line(name))));
-    rows.extend(agent.description.iter().map(|text| ("description", first_line(text))));
-    match &agent.kind {
-        AgentKind::Remote(remote) => {
-            rows.push(("card", target(agent)));
-            let auth = remote.auth.as_ref().map_or("none", |auth| auth.name());
-            rows.push(("authentication", auth.to_owned()));
-        }
-        AgentKind::Local(local) => {
-            let tools = local.tools.as_ref().map_or("all".to_owned(), |tools| tools.join(", "));
-            rows.push(("tools", visible(&tools)));
-            rows.push(("note", "local agents are checked, and cannot be run yet".to_owned()));
-        }
-    }
-    rows.push(("file", visible(&format!("{}:{}", agent.path.display(), agent.line))));
-    rows.push(("defined by", agent.scope.name().to_owned()));
-    let lines: Vec<String> = rows.into_iter().map(|(name, value)| format!("{name:<14}  {value}")).collect();
-    lines.join("\n")
+/// That the file of an agent is wrong, and how.
+fn broken(name: &str, error: &AgentFileError) -> anyhow::Error {
+    with_hint(
+        anyhow::anyhow!("the agent {name} cannot be used: {error}"),
+        "`attache agents` names all mistakes",
+    )
+}
+
+fn is_built_in(name: &str) -> bool {
+    BUILT_IN_AGENTS.iter().any(|agent| agent.name == name)
 }
 
 fn first_line(text: &str) -> String {
     visible(text.trim().lines().next().unwrap_or_default())
 }
 
-fn list_json(agents: &LoadedAgents) -> Value {
-    let errors: Vec<Value> = agents
-        .errors
-        .iter()
-        .map(|error| json!({"file": error.path, "line": error.line, "message": error.message}))
-        .collect();
-    let all: Vec<Value> = agents.agents.iter().map(agent_json).collect();
-    json!({"agents": all, "errors": errors, "warnings": agents.warnings})
-}
-
-fn agent_json(agent: &AgentDefinition) -> Value {
-    let mut value = json!({
-        "name": agent.name, "kind": agent.kind.name(), "scope": agent.scope.name(), "file": agent.path,
-        "line": agent.line, "displayName": agent.display_name, "description": agent.description,
-    });
-    if let AgentKind::Remote(remote) = &agent.kind {
-        value["auth"] = json!(remote.auth.as_ref().map(|auth| auth.name()));
-        match &remote.card {
-            CardSource::Url(url) => value["agentCardUrl"] = json!(url),
-            CardSource::Inline(card) => value["agentCard"] = card.clone(),
-        }
-    }
-    value
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
+fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
+    let mut text = Vec::new();
+    write_pretty_json(&mut text, value)?;
+    print(&String::from_utf8_lossy(&text))
 }
 
 fn print(text: &str) -> anyhow::Result<()> {

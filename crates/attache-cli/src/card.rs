@@ -1,4 +1,4 @@
-//! `attache card`: shows, checks, signs and verifies agent cards, one's own and others'.
+//! `attache card`: shows, checks, signs and verifies agent cards.
 
 mod arguments;
 mod fetch;
@@ -16,22 +16,22 @@ use arguments::CardCommand;
 use crate::report;
 pub use arguments::CardArguments;
 pub use arguments::DocumentVersion;
-pub use source::{OwnCard, OwnCardRequest};
+pub use source::{CardContext, OwnCard, OwnCardRequest};
 
-pub fn run(arguments: CardArguments, own_card: OwnCard<'_>) -> ExitCode {
+pub fn run(arguments: CardArguments, context: CardContext<'_>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = runtime
         .context("cannot start the runtime")
-        .and_then(|runtime| runtime.block_on(Box::pin(run_command(arguments.command, own_card))));
+        .and_then(|runtime| runtime.block_on(Box::pin(run_command(arguments.command, context))));
     done.unwrap_or_else(|error| report::failure(&error))
 }
 
-async fn run_command(command: CardCommand, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
+async fn run_command(command: CardCommand, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
     match command {
-        CardCommand::Show(arguments) => show::run(arguments, own_card).await,
-        CardCommand::Lint(arguments) => lint::run(arguments, own_card).await,
-        CardCommand::Sign(arguments) => sign::run(arguments, own_card).await,
-        CardCommand::Verify(arguments) => verify::run(arguments, own_card).await,
+        CardCommand::Show(arguments) => show::run(arguments, context).await,
+        CardCommand::Lint(arguments) => lint::run(arguments, context).await,
+        CardCommand::Sign(arguments) => sign::run(arguments, context).await,
+        CardCommand::Verify(arguments) => verify::run(arguments, context).await,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `attache config show`: what counts, and who said it.
+//! `attache config show`: prints the effective settings and their origins.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

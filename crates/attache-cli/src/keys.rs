@@ -1,4 +1,4 @@
-//! `attache keys`: makes the keys that sign cards. What is private goes into a file and nowhere else.
+//! `attache keys`: generates the keys that sign cards. Private keys are only written to files.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ struct NewArguments {
     /// es256 or eddsa
     #[arg(long, default_value = "es256")]
     algorithm: Algorithm,
-    /// Days after which nobody may use the key any more [default: forever]
+    /// Days after which the key expires [default: never]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     days: Option<u32>,
     /// Print the public key only

@@ -1,20 +1,38 @@
 //! The commands that talk to a server, or about files: `attache call`, `tasks`, `agents`, `card`, `keys`, `mcp`, `config`
 //! and `trust`.
 //!
+//! Beside them: what people are told about every command (flags, help, banner, mistyped commands, failures).
+//!
 //! Results go to standard output, words for people to standard error. The binary parses the command line, hands in the
 //! environment and whatever only it can make.
 
+mod agent_arguments;
 pub mod agents;
+mod banner;
 pub mod call;
 pub mod card;
+pub mod card_signatures;
 pub mod config;
+mod environment_help;
 pub mod keys;
 pub mod mcp;
+mod message_input;
+pub mod network;
 mod printable;
 mod process;
 pub mod report;
+mod run_trust;
+mod serve_arguments;
+mod sign_in;
 pub mod signing_keys;
 pub mod tasks;
+mod terminal_line;
 pub mod trust;
+pub mod typo;
 
+pub use agent_arguments::AgentArguments;
+pub use banner::{Banner, print_banner};
+pub use environment_help::environment_help;
 pub use process::ProcessContext;
+pub use run_trust::{TrustRefusal, resolve_trust};
+pub use serve_arguments::ServeArguments;

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
 use file::SettingsFile;
+pub(crate) use file::explained;
 
 use crate::ProcessContext;
 use crate::report::with_hint;

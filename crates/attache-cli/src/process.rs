@@ -1,4 +1,4 @@
-//! What commands learn from the process that they run in.
+//! The working folder and the environment of the process.
 
 use std::path::Path;
 

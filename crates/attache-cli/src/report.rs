@@ -1,4 +1,4 @@
-//! How failures are told: `error: …` with its causes, then a blank line and a hint.
+//! Prints errors: `error: …` with its causes, then a blank line and a hint.
 
 use std::io;
 use std::process::ExitCode;
@@ -59,7 +59,7 @@ pub fn usage(mistake: &str) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// Tells the failure, and gives the exit code for it. Output that nobody reads is no failure.
+/// Prints the error and returns its exit code. A closed output pipe is no error.
 #[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub fn failure(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {

@@ -1,4 +1,4 @@
-//! `attache tasks`: looks after the tasks of a running server.
+//! `attache tasks`: manages the tasks of a running server.
 
 mod answer;
 mod arguments;
@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use arguments::{CancelArguments, TasksCommand};
 use attache_config::Environment;
+use attache_domain::visible_line;
 use server::ServerConnection;
 
 use crate::report;
@@ -48,7 +49,7 @@ fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::R
 
 async fn run_command(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
     let token = environment("ATTACHE_TOKEN");
-    let server = ServerConnection::connect(&arguments, token).await?;
+    let server = ServerConnection::connect(&arguments, token, crate::network::of_user(environment)?).await?;
     match arguments.command {
         TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
         TasksCommand::Show(arguments) => show::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
@@ -61,6 +62,13 @@ async fn run_command(arguments: TasksArguments, environment: Environment<'_>) ->
 
 async fn cancel(server: &ServerConnection, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {
     let task = server.find(&arguments.id).await?;
+    if let Some(call) = &arguments.call {
+        let task = server.client.cancel_call(task.id.as_str(), call).await;
+        let task = task.map_err(|error| server.describe_error(error))?;
+        let call = visible_line(call);
+        writeln!(io::stdout(), "call {call} is cancelled; task {} is {}", task.id, task.status.state_name())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let task = server.client.cancel(task.id.as_str()).await.map_err(|error| server.describe_error(error))?;
     writeln!(io::stdout(), "task {} is {}", task.id, task.status.state_name())?;
     Ok(ExitCode::SUCCESS)

@@ -95,7 +95,7 @@ pub fn describe(project: &Project) -> String {
 
 fn confirmed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        let error = anyhow::anyhow!("nobody is at a terminal to be asked");
+        let error = anyhow::anyhow!("there is no terminal to ask at");
         return Err(with_hint(error, "say --yes to trust the folder and accept what is shown"));
     }
     Ok(ask("Do you trust the files in this folder?")? == Reply::Yes)

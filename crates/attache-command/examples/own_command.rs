@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{
     Command, CommandContext, CommandError, CommandRegistry, CommandRequest, CommandStep, ConversationStats,
-    ExtensionEntry, Memory, ServerEntry, ToolEntry, ToolUse,
+    Memory, NoWorkspaceInfo, ToolEntry, ToolUse, WorkspaceInfo,
 };
 use attache_domain::{CallId, CommandArgument, Content, ToolResult};
 use serde_json::{Map, json};
@@ -123,8 +123,8 @@ impl CommandContext for EmptyContext {
         Path::new("")
     }
 
-    async fn memory(&self) -> Memory {
-        Memory::default()
+    fn workspace_info(&self) -> &dyn WorkspaceInfo {
+        &NoWorkspaceInfo
     }
 
     async fn refresh_memory(&self) -> Memory {
@@ -135,20 +135,8 @@ impl CommandContext for EmptyContext {
         Vec::new()
     }
 
-    fn servers(&self) -> Vec<ServerEntry> {
-        Vec::new()
-    }
-
-    fn extensions(&self) -> Vec<ExtensionEntry> {
-        Vec::new()
-    }
-
     fn model(&self) -> String {
         String::new()
-    }
-
-    fn models(&self) -> Vec<String> {
-        Vec::new()
     }
 
     fn stats(&self) -> ConversationStats {
@@ -157,9 +145,5 @@ impl CommandContext for EmptyContext {
 
     async fn read_file(&self, _path: &str) -> Result<String, String> {
         Err("there are no files here".into())
-    }
-
-    fn about(&self) -> Vec<(String, String)> {
-        Vec::new()
     }
 }

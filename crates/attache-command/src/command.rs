@@ -1,4 +1,4 @@
-//! The seam: one command.
+//! The trait of commands.
 
 use std::sync::Arc;
 
@@ -68,6 +68,8 @@ pub enum CommandStep {
     Compress,
     /// Continue the conversation with this model.
     ChooseModel(String),
+    /// The next call to this agent begins a new conversation with it.
+    ForgetAgent(String),
 }
 
 impl CommandStep {

@@ -1,10 +1,13 @@
-//! The seam to the conversation that a command is given in.
+//! The seams to the conversation that a command is given in, and to its workspace.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_domain::Usage;
 use serde::Serialize;
+
+use crate::AgentDirectory;
 
 /// What a command can see and do. Whatever is missing in a surface is empty, never an error.
 #[async_trait]
@@ -14,31 +17,70 @@ pub trait CommandContext: Send + Sync {
 
     fn workspace(&self) -> &Path;
 
-    /// The instructions from context files, as the model gets them.
-    async fn memory(&self) -> Memory;
+    /// What there is to know about the workspace.
+    fn workspace_info(&self) -> &dyn WorkspaceInfo;
 
-    /// Reads them again; the model gets them from the next turn on.
+    /// Reads the context files again; the model gets them from the next turn on.
     async fn refresh_memory(&self) -> Memory;
 
     fn tools(&self) -> Vec<ToolEntry>;
 
-    fn servers(&self) -> Vec<ServerEntry>;
-
-    fn extensions(&self) -> Vec<ExtensionEntry>;
-
     /// The name of the model that answers here.
     fn model(&self) -> String;
-
-    /// Models that may be chosen, as far as they are known.
-    fn models(&self) -> Vec<String>;
 
     fn stats(&self) -> ConversationStats;
 
     /// The text of a file in the workspace, below a bound, or why not.
     async fn read_file(&self, path: &str) -> Result<String, String>;
+}
 
-    /// Name and value, line by line: version, model, workspace and the like.
+/// What commands show about a workspace, whichever conversation asks.
+#[async_trait]
+pub trait WorkspaceInfo: Send + Sync {
+    /// The current context files.
+    async fn memory(&self) -> Memory;
+
+    fn servers(&self) -> Vec<ServerEntry>;
+
+    fn extensions(&self) -> Vec<ExtensionEntry>;
+
+    /// The agents that tasks can be given to.
+    fn agents(&self) -> Option<Arc<dyn AgentDirectory>> {
+        None
+    }
+
+    /// Models that may be chosen, as far as they are known.
+    fn models(&self) -> Vec<String>;
+
+    /// Name and value, line by line: version, system, workspace and the like.
     fn about(&self) -> Vec<(String, String)>;
+}
+
+/// For a surface without a workspace: everything is empty.
+#[derive(Debug, Clone, Copy)]
+pub struct NoWorkspaceInfo;
+
+#[async_trait]
+impl WorkspaceInfo for NoWorkspaceInfo {
+    async fn memory(&self) -> Memory {
+        Memory::default()
+    }
+
+    fn servers(&self) -> Vec<ServerEntry> {
+        Vec::new()
+    }
+
+    fn extensions(&self) -> Vec<ExtensionEntry> {
+        Vec::new()
+    }
+
+    fn models(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -128,7 +128,7 @@ impl fmt::Display for CommandFileProblem {
     }
 }
 
-/// A path of anybody, fit to be shown.
+/// An untrusted path, made safe to show.
 fn shown(path: &Path) -> String {
     let letters = path.to_string_lossy();
     letters.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()

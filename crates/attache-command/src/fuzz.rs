@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 

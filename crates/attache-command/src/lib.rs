@@ -4,6 +4,7 @@
 //! returns the next step: text for the person, tools to use, or a prompt for the model. It keeps no state between two
 //! steps, so a command that waits for an approval continues after a restart.
 
+mod agents;
 mod command;
 mod context;
 pub mod custom;
@@ -19,9 +20,13 @@ mod spec;
 mod standard;
 mod unknown;
 
+pub use agents::{
+    AgentDirectory, AgentEntry, AgentEntryKind, AgentList, AgentReload, CONFIGURE_AGENT, SwitchRefusal,
+};
 pub use command::{Command, CommandError, CommandRequest, CommandStep, ToolUse};
 pub use context::{
-    CommandContext, ConversationStats, ExtensionEntry, Memory, MemoryFile, ServerEntry, ToolEntry,
+    CommandContext, ConversationStats, ExtensionEntry, Memory, MemoryFile, NoWorkspaceInfo, ServerEntry,
+    ToolEntry, WorkspaceInfo,
 };
 pub use matched::MatchedCommand;
 pub use registry::CommandRegistry;

@@ -1,4 +1,4 @@
-//! A command that was found, with what it was given.
+//! A matched command with its arguments.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,11 +34,11 @@ impl MatchedCommand {
     pub async fn run(
         &self,
         results: &[Vec<ToolResult>],
-        desk: &dyn CommandContext,
+        context: &dyn CommandContext,
     ) -> Result<CommandStep, CommandError> {
         let line = self.call.line();
         self.command
-            .run(CommandRequest { arguments: &self.call.arguments, line: &line, results, context: desk })
+            .run(CommandRequest { arguments: &self.call.arguments, line: &line, results, context })
             .await
     }
 
@@ -54,6 +54,6 @@ impl MatchedCommand {
 
 impl fmt::Debug for MatchedCommand {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Found").field("call", &self.call).finish_non_exhaustive()
+        formatter.debug_struct("MatchedCommand").field("call", &self.call).finish_non_exhaustive()
     }
 }

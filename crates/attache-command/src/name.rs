@@ -1,4 +1,4 @@
-//! What a command may be called.
+//! Valid names of commands.
 
 use crate::nearest::shown;
 use crate::{Command, CommandError};

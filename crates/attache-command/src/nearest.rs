@@ -1,4 +1,4 @@
-//! Which known names were probably meant.
+//! Finds the known names that are nearest to an unknown one.
 
 const MAX_SUGGESTIONS: usize = 3;
 /// Letters of a word that are compared and shown: words are untrusted input.

@@ -1,4 +1,4 @@
-//! The one list of commands: what there is, and which of them a line means.
+//! The registry of commands, which finds the command of a line.
 
 use std::fmt;
 use std::sync::Arc;

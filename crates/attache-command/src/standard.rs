@@ -1,6 +1,7 @@
 //! The built-in commands, one file each.
 
 mod about;
+mod agents;
 mod compress;
 mod extensions;
 mod help;
@@ -23,6 +24,7 @@ pub(crate) use help::Help;
 pub(crate) fn all() -> Vec<Arc<dyn Command>> {
     vec![
         Arc::new(about::About),
+        Arc::new(agents::Agents),
         Arc::new(compress::Compress),
         Arc::new(extensions::Extensions),
         Arc::new(init::Init),

@@ -1,4 +1,4 @@
-//! What is said about a word that names no command.
+//! The error for an unknown command.
 
 use crate::CommandError;
 use crate::nearest::{nearest, shown};

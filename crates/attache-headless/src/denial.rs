@@ -1,4 +1,4 @@
-//! Calls that were denied because nobody can be asked, and the flags that would have allowed them.
+//! Calls that were denied because no person can be asked, and the flags that would have allowed them.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,9 @@ impl Denials {
             return Some(format!("{denied}: {}", finished.summary));
         }
         let flags = self.flags(&call);
-        Some(format!("{denied}: it needs an approval, and nobody can be asked here; {flags} would allow it"))
+        Some(format!(
+            "{denied}: it needs an approval, which cannot be asked for here; {flags} would allow it"
+        ))
     }
 
     fn flags(&self, call: &ToolCall) -> String {

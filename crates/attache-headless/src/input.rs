@@ -1,4 +1,4 @@
-//! What is asked: the words on the command line, behind what was piped in.
+//! The prompt: the text on the command line, after what was piped in.
 
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,7 +11,7 @@ use crate::failure::{FailureKind, RunFailure};
 
 /// More than this of piped text is cut off.
 const MAX_PIPED_BYTES: usize = 8 << 20;
-/// How long a pipe may stay silent when there are words anyway: some programs hand down one that nobody writes to.
+/// How long a pipe may stay silent when there are words anyway: some programs pass on a pipe without a writer.
 const PIPE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -49,17 +49,18 @@ pub fn read_input(prompt: Option<&str>, query: &[String]) -> Result<PromptInput,
         return Err(RunFailure::new(FailureKind::Input, message));
     }
     let words = prompt.map_or_else(|| query.join(" "), str::to_owned);
-    let piped = if io::stdin().is_terminal() { Piped::default() } else { piped(words.trim().is_empty())? };
+    let piped =
+        if io::stdin().is_terminal() { PipedInput::default() } else { piped(words.trim().is_empty())? };
     join(words, &piped)
 }
 
 #[derive(Debug, Default)]
-struct Piped {
+struct PipedInput {
     bytes: Vec<u8>,
     cut: bool,
 }
 
-fn join(words: String, piped: &Piped) -> Result<PromptInput, RunFailure> {
+fn join(words: String, piped: &PipedInput) -> Result<PromptInput, RunFailure> {
     let text = String::from_utf8_lossy(&piped.bytes);
     let prompt = match (text.trim().is_empty(), words.trim().is_empty()) {
         (true, true) => {
@@ -75,11 +76,11 @@ fn join(words: String, piped: &Piped) -> Result<PromptInput, RunFailure> {
     Ok(PromptInput { prompt, warning, words })
 }
 
-fn piped(needed: bool) -> Result<Piped, RunFailure> {
+fn piped(needed: bool) -> Result<PipedInput, RunFailure> {
     let (sender, receiver) = mpsc::channel();
-    // Reading cannot be interrupted: a thread that waits for a pipe nobody writes to ends with the process.
+    // Reading cannot be interrupted: a thread that waits for a silent pipe ends with the process.
     std::thread::spawn(move || read(&mut io::stdin().lock(), &sender));
-    let mut piped = Piped::default();
+    let mut piped = PipedInput::default();
     loop {
         let patience = if needed || !piped.bytes.is_empty() { Duration::MAX } else { PIPE_TIMEOUT };
         match receiver.recv_timeout(patience) {
@@ -124,7 +125,7 @@ mod tests {
 
     #[track_caller]
     fn check(piped: &str, words: &str, expected: Option<&str>) {
-        let piped = Piped { bytes: piped.into(), cut: false };
+        let piped = PipedInput { bytes: piped.into(), cut: false };
         let found = join(words.to_owned(), &piped).ok().map(|input| input.prompt);
         assert_eq!(found.as_deref(), expected);
     }
@@ -140,7 +141,7 @@ mod tests {
 
     #[track_caller]
     fn check_command(piped: &str, words: &str, expected: Option<&str>) {
-        let piped = Piped { bytes: piped.into(), cut: false };
+        let piped = PipedInput { bytes: piped.into(), cut: false };
         let call = join(words.to_owned(), &piped).unwrap().command();
         assert_eq!(call.map(|call| call.line()).as_deref(), expected);
     }
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_is_said() {
-        let piped = Piped { bytes: b"text".to_vec(), cut: true };
+        let piped = PipedInput { bytes: b"text".to_vec(), cut: true };
         let warning = join(String::new(), &piped).unwrap().warning.unwrap();
         assert_eq!(warning, "only the first 8 MiB of the piped text are used");
     }

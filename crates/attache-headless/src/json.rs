@@ -1,4 +1,4 @@
-//! One object at the end.
+//! The format `json`: one JSON object at the end.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The three formats, told the same things.
+//! The three output formats behind one interface.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What there is to show of a task while it is worked on.
+//! The events that a run shows.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ impl OutputEvents {
             Fact::TextWithdrawn => self.withdraw(""),
             Fact::TextReplaced { text } => self.withdraw(text),
             Fact::ModelAnswered(answer) => {
-                let calls = answer.said.iter().filter_map(|said| match &said.what {
+                let calls = answer.parts.iter().filter_map(|part| match &part.what {
                     ModelPartContent::Call(call) => Some(OutputEvent::ToolUse(call)),
                     _ => None,
                 });

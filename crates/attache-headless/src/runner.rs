@@ -176,12 +176,13 @@ impl HeadlessRunner {
                 FailureKind::Cancelled,
                 "the task was cancelled",
             )))),
-            Fact::PersonAsked { message } => {
+            Fact::PersonAsked { message, .. } => {
                 if let Some(url) = &self.answered_at {
                     let question = format!("waits for an answer at {url}: {}", message.text().trim_end());
                     return output.show(&OutputEvent::Warning(question)).err().map(ExitReason::Unread);
                 }
-                let advice = "nobody can answer here; allow it with --approval-mode or --allowed-tools";
+                let advice =
+                    "questions cannot be answered here; allow it with --approval-mode or --allowed-tools";
                 let message = format!("{}\n({advice})", message.text().trim_end());
                 Some(ExitReason::Fatal(RunFailure::new(FailureKind::Tool, message)))
             }
@@ -293,7 +294,7 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
     }
 }
 
-/// Somebody wants it to stop.
+/// The signals that stop a run.
 struct StopSignals {
     interrupt: Signal,
     terminate: Signal,

@@ -1,4 +1,4 @@
-//! What a run has cost, added up from its events.
+//! The statistics of a run, computed from its events.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -143,8 +143,8 @@ impl StatsCollector {
         if ![COMMAND_MODEL, AGENT_MODEL].contains(&answer.model.as_str()) {
             self.take_cost(answer, latency);
         }
-        for said in &answer.said {
-            if let ModelPartContent::Call(ToolCall { id, name, .. }) = &said.what {
+        for part in &answer.parts {
+            if let ModelPartContent::Call(ToolCall { id, name, .. }) = &part.what {
                 self.calls.entry(id.clone()).or_default().name.clone_from(name);
             }
         }
@@ -229,10 +229,10 @@ mod tests {
     fn answer(call: &str) -> Fact {
         let call = ToolCall { id: CallId(call.into()), name: "replace".into(), input: Default::default() };
         let usage = Usage { input: 100, cached: 40, output: 30, thoughts: 10 };
-        let said = vec![ModelPart { what: ModelPartContent::Call(call), opaque: None }];
+        let parts = vec![ModelPart { what: ModelPartContent::Call(call), opaque: None }];
         Fact::ModelAnswered(Box::new(ModelAnswer {
             model: "m".into(),
-            said,
+            parts,
             usage,
             end: attache_domain::ResponseEnd::Done,
         }))

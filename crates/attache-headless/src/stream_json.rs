@@ -1,4 +1,4 @@
-//! An object a line, as things happen.
+//! The format `stream-json`: one JSON object per line, as events happen.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The model's words on stdout and nothing else; whatever else there is to say on stderr.
+//! The format `text`: the model's text on stdout, everything else on stderr.
 
 use std::io::{self, Write};
 
@@ -60,7 +60,7 @@ impl TextOutput {
     }
 }
 
-/// Who does not want to hear it does not stop the work.
+/// A closed output does not stop the work.
 fn tell(label: &str, text: &str) {
     let _ = writeln!(io::stderr(), "[{label}] {}", terminal_safe(text));
 }

@@ -10,10 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc as blocking};
 use std::thread;
 
+use attache_domain::CallId;
+use rustyline::config::BellStyle;
 use rustyline::error::ReadlineError;
 use rustyline::history::{FileHistory, History};
-use rustyline::{Cmd, Config, Editor, EventHandler, ExternalPrinter, KeyCode, KeyEvent, Modifiers};
+use rustyline::{Cmd, Config, Editor, Event, EventHandler, ExternalPrinter, KeyCode, KeyEvent, Modifiers};
 use tokio::sync::{mpsc, oneshot};
+
+use crate::answer_keys::{AnswerKeys, KeyFilter};
+use crate::draft::Draft;
 
 /// Prompts that are kept for later sessions.
 const MAX_HISTORY: usize = 1000;
@@ -22,10 +27,17 @@ const MAX_UNPRINTED: usize = 64;
 /// Printed in one go.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
+/// What the person did and the screen has not taken yet.
+const MAX_UNREAD: usize = 8;
+
 /// What the person did.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Line(String),
+    /// A key that answers the question about a call.
+    Answer(CallId, char),
+    /// A key that is no character. The line stays as it was.
+    Unreadable,
     /// Ctrl-C.
     Interrupt,
     /// Ctrl-D, or the terminal is gone.
@@ -38,6 +50,7 @@ impl Key {
     fn may_end_session(&self) -> bool {
         match self {
             Self::Line(line) => is_farewell(line),
+            Self::Answer(..) | Self::Unreadable => false,
             Self::Interrupt | Self::End => true,
         }
     }
@@ -55,6 +68,8 @@ pub(crate) struct Keyboard {
     proceed: blocking::Sender<()>,
     /// The next line answers a question, and is not kept in the history if it is one word.
     is_asking: Arc<AtomicBool>,
+    /// None on a terminal that gives only whole lines.
+    answer_keys: Option<AnswerKeys>,
     unprinted: mpsc::Sender<String>,
     printed: oneshot::Receiver<()>,
 }
@@ -62,46 +77,37 @@ pub(crate) struct Keyboard {
 impl Keyboard {
     /// Starts to read. `history` is the file that keeps the prompts.
     pub(crate) fn start(prompt: String, history: Option<PathBuf>) -> io::Result<Self> {
-        let failed = |error: ReadlineError| io::Error::other(error.to_string());
-        let config = Config::builder().max_history_size(MAX_HISTORY).map_err(failed)?;
-        let config = config.history_ignore_space(true).auto_add_history(false).build();
-        let mut editor = Editor::<(), FileHistory>::with_config(config).map_err(failed)?;
-        let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
-        editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
+        let mut editor = new_editor().map_err(|error| io::Error::other(error.to_string()))?;
         let history = history.filter(|path| prepare(path).is_ok());
         if let Some(path) = &history {
             // A history that cannot be read is as good as none.
             let _ = editor.load_history(path);
         }
         // A terminal that cannot move its cursor has no editor; lines are then printed where the cursor is.
-        let mut printer = editor.create_external_printer().ok();
-        let (unprinted, mut to_print) = mpsc::channel::<String>(MAX_UNPRINTED);
-        let (done, printed) = oneshot::channel();
-        thread::Builder::new().name("screen".into()).spawn(move || {
-            while let Some(mut text) = to_print.blocking_recv() {
-                while text.len() < MAX_BATCH_BYTES
-                    && let Ok(more) = to_print.try_recv()
-                {
-                    text.push_str(&more);
-                }
-                let printed = match &mut printer {
-                    Some(printer) => printer.print(text).is_ok(),
-                    None => print_directly(&text).is_ok(),
-                };
-                if !printed {
-                    return;
-                }
-            }
-            let _ = done.send(());
-        })?;
-        let (sender, keys) = mpsc::channel(1);
+        let printer = editor.create_external_printer().ok();
+        let (sender, keys) = mpsc::channel(MAX_UNREAD);
+        let answer_keys = printer.is_some().then(AnswerKeys::default);
+        if let Some(answer_keys) = &answer_keys {
+            let answers = sender.clone();
+            let answer = move |call, key| {
+                // Fails only if the screen takes nothing; then the question stays, and a word answers it.
+                let _ = answers.try_send(Key::Answer(call, key));
+            };
+            let filter = KeyFilter { keys: answer_keys.clone(), answer };
+            editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(filter)));
+        }
+        let (unprinted, printed) = start_printing(printer)?;
         let (proceed, may_proceed) = blocking::channel();
         let is_asking = Arc::new(AtomicBool::new(false));
         let asking = is_asking.clone();
         thread::Builder::new().name("keyboard".into()).spawn(move || {
             let mut waits = true;
+            let mut draft = (String::new(), String::new());
             while !waits || may_proceed.recv().is_ok() {
-                let key = read_key(&mut editor, &prompt);
+                let key = read_key(&mut editor, &prompt, std::mem::take(&mut draft));
+                if key == Key::Unreadable {
+                    draft = editor.helper().map(Draft::take).unwrap_or_default();
+                }
                 waits = key.may_end_session();
                 if let Key::Line(line) = &key
                     && !waits
@@ -114,7 +120,7 @@ impl Keyboard {
                 }
             }
         })?;
-        Ok(Self { keys, proceed, is_asking, unprinted, printed })
+        Ok(Self { keys, proceed, is_asking, answer_keys, unprinted, printed })
     }
 
     /// Shows the first prompt.
@@ -133,6 +139,11 @@ impl Keyboard {
     /// Whether the next line answers a question.
     pub(crate) fn set_asking(&self, is_asking: bool) {
         self.is_asking.store(is_asking, Ordering::Relaxed);
+    }
+
+    /// The keys that answer a question; none on a terminal that gives only whole lines.
+    pub(crate) fn answer_keys(&self) -> Option<&AnswerKeys> {
+        self.answer_keys.as_ref()
     }
 
     /// Waits for what the person does. Can be dropped and called again.
@@ -154,15 +165,53 @@ impl Keyboard {
     }
 }
 
+fn new_editor() -> Result<Editor<Draft, FileHistory>, ReadlineError> {
+    let config = Config::builder().max_history_size(MAX_HISTORY)?;
+    let config =
+        config.history_ignore_space(true).auto_add_history(false).bell_style(BellStyle::None).build();
+    let mut editor = Editor::with_config(config)?;
+    editor.set_helper(Some(Draft::default()));
+    let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
+    editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
+    Ok(editor)
+}
+
+/// Prints what is sent. The receiver is told when everything is printed and nothing more can be sent.
+fn start_printing(
+    mut printer: Option<impl ExternalPrinter + Send + 'static>,
+) -> io::Result<(mpsc::Sender<String>, oneshot::Receiver<()>)> {
+    let (unprinted, mut to_print) = mpsc::channel::<String>(MAX_UNPRINTED);
+    let (done, printed) = oneshot::channel();
+    thread::Builder::new().name("screen".into()).spawn(move || {
+        while let Some(mut text) = to_print.blocking_recv() {
+            while text.len() < MAX_BATCH_BYTES
+                && let Ok(more) = to_print.try_recv()
+            {
+                text.push_str(&more);
+            }
+            let printed = match &mut printer {
+                Some(printer) => printer.print(text).is_ok(),
+                None => print_directly(&text).is_ok(),
+            };
+            if !printed {
+                return;
+            }
+        }
+        let _ = done.send(());
+    })?;
+    Ok((unprinted, printed))
+}
+
 /// What begins as a prompt is kept, also if a question comes in between.
 fn is_short(line: &str) -> bool {
     !line.trim().contains(char::is_whitespace)
 }
 
-fn read_key(editor: &mut Editor<(), FileHistory>, prompt: &str) -> Key {
-    match editor.readline(prompt) {
+fn read_key(editor: &mut Editor<Draft, FileHistory>, prompt: &str, draft: (String, String)) -> Key {
+    match editor.readline_with_initial(prompt, (&draft.0, &draft.1)) {
         Ok(line) => Key::Line(line),
         Err(ReadlineError::Interrupted) => Key::Interrupt,
+        Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => Key::Unreadable,
         Err(_) => Key::End,
     }
 }
@@ -174,7 +223,7 @@ fn print_directly(text: &str) -> io::Result<()> {
 }
 
 /// A history that cannot be kept does not stop the session.
-fn remember(editor: &mut Editor<(), FileHistory>, line: &str, history: Option<&Path>) {
+fn remember(editor: &mut Editor<Draft, FileHistory>, line: &str, history: Option<&Path>) {
     if !line.trim().is_empty()
         && editor.add_history_entry(line).unwrap_or(false)
         && let Some(path) = history

@@ -4,9 +4,13 @@
 //! typed events of all clients come out. [`run_line_screen`] is a screen over it that prints lines and reads lines.
 //! Another screen can take its place.
 //!
-//! Nothing from outside reaches the terminal as it is: every text passes through [`Line`](line::Line), which writes out
+//! [`SessionPlace`] finds the file in which a session is kept; which store it is, the binary says.
+//!
+//! No text from outside reaches the terminal unescaped: every text passes through [`Line`](line::Line), which writes out
 //! what could control a terminal.
 
+mod answer_keys;
+mod draft;
 mod keyboard;
 mod line;
 mod line_screen;
@@ -14,11 +18,15 @@ mod open_session;
 mod question;
 mod restore_terminal;
 mod session_event;
+mod session_files;
 mod session_input;
+mod session_renderer;
+mod session_retention;
 mod text_wrapper;
-mod transcript;
 
 pub use line_screen::{LineScreen, PromptCheck, ScreenEnd, run_line_screen};
 pub use open_session::{OpenSession, SessionEvents, SessionStart, unused_session_id};
 pub use session_event::{Participant, SessionEvent};
+pub use session_files::{SessionFileError, SessionPlace, SessionRequest};
 pub use session_input::{InputRefusal, QuestionAnswer, SessionInput};
+pub use session_retention::{RetentionLimits, delete_old_sessions};

@@ -5,26 +5,28 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use attache_command::CommandRegistry;
-use attache_domain::TaskView;
+use attache_domain::{CallId, TaskView};
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::keyboard::{Key, Keyboard, is_farewell};
 use crate::line::{Line, Style, lines_of};
 use crate::open_session::OpenSession;
-use crate::question::{is_answer_word, read_answer};
+use crate::question::{answer_keys, choice_name, how_to_answer, is_answer_word, read_answer};
 use crate::restore_terminal::RestoreTerminal;
 use crate::session_event::{Participant, SessionEvent};
-use crate::session_input::{InputRefusal, SessionInput};
-use crate::transcript::Transcript;
+use crate::session_input::{InputRefusal, QuestionAnswer, SessionInput};
+use crate::session_renderer::SessionRenderer;
 
 /// A second Ctrl-C within this time leaves.
 const LEAVE_INTERVAL: Duration = Duration::from_secs(2);
 /// For so long after another client has answered, an answer may be meant for that question.
 const READING_INTERVAL: Duration = Duration::from_secs(10);
+/// A question is shown for so long before a single key answers it: the key may be the beginning of a prompt.
+const KEY_DELAY: Duration = Duration::from_millis(500);
 /// A terminal that takes nothing does not keep the program from ending.
 const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
 /// The beginning of a line is shown when nothing follows for this long.
@@ -33,9 +35,12 @@ const UNFINISHED_LINE_TIMEOUT: Duration = Duration::from_secs(1);
 const USUAL_COLUMNS: usize = 80;
 
 const PROMPT: &str = "> ";
+/// Shows and cancels running calls.
+const CALLS: &str = "/calls";
 
 const HELP: &str = "At the terminal: /quit or Ctrl-D leaves; Ctrl-C stops what is being done, twice leaves; Alt-Enter \
-                    begins a new line; @path adds a file to the prompt.";
+                    begins a new line; @path adds a file to the prompt; /calls lists the running calls, /calls cancel ID \
+                    cancels one.";
 
 /// What is wrong with a prompt, if something is.
 pub type PromptCheck = Box<dyn Fn(&str) -> Option<String> + Send>;
@@ -80,10 +85,12 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
         keyboard,
         has_colour: options.has_colour,
         check_prompt: options.check_prompt,
-        transcript: Transcript::default(),
+        renderer: SessionRenderer::default(),
         stops: JoinSet::new(),
         interrupted_at: None,
         other_answer: None,
+        shown_question: None,
+        keys_from: None,
     };
     screen.greet(&options.greeting, &view).await;
     if let Some(prompt) = options.first_prompt {
@@ -106,17 +113,20 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
                         let (at, by, choice) = (Instant::now(), by.clone(), choice.clone());
                         screen.other_answer = Some(OtherAnswer { at, by, choice });
                     }
-                    let lines = screen.transcript.show(event, columns());
-                    screen.keyboard.set_asking(screen.transcript.question().is_some());
+                    let lines = screen.renderer.show(event, columns());
                     screen.print(lines).await;
+                    screen.update_question().await;
                 }
                 if is_over {
                     break ScreenEnd::Over;
                 }
             }
-            () = sleep(UNFINISHED_LINE_TIMEOUT), if screen.transcript.has_unfinished_line() => {
-                let lines = screen.transcript.finish_line();
+            () = sleep(UNFINISHED_LINE_TIMEOUT), if screen.renderer.has_unfinished_line() => {
+                let lines = screen.renderer.finish_line();
                 screen.print(lines).await;
+            }
+            () = sleep_until(screen.keys_from.unwrap_or_else(Instant::now)), if screen.keys_from.is_some() => {
+                screen.open_keys().await;
             }
             line = next_log_line(&mut log) => screen.print(lines_of(Style::Dim, "", &line)).await,
             Some(stopped) = screen.stops.join_next() => {
@@ -148,11 +158,15 @@ struct Running {
     keyboard: Keyboard,
     has_colour: bool,
     check_prompt: PromptCheck,
-    transcript: Transcript,
+    renderer: SessionRenderer,
     /// Turns that are being stopped. This may take a moment, in which the screen goes on.
     stops: JoinSet<Result<(), InputRefusal>>,
     interrupted_at: Option<Instant>,
     other_answer: Option<OtherAnswer>,
+    /// The question whose keys were handled.
+    shown_question: Option<u64>,
+    /// From then on, single keys answer the question.
+    keys_from: Option<Instant>,
 }
 
 /// Another client was quicker, so the next word may be meant for the question that it answered.
@@ -170,7 +184,7 @@ impl Running {
             return None;
         }
         let told = format!("{by} has answered the question before you: {choice}");
-        Some(match self.transcript.question() {
+        Some(match self.renderer.question() {
             Some(_) => format!("{told}. Now it is about what is shown last; answer again if you mean that"),
             None => told,
         })
@@ -178,9 +192,37 @@ impl Running {
 
     async fn greet(&mut self, greeting: &[String], view: &TaskView) {
         let mut lines: Vec<_> = greeting.iter().map(|line| Line::styled(Style::Dim, line)).collect();
-        lines.extend(self.transcript.resume(view));
-        self.keyboard.set_asking(self.transcript.question().is_some());
+        lines.extend(self.renderer.resume(view));
         self.print(lines).await;
+        self.update_question().await;
+    }
+
+    /// Closes the keys of a question that is not shown any more, and has those of a new one count after a moment.
+    async fn update_question(&mut self) {
+        let shown = self.renderer.shown_question();
+        if shown == self.shown_question {
+            return;
+        }
+        self.shown_question = shown;
+        self.keys_from = None;
+        self.keyboard.set_asking(shown.is_some());
+        let keys = self.keyboard.answer_keys();
+        keys.inspect(|keys| keys.close());
+        let has_keys = self.renderer.question().is_some_and(|question| !answer_keys(question).is_empty());
+        match (has_keys, keys.is_some()) {
+            (true, true) => self.keys_from = Some(Instant::now() + KEY_DELAY),
+            (true, false) => self.print(vec![how_to_answer(false)]).await,
+            (false, _) => {}
+        }
+    }
+
+    async fn open_keys(&mut self) {
+        self.keys_from = None;
+        let Some(question) = self.renderer.question() else { return };
+        if let Some(keys) = self.keyboard.answer_keys() {
+            keys.open(question.shown_id().clone(), answer_keys(question));
+        }
+        self.print(vec![how_to_answer(true)]).await;
     }
 
     async fn print(&self, lines: Vec<Line>) {
@@ -195,6 +237,15 @@ impl Running {
         let end = match &key {
             Key::End => Some(ScreenEnd::Left),
             Key::Interrupt => self.interrupt().await,
+            Key::Answer(call, key) => {
+                self.interrupted_at = None;
+                self.take_answer_key(call, *key).await;
+                None
+            }
+            Key::Unreadable => {
+                self.warn("a key was left out, because it is not UTF-8").await;
+                None
+            }
             Key::Line(line) if is_farewell(line) => Some(ScreenEnd::Left),
             Key::Line(line) => {
                 self.interrupted_at = None;
@@ -215,7 +266,7 @@ impl Running {
             return Some(ScreenEnd::Interrupted);
         }
         self.interrupted_at = Some(now);
-        if self.transcript.is_busy() {
+        if self.renderer.is_busy() {
             let session = self.session.clone();
             self.stops.spawn(async move { session.send(SessionInput::StopTurn).await });
             self.warn("stopping; Ctrl-C again leaves").await;
@@ -223,6 +274,36 @@ impl Running {
             self.warn("Ctrl-C again leaves").await;
         }
         None
+    }
+
+    /// The key is for the question that was shown when it was pressed.
+    async fn take_answer_key(&mut self, call: &CallId, key: char) {
+        let question = self.renderer.question().filter(|question| question.shown_id() == call).cloned();
+        let Some(question) = question else {
+            let told = self.late_answer(&key.to_string());
+            return self.warn(told.as_deref().unwrap_or("the question is closed already")).await;
+        };
+        let answer = match read_answer(&question, &key.to_string()) {
+            Ok(answer) => answer,
+            Err(problem) => return self.warn(&problem).await,
+        };
+        if let QuestionAnswer::Choice(choice) = &answer {
+            let name = choice_name(&question, choice);
+            self.print(lines_of(Style::Dim, "  ", &format!("{key}: {name}"))).await;
+        }
+        let is_taken = self.send(SessionInput::Answer { call: call.clone(), answer }).await;
+        if let Some(keys) = self.keyboard.answer_keys().filter(|_| !is_taken) {
+            keys.open(call.clone(), answer_keys(&question));
+        }
+    }
+
+    /// False if the input was refused, which the person is told.
+    async fn send(&self, input: SessionInput) -> bool {
+        let sent = self.session.send(input).await;
+        if let Err(refusal) = &sent {
+            self.warn(&refusal.to_string()).await;
+        }
+        sent.is_ok()
     }
 
     async fn take_line(&mut self, line: &str) {
@@ -235,29 +316,54 @@ impl Running {
         }
         match self.read_line(line).await {
             Err(problem) => self.warn(&problem).await,
-            Ok(input) => {
-                if let Err(refusal) = self.session.send(input).await {
-                    self.warn(&refusal.to_string()).await;
-                }
+            Ok(None) => {}
+            // It ends in a moment, in which the screen goes on.
+            Ok(Some(input @ SessionInput::CancelCall(_))) => {
+                let session = self.session.clone();
+                self.stops.spawn(async move { session.send(input).await });
+            }
+            Ok(Some(input)) => {
+                self.send(input).await;
             }
         }
     }
 
     /// What the line means: a command, the answer to the question that is shown, or a prompt.
-    async fn read_line(&self, line: &str) -> Result<SessionInput, String> {
+    ///
+    /// Nothing when the line is done with.
+    async fn read_line(&self, line: &str) -> Result<Option<SessionInput>, String> {
+        if let Some(rest) = line.strip_prefix(CALLS).filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
+            return self.read_calls_line(rest.trim()).await;
+        }
         if let Some(call) = CommandRegistry::default().parse(line) {
             if matches!(call.path.first().map(String::as_str), Some("help" | "?")) {
                 self.print(lines_of(Style::Dim, "", HELP)).await;
             }
-            return Ok(SessionInput::Command(call));
+            return Ok(Some(SessionInput::Command(call)));
         }
-        if let Some(question) = self.transcript.question() {
+        if let Some(question) = self.renderer.question() {
             let answer = read_answer(question, line)?;
-            return Ok(SessionInput::Answer { call: question.shown_id().clone(), answer });
+            return Ok(Some(SessionInput::Answer { call: question.shown_id().clone(), answer }));
         }
         match (self.check_prompt)(line) {
             Some(problem) => Err(problem),
-            None => Ok(SessionInput::Prompt(line.to_owned())),
+            None => Ok(Some(SessionInput::Prompt(line.to_owned()))),
+        }
+    }
+}
+
+impl Running {
+    /// `/calls` lists the calls under way, `/calls cancel ID` cancels one. A command of the agent would wait for the turn.
+    async fn read_calls_line(&self, rest: &str) -> Result<Option<SessionInput>, String> {
+        match rest.split_once(char::is_whitespace).unwrap_or((rest, "")) {
+            ("" | "list", "") => {
+                self.print(self.renderer.running_calls()).await;
+                Ok(None)
+            }
+            ("cancel", id) if !id.trim().is_empty() => {
+                Ok(Some(SessionInput::CancelCall(CallId(id.trim().to_owned()))))
+            }
+            _ => Err("say /calls, or /calls cancel ID with an id that /calls shows".to_owned()),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::session_input::{InputRefusal, QuestionAnswer, SessionInput};
 const MAX_ENTRIES: usize = 64;
 
 /// The name of this client, for others.
-const CLIENT: &str = "terminal";
+pub(crate) const CLIENT: &str = "terminal";
 
 /// How a session begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,13 +73,13 @@ impl OpenSession {
         &self.id
     }
 
-    /// The task as it is now; before the first prompt, an empty one.
+    /// The current task; before the first prompt, an empty one.
     pub async fn view(&self) -> Result<Arc<TaskView>, Fault> {
         let get = GetTask { task: self.id.clone(), history_length: None, at: None };
         Ok(self.session.get(&self.scope, &get).await?.view.clone())
     }
 
-    /// The task as it is now, and everything that happens from now on.
+    /// The current task, and all events from now on.
     pub async fn events(&self) -> Result<(Arc<TaskView>, SessionEvents), Fault> {
         let subscribe = SubscribeTask::to(self.id.clone());
         let subscription = self.session.subscribe(&self.scope, &subscribe, WhenFinished::Show).await?;
@@ -110,6 +110,9 @@ impl OpenSession {
             }
             SessionInput::Answer { call, answer } => {
                 self.session.begin(&self.scope, self.answer(call, answer)).await?;
+            }
+            SessionInput::CancelCall(call) => {
+                self.session.cancel_call(&self.scope, &self.id, &call).await?;
             }
             SessionInput::StopTurn => {
                 if !self.session.stop_turn(&self.scope, &self.id).await? {

@@ -1,11 +1,11 @@
-//! The question about a call: how it looks, and what a typed line answers.
+//! The question about a call: its lines, and the answer that a typed line gives.
 
 use attache_domain::{
-    ANSWER, AnswerLine, CANCEL, CallRecord, MODIFY, Message, MessageId, PROCEED_ALWAYS, PROCEED_ALWAYS_TOOL,
-    PROCEED_ONCE, Part, PartAnswers, Preview, RUN_AGAIN, Role, visible, visible_line,
+    ANSWER, AnswerLine, CallRecord, MODIFY, Message, MessageId, Part, PartAnswers, Preview, RUN_AGAIN, Role,
+    visible, visible_line,
 };
 use attache_wire::devtool::call_display::{self, ConfirmationOption};
-use attache_wire::read_answers;
+use attache_wire::{read_answers, words_for};
 
 use crate::line::{Line, Style, lines_of};
 use crate::session_input::QuestionAnswer;
@@ -15,9 +15,13 @@ pub(crate) fn question_lines(record: &CallRecord) -> Vec<Line> {
     let name = visible_line(&record.call.name);
     let mut lines = Vec::new();
     if let Some(questions) = call_display::questions(record) {
-        lines.push(Line::styled(Style::Yellow, format!("? {name} asks:")));
+        let agent = record.proposal.as_ref().and_then(|proposal| proposal.agent());
+        let asker = agent.map_or(name, |(agent, _)| format!("the agent {}", visible_line(agent)).into());
+        lines.push(Line::styled(Style::Yellow, format!("? {asker} asks:")));
         lines.extend(lines_of(Style::Plain, "    ", &questions));
-        lines.push(Line::styled(Style::Dim, "  Answer in your own words, or with cancel."));
+        let others: Vec<_> = other_choices(record).collect();
+        let how = format!("  Answer in your own words, or with {}.", others.join(" or "));
+        lines.push(Line::styled(Style::Dim, how));
         return lines;
     }
     lines.push(Line::styled(Style::Yellow, format!("? {name} needs your approval:")));
@@ -36,16 +40,49 @@ pub(crate) fn question_lines(record: &CallRecord) -> Vec<Line> {
         }
     }
     for (number, option) in offered(record).iter().enumerate() {
-        let words = word_for(option.id).map(|word| format!(", {word}")).unwrap_or_default();
-        let line = Line::styled(Style::Bold, format!("  {}{words}", number + 1));
+        let letter = letter_for(option.id).map(|letter| format!(", {letter}")).unwrap_or_default();
+        let word = words_for(option.id).first().map(|word| format!(", {word}")).unwrap_or_default();
+        let line = Line::styled(Style::Bold, format!("  {}{letter}{word}", number + 1));
         let line = line.and(Style::Plain, format!("  {}", option.name));
         lines.push(match &option.description {
             Some(description) => line.and(Style::Dim, format!("  {description}")),
             None => line,
         });
     }
-    lines.push(Line::styled(Style::Dim, "  Answer with a number or a word, then Enter."));
     lines
+}
+
+/// Ends a question about a call. `has_keys`: a single key answers, without Enter.
+pub(crate) fn how_to_answer(has_keys: bool) -> Line {
+    let how = match has_keys {
+        true => "  Press the key of an answer, or type a word and Enter.",
+        false => "  Answer with a number or a word, then Enter.",
+    };
+    Line::styled(Style::Dim, how)
+}
+
+/// A key that answers a question at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnswerKey {
+    pub(crate) key: char,
+    /// The words that mean the same; typing one of those that begin with the key is one answer.
+    pub(crate) words: &'static [&'static str],
+}
+
+/// The keys that answer the question; none for one that is answered in words.
+pub(crate) fn answer_keys(record: &CallRecord) -> Vec<AnswerKey> {
+    if record.choices.iter().any(|choice| choice == ANSWER) {
+        return Vec::new();
+    }
+    let mut keys = Vec::new();
+    for (index, option) in offered(record).iter().enumerate() {
+        let digit = u32::try_from(index + 1).ok().and_then(|number| char::from_digit(number, 10));
+        keys.extend(digit.map(|key| AnswerKey { key, words: &[] }));
+        let (letter, words) = (letter_for(option.id), words_for(option.id));
+        let is_free = |key: &char| keys.iter().all(|known: &AnswerKey| known.key != *key);
+        keys.extend(letter.filter(is_free).map(|key| AnswerKey { key, words }));
+    }
+    keys
 }
 
 /// A unified diff with its colours.
@@ -59,18 +96,29 @@ pub(crate) fn diff_lines(indent: &str, diff: &str) -> Vec<Line> {
     diff.lines().map(|line| Line::styled(style(line), format!("{indent}{line}"))).collect()
 }
 
+/// What the choice is called.
+pub(crate) fn choice_name(record: &CallRecord, choice: &str) -> String {
+    let offered = offered(record);
+    let name = offered.iter().find(|option| option.id == choice).map_or(choice, |option| option.name);
+    name.to_owned()
+}
+
 /// What a typed line answers; or why it is no answer.
 pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<QuestionAnswer, String> {
     let line = line.trim();
     if record.choices.iter().any(|choice| choice == ANSWER) {
-        return Ok(match line {
-            CANCEL => QuestionAnswer::Choice(CANCEL.to_owned()),
-            words => QuestionAnswer::Words(words.to_owned()),
+        return Ok(match other_choices(record).find(|choice| *choice == line) {
+            Some(choice) => QuestionAnswer::Choice(choice.to_owned()),
+            None => QuestionAnswer::Words(line.to_owned()),
         });
     }
     let offered = offered(record);
     let by_number = line.parse::<usize>().ok().and_then(|number| offered.get(number.checked_sub(1)?));
-    if let Some(option) = by_number {
+    let by_letter = || {
+        let letter = line.to_lowercase().parse().ok()?;
+        offered.iter().find(|option| letter_for(option.id) == Some(letter))
+    };
+    if let Some(option) = by_number.or_else(by_letter) {
         return Ok(QuestionAnswer::Choice(option.id.to_owned()));
     }
     let meant = meanings(line);
@@ -79,6 +127,11 @@ pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<QuestionAns
         let numbers = format!("1 to {}", offered.len());
         format!("that is no answer: give a number from {numbers}, yes, no, or another of the words above")
     })
+}
+
+/// The choices beside an answer in words.
+fn other_choices(record: &CallRecord) -> impl Iterator<Item = &str> {
+    record.choices.iter().map(String::as_str).filter(|choice| *choice != ANSWER)
 }
 
 /// Would the line answer a question, if one were open?
@@ -118,19 +171,18 @@ fn offered(record: &CallRecord) -> Vec<ConfirmationOption<'_>> {
     options
 }
 
-fn word_for(choice: &str) -> Option<&'static str> {
-    Some(match choice {
-        PROCEED_ONCE => "y, yes",
-        PROCEED_ALWAYS | PROCEED_ALWAYS_TOOL => "always",
-        CANCEL => "n, no",
-        RUN_AGAIN => "again",
-        _ => return None,
-    })
+/// The key for a choice: the letter with which its word begins. A call that may have run before is not run again by
+/// pressing one key.
+fn letter_for(choice: &str) -> Option<char> {
+    words_for(choice).first().filter(|_| choice != RUN_AGAIN)?.chars().next()
 }
 
 #[cfg(test)]
 mod tests {
-    use attache_domain::{CallId, SKIP, ToolCall};
+    use attache_domain::{
+        CANCEL, CallId, PROCEED_ALWAYS, PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, SKIP,
+        ToolCall,
+    };
 
     use super::*;
 
@@ -153,6 +205,7 @@ mod tests {
         check(&usual, " YES ", Some(PROCEED_ONCE));
         check(&usual, "1", Some(PROCEED_ONCE));
         check(&usual, "always", Some(PROCEED_ALWAYS));
+        check(&usual, "a", Some(PROCEED_ALWAYS));
         check(&usual, "3", Some(CANCEL));
         check(&usual, "no", Some(CANCEL));
         check(&usual, "proceed_always", Some(PROCEED_ALWAYS));
@@ -164,10 +217,24 @@ mod tests {
     }
 
     #[test]
+    fn every_choice_has_a_key_and_some_have_a_letter() {
+        let keys = |choices: &[&str]| {
+            answer_keys(&record(choices)).iter().map(|known| known.key).collect::<String>()
+        };
+        assert_eq!(keys(&[PROCEED_ONCE, PROCEED_ALWAYS, MODIFY, CANCEL]), "1y2a3n");
+        assert_eq!(keys(&[PROCEED_ONCE, PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS_SERVER, CANCEL]), "1y2a34n");
+        assert_eq!(keys(&[RUN_AGAIN, SKIP, CANCEL]), "123n");
+        assert_eq!(keys(&[ANSWER, CANCEL]), "");
+    }
+
+    #[test]
     fn a_question_of_a_tool_takes_any_words() {
         let asks = record(&[ANSWER, CANCEL]);
         assert_eq!(read_answer(&asks, "1"), Ok(QuestionAnswer::Words("1".into())));
         assert_eq!(read_answer(&asks, "no"), Ok(QuestionAnswer::Words("no".into())));
         assert_eq!(read_answer(&asks, "cancel"), Ok(QuestionAnswer::Choice(CANCEL.into())));
+        assert_eq!(read_answer(&asks, "skip"), Ok(QuestionAnswer::Words("skip".into())));
+        let asks = record(&[ANSWER, SKIP, CANCEL]);
+        assert_eq!(read_answer(&asks, "skip"), Ok(QuestionAnswer::Choice(SKIP.into())));
     }
 }

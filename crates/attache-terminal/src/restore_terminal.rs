@@ -1,4 +1,4 @@
-//! Gives the terminal back as it was, however the session ends.
+//! Restores the terminal, however the session ends.
 
 use std::io::{self, Write};
 

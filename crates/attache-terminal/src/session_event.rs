@@ -1,12 +1,14 @@
-//! What happens in a session, for any screen.
+//! The events of a session, for any screen.
 
 use std::sync::Arc;
 
 use attache_domain::{
-    CallChange, CallRecord, DevtoolEvent, Message, MessageId, PartContent, PromptChange, StateReason,
-    TaskState, client_of,
+    CallChange, CallRecord, DevtoolEvent, Interface, Message, MessageId, PartContent, PromptChange,
+    StateReason, TaskState,
 };
 use attache_session::TailEntry;
+
+use crate::open_session::CLIENT;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionEvent {
@@ -48,7 +50,7 @@ pub enum SessionEvent {
     Over(TaskState),
 }
 
-/// Who did something.
+/// The client or person behind an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Participant {
     /// The person at this terminal.
@@ -94,7 +96,7 @@ fn call_event(
             let own = answer.message.as_ref().is_some_and(|(message, _)| is_own(message));
             let by = match (own, &answer.by) {
                 (true, _) => Participant::Own,
-                (false, Some(by)) => Participant::Other(client_of(by).to_owned()),
+                (false, Some(by)) => Participant::Other(by.client.clone()),
                 (false, None) => Participant::Other("another client".to_owned()),
             };
             let choice = answer.choice.clone();
@@ -102,6 +104,8 @@ fn call_event(
         }
         // Questions are shown once all calls that need no answer are done.
         CallChange::Proposed | CallChange::Lost | CallChange::StillAsked => None,
+        // The others may run for long.
+        CallChange::Asks => Some(SessionEvent::Asked(call)),
     }
 }
 
@@ -157,12 +161,18 @@ pub(crate) fn prompt_event(
     (!message.parts.is_empty()).then_some(SessionEvent::Prompt { text, from, is_queued })
 }
 
-/// What the client calls itself, else how it is connected.
+/// What the client calls itself, else how it is connected. A client that calls itself as this one does is shown with both.
 fn sender_name(message: &Message) -> String {
     let sender = message.sender.as_deref();
-    let client = sender.and_then(|sender| sender.client.clone());
-    let interface = || sender.and_then(|sender| sender.interface).map(|interface| interface.as_str());
-    client.unwrap_or_else(|| interface().unwrap_or("client").to_owned())
+    let interface = sender.and_then(|sender| sender.interface);
+    let connected = interface.map_or("client", |interface| interface.as_str());
+    match sender.and_then(|sender| sender.client.as_deref()) {
+        Some(client) if client == CLIENT && interface != Some(Interface::Terminal) => {
+            format!("{client} ({connected})")
+        }
+        Some(client) => client.to_owned(),
+        None => connected.to_owned(),
+    }
 }
 
 /// The text of a prompt. Other parts are only named.

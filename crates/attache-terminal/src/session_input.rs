@@ -1,4 +1,4 @@
-//! What a person can do in a session.
+//! The inputs of a session.
 
 use attache_domain::{CallId, CommandCall, Fault};
 
@@ -12,6 +12,8 @@ pub enum SessionInput {
     Answer { call: CallId, answer: QuestionAnswer },
     /// Ends the running turn. The session stays.
     StopTurn,
+    /// Cancels one running call. The turn goes on.
+    CancelCall(CallId),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

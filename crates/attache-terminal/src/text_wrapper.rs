@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const FENCE: &str = "```";
 
-/// More without a line break is printed as it is.
+/// Longer text without a line break is printed before it ends.
 const MAX_PENDING_BYTES: usize = 16 << 10;
 
 #[derive(Debug, Default)]

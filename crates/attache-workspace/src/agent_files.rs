@@ -4,6 +4,8 @@
 //! file that is wrong never stops the others: its problems are collected, each with its line.
 
 mod auth;
+mod built_in;
+mod credential_source;
 mod definition;
 mod dynamic_value;
 mod fields;
@@ -12,9 +14,19 @@ mod load;
 mod parse;
 #[cfg(test)]
 mod parse_tests;
+mod static_credential;
+mod switch;
+mod tool_names;
+mod validation;
+mod web_address;
 
 pub use auth::{AgentAuth, HttpCredential};
+pub use built_in::{BUILT_IN_AGENTS, BuiltInAgent, CLI_HELP};
+pub use credential_source::{SourceContext, credential_source, oauth_source, token_file};
 pub use definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
 pub use dynamic_value::DynamicValue;
-pub(crate) use load::load;
-pub use load::{AgentFileError, LoadedAgents};
+pub use load::{AgentFileError, DisabledAgent, LoadedAgents};
+pub(crate) use load::{count_files, load};
+pub(crate) use switch::SwitchContext;
+pub use switch::{AgentSwitch, SwitchError, SwitchedAgent};
+pub use validation::missing_authentication;

@@ -171,6 +171,11 @@ pub struct ProjectReport {
 }
 
 impl ProjectReport {
+    /// Whether the project allows the same as `allowance`, and no person has accepted it.
+    pub(crate) fn is_pending(&self, allowance: &Allowance) -> bool {
+        self.allowances.iter().any(|(known, counts)| known.digest == allowance.digest && !counts)
+    }
+
     pub fn extend(&mut self, other: Self) {
         self.allowances.extend(other.allowances);
         self.ignored.extend(other.ignored);
@@ -191,7 +196,7 @@ impl ProjectReport {
         let summary = self.summary()?;
         let folder = visible(&folder.display().to_string());
         let why = match trust {
-            FolderTrust::Trusted { .. } => "nobody has accepted it yet".to_owned(),
+            FolderTrust::Trusted { .. } => "it is not accepted yet".to_owned(),
             FolderTrust::Untrusted { why, .. } => format!("the folder is not trusted: {why}"),
         };
         Some(format!(

@@ -64,7 +64,7 @@ fn a_client_may_name_models_but_no_files() {
     );
     let error =
         ModelChoice::requested("script:/etc/passwd", &ModelCredentials::default()).unwrap_err().to_string();
-    assert!(error.contains("scripts are for whoever starts the server"), "{error}");
+    assert!(error.contains("scripts are for the operator of the server"), "{error}");
     assert!(ModelChoice::requested("flash", &ModelCredentials::default()).is_err(), "without a key");
     assert!(ModelChoice::named("script:x", &ModelCredentials::default(), Path::new("/here")).is_ok());
 }

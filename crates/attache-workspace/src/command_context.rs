@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_agent::WorkspaceInfo;
-use attache_command::{ExtensionEntry, Memory, MemoryFile, ServerEntry};
+use attache_command::{AgentDirectory, ExtensionEntry, Memory, MemoryFile, ServerEntry, WorkspaceInfo};
 
+use crate::agent_directory::WorkspaceAgents;
 use crate::brought_servers::BroughtTools;
 use crate::context::{self, ContextSources, LoadedContext};
 use crate::implementations::{ServerState, ServerStatus, ToolServers};
@@ -20,6 +20,8 @@ pub(crate) struct WorkspaceCommandContext {
     pub(crate) servers: Vec<Arc<dyn ToolServers>>,
     /// None where no conversation is set up.
     pub(crate) brought: Option<BroughtTools>,
+    /// None where no conversation is set up.
+    pub(crate) agents: Option<Arc<WorkspaceAgents>>,
 }
 
 /// Loads the context files of a workspace.
@@ -62,6 +64,10 @@ impl WorkspaceInfo for WorkspaceCommandContext {
             enabled: found.enabled,
         };
         found.map(entry).collect()
+    }
+
+    fn agents(&self) -> Option<Arc<dyn AgentDirectory>> {
+        self.agents.clone().map(|agents| agents as Arc<dyn AgentDirectory>)
     }
 
     fn models(&self) -> Vec<String> {

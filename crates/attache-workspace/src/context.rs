@@ -1,4 +1,4 @@
-//! What people wrote for the agent to know: files such as `GEMINI.md` and `AGENTS.md`.
+//! Context files such as `GEMINI.md` and `AGENTS.md`, which people write for the agent.
 //!
 //! The user's own are for every conversation; a project's lie in its folders, from the top of the repository down to where
 //! the work is, and further ones turn up when the agent touches a folder. Whatever lies in a project is the word of its

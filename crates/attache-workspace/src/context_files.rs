@@ -8,10 +8,11 @@ use attache_agent::ContextFiles;
 use attache_domain::{Content, IgnorePoison};
 use attache_tool::ToolContext;
 
-use crate::WorkspaceSettings;
+use crate::agent_mentions::{self, AgentMentions};
 use crate::context::{self, ContextSources, LoadedContext};
 use crate::implementations::Implementations;
 use crate::setup_builder::{included_folders, project_words};
+use crate::{RemoteAgents, WorkspaceSettings};
 
 pub(crate) struct WorkspaceContextFiles {
     settings: Arc<WorkspaceSettings>,
@@ -19,6 +20,7 @@ pub(crate) struct WorkspaceContextFiles {
     implementations: Arc<dyn Implementations>,
     /// Files that the model has seen already.
     known: Mutex<Vec<PathBuf>>,
+    agents: Arc<dyn RemoteAgents>,
 }
 
 impl WorkspaceContextFiles {
@@ -27,16 +29,23 @@ impl WorkspaceContextFiles {
         workspace: PathBuf,
         loaded: &LoadedContext,
         implementations: Arc<dyn Implementations>,
+        agents: Arc<dyn RemoteAgents>,
     ) -> Self {
         let known = loaded.files.iter().map(|(path, _)| path.clone()).collect();
-        Self { settings, workspace, implementations, known: Mutex::new(known) }
+        Self { settings, workspace, implementations, known: Mutex::new(known), agents }
     }
 }
 
 #[async_trait]
 impl ContextFiles for WorkspaceContextFiles {
     async fn referenced_by(&self, text: &str, context: &ToolContext) -> Vec<Content> {
-        self.implementations.mentioned(text, context).await
+        let names: Vec<String> = self.agents.statuses().into_iter().map(|agent| agent.name).collect();
+        let AgentMentions { agents, rest } = agent_mentions::find(text, &names);
+        let mut contents = self.implementations.mentioned(&rest, context).await;
+        if !agents.is_empty() {
+            contents.push(agent_mentions::note(&agents));
+        }
+        contents
     }
 
     async fn nearby(&self, touched: &[PathBuf]) -> Option<String> {

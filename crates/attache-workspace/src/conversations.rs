@@ -8,9 +8,12 @@ use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusa
 use attache_command::CommandRegistry;
 use attache_domain::{BoundedCache, ContextId, IgnorePoison, RequestedSettings, Scope};
 
+use crate::RemoteAgents;
+use crate::agent_directory::{KnownAgents, WorkspaceAgents};
 use crate::brought_servers::{BroughtServers, BroughtTools, Conversation};
 use crate::command_context::WorkspaceCommandContext;
-use crate::conversation_tools::ConversationTools;
+use crate::configure_agent::ConfigureAgent;
+use crate::conversation_tools::{AgentTools, ConversationTools};
 use crate::implementations::{ServerGroup, ServerState, ToolServers};
 use crate::setup_builder::{PreparedSetup, SetupBuilder, WorkspaceSnapshot};
 
@@ -29,7 +32,14 @@ pub struct WorkspaceConversations {
     brought: Arc<BroughtServers>,
 }
 
-type OpenConversations = BoundedCache<Conversation, (RequestedSettings, Arc<ConversationSetup>)>;
+type OpenConversations = BoundedCache<Conversation, OpenConversation>;
+
+#[derive(Clone)]
+struct OpenConversation {
+    requested: RequestedSettings,
+    setup: Arc<ConversationSetup>,
+    agents: Arc<dyn RemoteAgents>,
+}
 
 impl WorkspaceConversations {
     pub fn new(builder: SetupBuilder) -> Self {
@@ -45,22 +55,44 @@ impl WorkspaceConversations {
         &self,
         conversation: &Conversation,
         requested: &RequestedSettings,
-    ) -> Result<ConversationSetup, SettingsRefusal> {
+    ) -> Result<(ConversationSetup, Arc<dyn RemoteAgents>), SettingsRefusal> {
         let snapshot = self.snapshot(requested).await?;
-        let prepared = self.builder.build(&snapshot, conversation, requested)?;
+        let agents = self.builder.agents(&snapshot);
+        let prepared = self.builder.build(&snapshot, conversation, requested, &agents)?;
         let PreparedSetup { mut setup, command_context, own_tools, servers } = prepared;
         let connect_timeout = if setup.attended { CONNECT_TIMEOUT } else { CONNECT_TIMEOUT_UNATTENDED };
         let servers = self.connect(&conversation.0, servers, connect_timeout).await?;
         setup.notices.extend(servers.iter().flat_map(|servers| server_warnings(servers.as_ref())));
         let brought = BroughtTools { all: self.brought.clone(), conversation: conversation.clone() };
+        let directory = self.agent_directory(&snapshot, requested, &agents);
         setup.info = Some(Arc::new(WorkspaceCommandContext {
+            agents: Some(directory.clone()),
             servers: servers.clone(),
             brought: Some(brought.clone()),
             ..command_context
         }));
         let declared = snapshot.declared.clone();
-        setup.toolbox = Arc::new(ConversationTools::new(own_tools, declared, servers, brought));
-        Ok(setup)
+        let configure = Arc::new(ConfigureAgent::new(directory));
+        let agent_tools =
+            AgentTools { agents: agents.clone(), declared: snapshot.help_tool.clone(), configure };
+        setup.tool_source =
+            Arc::new(ConversationTools::new(own_tools, declared, servers, brought, agent_tools));
+        Ok((setup, agents))
+    }
+
+    /// What `/agents` works with.
+    fn agent_directory(
+        &self,
+        snapshot: &WorkspaceSnapshot,
+        requested: &RequestedSettings,
+        agents: &Arc<dyn RemoteAgents>,
+    ) -> Arc<WorkspaceAgents> {
+        let known = KnownAgents {
+            settings: snapshot.settings.clone(),
+            agents: snapshot.agents.clone(),
+            notice: snapshot.agents_notice.clone(),
+        };
+        Arc::new(WorkspaceAgents::new(self.builder.clone(), requested.clone(), agents.clone(), known))
     }
 
     /// Connects to the servers. After `timeout` it goes on without those that do not answer; connecting goes on.
@@ -115,16 +147,18 @@ impl Conversations for WorkspaceConversations {
     ) -> Result<Arc<ConversationSetup>, SettingsRefusal> {
         let conversation = (scope.clone(), context.clone());
         let known = self.lock_open().get(&conversation).cloned();
-        let setup = match known {
-            Some((granted, setup)) if granted == *requested => return Ok(setup),
+        let (setup, agents) = match known {
+            Some(known) if known.requested == *requested => return Ok(known.setup),
             // Another model keeps the rest: files that were read, programs that run, approvals.
-            Some((granted, setup)) if differs_only_in_model(&granted, requested) => {
-                ConversationSetup { model: self.model(requested)?, ..setup.as_ref().clone() }
+            Some(known) if differs_only_in_model(&known.requested, requested) => {
+                let model = self.model(requested)?;
+                (ConversationSetup { model, ..known.setup.as_ref().clone() }, known.agents)
             }
             _ => self.build_setup(&conversation, requested).await?,
         };
         let setup = Arc::new(setup);
-        self.lock_open().insert(conversation, (requested.clone(), setup.clone()), 1);
+        let opened = OpenConversation { requested: requested.clone(), setup: setup.clone(), agents };
+        self.lock_open().insert(conversation, opened, 1);
         Ok(setup)
     }
 
@@ -152,15 +186,18 @@ impl Conversations for WorkspaceConversations {
 
     async fn refresh(&self, scope: &Scope, context: &ContextId) {
         let conversation = (scope.clone(), context.clone());
-        let Some((requested, setup)) = self.lock_open().get(&conversation).cloned() else { return };
+        let Some(known) = self.lock_open().get(&conversation).cloned() else { return };
+        let OpenConversation { requested, setup, agents } = known;
         let Ok(snapshot) = self.snapshot(&requested).await else { return };
+        agents.reload(self.builder.agent_group(&snapshot.settings, snapshot.agents.as_deref()));
         if let Ok(PreparedSetup { setup: fresh, .. }) =
-            self.builder.build(&snapshot, &conversation, &requested)
+            self.builder.build(&snapshot, &conversation, &requested, &agents)
         {
             // The rest stays: files that were read, programs that run, approvals.
             let ConversationSetup { instructions, opening, context_files, .. } = fresh;
             let setup = ConversationSetup { instructions, opening, context_files, ..setup.as_ref().clone() };
-            self.lock_open().insert(conversation, (requested, Arc::new(setup)), 1);
+            let opened = OpenConversation { requested, setup: Arc::new(setup), agents };
+            self.lock_open().insert(conversation, opened, 1);
         }
     }
 }

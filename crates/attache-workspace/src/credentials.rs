@@ -2,6 +2,8 @@
 
 use attache_config::{Environment, SecretText, variable};
 
+use attache_credentials::google::GoogleEnvironment;
+
 use crate::EnvFile;
 use crate::model_choice::VertexAccess;
 
@@ -114,7 +116,7 @@ impl Lookup<'_> {
     fn vertex(&self) -> Option<VertexAccess> {
         if let Some(project) = self.text("GOOGLE_CLOUD_PROJECT") {
             let location = self.text("GOOGLE_CLOUD_LOCATION").unwrap_or_else(|| ANYWHERE.to_owned());
-            let credentials = self.text("GOOGLE_APPLICATION_CREDENTIALS").map(Into::into);
+            let credentials = GoogleEnvironment::read(|name| self.text(name));
             return Some(VertexAccess::Project { project, location, credentials });
         }
         self.text("GOOGLE_API_KEY").map(|key| VertexAccess::Express(SecretText::new(key)))

@@ -25,7 +25,7 @@ fn told(choice: Result<ModelChoice, ConfigError>) -> String {
             VertexAccess::Project { project, location, credentials } => format!(
                 "vertex {} {project} {location} {}",
                 it.model,
-                credentials.map_or("-".into(), |path| path.display().to_string())
+                credentials.credentials_file.map_or("-".into(), |path| path.display().to_string())
             ),
         },
         Ok(ModelChoice::OpenAi(it)) => {

@@ -1,10 +1,11 @@
 //! The extensions that a user has installed.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::file_stamps;
 use crate::home_folders::HomeFolders;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +14,7 @@ pub struct InstalledExtension {
     pub version: String,
     /// It is not switched off.
     pub enabled: bool,
+    pub folder: PathBuf,
 }
 
 const FILE: &str = "gemini-extension.json";
@@ -29,6 +31,7 @@ struct ExtensionFile {
 /// Sorted by name. A folder that cannot be read is no extension.
 pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
     let Some(folder) = homes.gemini().map(|gemini| gemini.join("extensions")) else { return Vec::new() };
+    file_stamps::content(&folder);
     let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
     let folders = entries.filter_map(Result::ok).map(|entry| entry.path()).take(MAX_EXTENSIONS);
     let mut found: Vec<_> = folders.filter_map(|folder| read(&folder)).collect();
@@ -38,10 +41,16 @@ pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
 
 fn read(folder: &Path) -> Option<InstalledExtension> {
     let path = folder.join(FILE);
+    file_stamps::content(&path);
     let is_small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_FILE_BYTES);
     let bytes = is_small.then(|| fs::read(&path).ok())??;
     let file: ExtensionFile = serde_json::from_slice(&bytes).ok()?;
-    Some(InstalledExtension { name: file.name, version: file.version, enabled: true })
+    Some(InstalledExtension {
+        name: file.name,
+        version: file.version,
+        enabled: true,
+        folder: folder.to_owned(),
+    })
 }
 
 #[cfg(test)]

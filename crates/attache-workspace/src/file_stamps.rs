@@ -47,9 +47,9 @@ pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
     let watching = RecordingGuard;
     WATCHING.set(Some(FileStamps::default()));
     let found = look();
-    let sightings = WATCHING.take().unwrap_or_default();
+    let stamps = WATCHING.take().unwrap_or_default();
     drop(watching);
-    (found, sightings)
+    (found, stamps)
 }
 
 impl FileStamps {
@@ -100,8 +100,8 @@ pub(crate) fn location(path: &Path) {
 
 fn note(path: &Path, look: impl FnOnce(&Path) -> Stamp) {
     WATCHING.with_borrow_mut(|watching| {
-        if let Some(sightings) = watching {
-            sightings.note(path, look(path));
+        if let Some(stamps) = watching {
+            stamps.note(path, look(path));
         }
     });
 }
@@ -175,31 +175,31 @@ mod tests {
     fn what_stays_the_same_holds_and_what_changes_does_not() {
         let folder = Folder::new();
         folder.write("a", "one");
-        let sightings = seen(&folder.at("a"));
-        assert!(sightings.are_current());
+        let stamps = seen(&folder.at("a"));
+        assert!(stamps.are_current());
         folder.write("a", "two");
-        assert!(!sightings.are_current(), "the size is the same, and the time was set back");
-        let sightings = seen(&folder.at("a"));
+        assert!(!stamps.are_current(), "the size is the same, and the time was set back");
+        let stamps = seen(&folder.at("a"));
         fs::remove_file(folder.at("a")).unwrap();
-        assert!(!sightings.are_current());
+        assert!(!stamps.are_current());
     }
 
     #[test]
     fn what_was_absent_may_appear_however_deep() {
         let folder = Folder::new();
-        let sightings = seen(&folder.at("x/y/z"));
-        assert_eq!(sightings.len(), 1);
-        assert!(sightings.are_current());
+        let stamps = seen(&folder.at("x/y/z"));
+        assert_eq!(stamps.len(), 1);
+        assert!(stamps.are_current());
         fs::create_dir(folder.at("x")).unwrap();
-        assert!(!sightings.are_current(), "the file is not there yet, but has to be looked for again");
+        assert!(!stamps.are_current(), "the file is not there yet, but has to be looked for again");
     }
 
     #[test]
     fn a_folder_changes_with_what_is_put_into_it() {
         let folder = Folder::new();
-        let sightings = seen(folder.0.path());
+        let stamps = seen(folder.0.path());
         folder.write("new", "");
-        assert!(!sightings.are_current());
+        assert!(!stamps.are_current());
         let present = record_stamps(|| presence(folder.0.path())).1;
         folder.write("newer", "");
         assert!(present.are_current(), "nobody asked what is in it");
@@ -230,8 +230,8 @@ mod tests {
     fn nothing_is_noted_when_nobody_watches() {
         let folder = Folder::new();
         content(&folder.at("a"));
-        let (number, sightings) = record_stamps(|| 7);
-        assert_eq!((number, sightings.is_empty()), (7, true));
+        let (number, stamps) = record_stamps(|| 7);
+        assert_eq!((number, stamps.is_empty()), (7, true));
         content(&folder.at("a"));
         assert!(record_stamps(|| ()).1.is_empty());
     }

@@ -1,15 +1,17 @@
-//! Ways in for arbitrary bytes: nothing here may panic on them, and what is understood must hold.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
 use std::path::Path;
 
 use attache_document::Node;
+use serde_json::Value;
 
 use crate::env_file::EnvFile;
 use crate::settings::expand::expand;
 use crate::settings::gather::GatheredSettings;
 use crate::settings::layer::Layer;
+use crate::settings::mcp::{McpServerSettings, McpTransport};
 use crate::settings::resolve::resolve;
 
 const PATH: &str = "/settings";
@@ -25,6 +27,28 @@ pub fn settings(text: &[u8]) {
         let mut gathered = GatheredSettings::default();
         if gathered.file(Path::new(PATH), Layer::UserJson, &tree).is_ok() {
             resolve(&gathered);
+        }
+    }
+}
+
+/// Servers that a client brings, by their names. Whatever they say, none starts a program here or is trusted, and what is
+/// shown of them has no secrets.
+pub fn brought_servers(text: &[u8]) {
+    let Ok(Value::Object(servers)) = serde_json::from_slice(text) else { return };
+    for (name, settings) in &servers {
+        match McpServerSettings::requested(name, settings) {
+            Ok(server) => {
+                assert!(!server.trust, "{server:?}");
+                let McpTransport::Http { headers, .. } = &server.transport else { panic!("a program") };
+                let shown = server.to_json().to_string();
+                for value in headers.values().map(|value| value.expose()).filter(|value| value.len() > 16) {
+                    assert!(
+                        !shown.contains(value) || settings.to_string().matches(value).count() > 1,
+                        "{shown}"
+                    );
+                }
+            }
+            Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
 }
@@ -67,6 +91,9 @@ mod tests {
         r#""model":"#,
         r#""mcpServers":"#,
         r#""command":"#,
+        r#""httpUrl":"http://127.0.0.1:1/mcp""#,
+        r#""trust":"#,
+        r#""headers":"#,
         r#""env":"#,
         "model: x\n",
         "- a\n",
@@ -95,6 +122,13 @@ mod tests {
     fn all(bytes: &[u8]) {
         settings(bytes);
         variables(bytes);
+        brought_servers(bytes);
+    }
+
+    #[test]
+    fn the_seeds_are_read() {
+        brought_servers(br#"{"editor":{"httpUrl":"http://127.0.0.1:9000/mcp","trust":true,"headers":{"a":"a secret of 20 letters"}}}"#);
+        brought_servers(br#"{"editor":{"command":"sh","args":["-c","x"],"env":{"A":"b"}}}"#);
     }
 
     proptest! {

@@ -1,6 +1,6 @@
-//! What a conversation needs and the workspace does not make: the binary hands it in.
+//! The seam to models, tools and connections, which the binary implements.
 //!
-//! Models, standard tools and MCP connections are implementations, and only the binary names those.
+//! Models, standard tools, MCP connections and remote agents are implementations, and only the binary names those.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use attache_domain::{Content, Scope};
 use attache_tool::ruling::FileLookup;
 use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, Workspace};
 
-use crate::{McpServerSettings, ModelChoice, WorkspaceSettings};
+use crate::{AgentGroup, McpServerSettings, ModelChoice, RemoteAgents, WorkspaceSettings};
 
 #[async_trait]
 pub trait Implementations: Send + Sync + 'static {
@@ -35,6 +35,9 @@ pub trait Implementations: Send + Sync + 'static {
 
     /// Starts to connect to the servers of `group`. Conversations of one scope share connections.
     fn connect(&self, scope: &Scope, group: ServerGroup) -> Result<Arc<dyn ToolServers>, SettingsRefusal>;
+
+    /// The remote agents of one conversation. Waits for none of them.
+    fn remote_agents(&self, group: AgentGroup) -> Arc<dyn RemoteAgents>;
 }
 
 /// MCP servers that are reached in the same way.

@@ -1,18 +1,22 @@
-//! What a folder and its user say about themselves.
+//! The settings, trust, context files and commands of a folder and its user.
 //!
 //! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that is not
 //! trusted may only restrict. What a trusted project allows counts once a person has accepted it. The operator's own
 //! settings are in `attache-config`.
 //!
 //! From all that, [`SetupBuilder`] builds what a conversation works with, and [`WorkspaceConversations`] is the agent's
-//! `Conversations`. Models, tools and MCP connections come from the binary through the seam [`Implementations`].
+//! `Conversations`. Models, tools, MCP connections and remote agents come from the binary through the seam [`Implementations`].
 
 mod accepted_allowances;
+mod agent_directory;
 pub mod agent_files;
+mod agent_mentions;
 mod allowance;
 mod brought_servers;
+mod built_in_agents;
 mod client_permissions;
 mod command_context;
+mod configure_agent;
 mod connect_tool;
 pub mod context;
 mod context_files;
@@ -32,8 +36,11 @@ pub mod policy;
 mod project;
 mod project_root;
 mod project_trust;
+mod proxy_setting;
 mod read_file;
+mod remote_agents;
 mod settings;
+mod settings_file;
 mod setup_builder;
 mod trust;
 mod visible;
@@ -58,12 +65,18 @@ pub use model_choice::{
 pub use operator::load_operator;
 pub use project::{Project, ProjectQuery, TrustSummary, accept_for_this_run};
 pub use project_trust::ProjectTrust;
+pub use proxy_setting::{ProxySetting, user_proxy};
+pub use remote_agents::{AgentCardSummary, AgentGroup, AgentState, AgentStatus, RemoteAgents};
+pub use settings::agent_overrides::AgentOverrides;
+pub use settings::agent_signatures::{AgentSignaturePolicy, AgentSignatures};
+pub use settings::agent_tls::AgentTls;
 pub use settings::mcp::{HttpKind, McpServerSettings, McpTransport};
 pub use settings::typed::{
-    BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, ShellKeys,
-    ToolKeys, WorkspaceSettings,
+    BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, SessionRetention,
+    ShellKeys, ToolKeys, WorkspaceSettings,
 };
 pub use settings::{AgentFlags, SettingsSources};
-pub use setup_builder::{Attendance, SetupBuilder, SetupOptions};
+pub use settings_file::{SettingsFile, SettingsFileError, SettingsScope};
+pub use setup_builder::{Interactivity, SetupBuilder, SetupOptions};
 pub use trust::{ChosenBy, FolderTrust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};
 pub use visible::visible;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use attache_config::{ConfigError, SecretText, SourcedValue};
+use attache_credentials::google::GoogleEnvironment;
 
 use crate::ModelCredentials;
 
@@ -41,8 +42,8 @@ pub enum VertexAccess {
     Project {
         project: String,
         location: String,
-        /// The file of a service account; without one, the machine's own identity is used.
-        credentials: Option<PathBuf>,
+        /// Where the credentials are.
+        credentials: GoogleEnvironment,
     },
 }
 
@@ -65,7 +66,7 @@ pub struct AnthropicSettings {
 const EXPECTED: &str = "offline, script:FILE, openai:NAME, anthropic:NAME, or a Gemini model such as gemini-2.5-pro, \
                         auto, pro, flash or flash-lite";
 const FROM_AFAR: &str =
-    "offline, openai:NAME, anthropic:NAME or a Gemini model: scripts are for whoever starts the server";
+    "offline, openai:NAME, anthropic:NAME or a Gemini model: scripts are for the operator of the server";
 /// Names that stand for the best Gemini model for a purpose.
 pub const ALIASES: [&str; 6] = ["auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite"];
 const OPENAI_DEFAULT: &str = "gpt-5";

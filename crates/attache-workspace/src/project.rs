@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use attache_command::custom::{self, CustomSource, LoadedCommands};
 use attache_config::{ConfigError, Environment, Origin, Settings};
 
-use crate::agent_files::{self, LoadedAgents};
+use crate::agent_files::{self, AgentSwitch, LoadedAgents, SwitchContext, SwitchError};
 use crate::policy::{self, LoadedRules, RuleSources};
 use crate::{
-    AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsSources,
-    WorkspaceSettings,
+    AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsScope,
+    SettingsSources, WorkspaceSettings,
 };
 
 /// The settings, rules and commands that count in a folder, and what is ignored of the project's files.
@@ -21,6 +21,8 @@ pub struct Project {
     pub rules: LoadedRules,
     /// None while `experimental.enableAgents` is off.
     pub agents: Option<LoadedAgents>,
+    /// Agent files that do not count because of that.
+    pub unused_agent_files: usize,
     pub report: ProjectReport,
     /// What is wrong with the project's own files, for people. They may only restrict then.
     pub broken: Option<String>,
@@ -88,12 +90,23 @@ impl Project {
         report.extend(rules.project.clone());
         report.extend(commands(&project_trust, &settings.homes, folder).1);
         let agents = settings.enable_agents.then(|| {
-            let (agents, of_project) = agent_files::load(&project_trust, &settings.homes, folder);
+            let (agents, of_project) =
+                agent_files::load(&project_trust, &settings.homes, &settings.agent_overrides, folder);
             report.extend(of_project);
             agents
         });
+        // People accept the switch and the agents together.
+        if agents.is_none() && report.is_pending(&agent_switch()) {
+            report.extend(
+                agent_files::load(&project_trust, &settings.homes, &settings.agent_overrides, folder).1,
+            );
+        }
+        let unused_agent_files = match agents {
+            Some(_) => 0,
+            None => agent_files::count_files(&project_trust, &settings.homes, folder),
+        };
         let folder = folder.to_owned();
-        Ok(Self { folder, project_trust, settings, rules, agents, report, broken: None })
+        Ok(Self { folder, project_trust, settings, rules, agents, unused_agent_files, report, broken: None })
     }
 
     /// Everything that the project allows, accepted or not.
@@ -105,10 +118,45 @@ impl Project {
         TrustSummary { trust: self.project_trust.trust.clone(), ignored: self.report.summary() }
     }
 
+    /// Checks that an agent can be switched on or off here, and finds the files to change. Without a scope: on wherever it is
+    /// off, and off in the project.
+    pub fn switch_agent(
+        &self,
+        name: &str,
+        enabled: bool,
+        scope: Option<SettingsScope>,
+    ) -> Result<AgentSwitch, SwitchError> {
+        let context = SwitchContext {
+            homes: &self.settings.homes,
+            root: &self.folder,
+            overrides: &self.settings.agent_overrides,
+            agents: self.agents.as_ref(),
+        };
+        AgentSwitch::plan(context, name, enabled, scope)
+    }
+
+    /// That there are agent files and the switch is off, in one line.
+    pub fn agents_notice(&self) -> Option<String> {
+        let files = match self.unused_agent_files {
+            0 => return None,
+            1 => "An agent file is not used".to_owned(),
+            number => format!("{number} agent files are not used"),
+        };
+        Some(format!(
+            "{files}, because agents are switched off: \"experimental\": {{\"enableAgents\": true}} in \
+             ~/.gemini/settings.json switches them on."
+        ))
+    }
+
     /// What is ignored and how to change that, in one line.
     pub fn notice(&self) -> Option<String> {
         self.broken.clone().or_else(|| self.report.notice(&self.folder, &self.project_trust.trust))
     }
+}
+
+/// What a project's settings allow when they switch agents on.
+fn agent_switch() -> Allowance {
+    Allowance::setting("experimental.enableAgents", &true.into(), Origin::BuiltIn)
 }
 
 /// With `--trust`, accepts for this run what the folder allows now, and returns it. Later changes are not accepted.

@@ -1,4 +1,4 @@
-//! How far up a project reaches.
+//! Finds the root folder of a project.
 
 use std::path::{Path, PathBuf};
 

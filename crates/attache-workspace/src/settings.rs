@@ -4,6 +4,10 @@
 //! user's files, the operator's defaults, the built-in values. Every value keeps its origin. What a project may set depends on
 //! its [`ProjectTrust`]: it may always restrict, and it never decides about trust.
 
+mod age;
+pub(crate) mod agent_overrides;
+pub(crate) mod agent_signatures;
+pub(crate) mod agent_tls;
 pub(crate) mod check;
 pub(crate) mod entries;
 pub(crate) mod expand;
@@ -18,6 +22,7 @@ pub(crate) mod typed;
 
 use std::path::{Path, PathBuf};
 
+use agent_overrides::AgentOverrides;
 use attache_config::{ConfigError, Environment, Flags, OperatorAgentSettings, Settings, variable};
 use attache_document::{Node, NodeKind, ParseError};
 use gather::GatheredSettings;
@@ -104,6 +109,7 @@ impl WorkspaceSettings {
             policy_paths: reader.paths("policyPaths"),
             output_format: reader.output_format(),
             enable_agents: resolved.bool("experimental.enableAgents"),
+            agent_overrides: AgentOverrides::resolve(&gathered.overrides),
             trusted,
             project_trust: sources.project_trust.clone(),
             project: gathered.project,

@@ -6,7 +6,7 @@ mod snapshot;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use attache_agent::{
     API_KEY, AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
@@ -14,15 +14,21 @@ use attache_agent::{
 };
 use attache_config::{ApprovalMode, ConfigError, Settings};
 use attache_domain::{ApiKeys, Content, ContextId, RequestedSettings, Scope};
+use attache_help::Manual;
 use attache_tool::policy::{PolicyMode, PolicyRule};
-use attache_tool::{Confiner, IgnoreSources, ToolRegistry, Workspace};
+use attache_tool::{Confiner, IgnoreSources, Tool, ToolRegistry, Workspace};
 use sha2::{Digest, Sha256};
 use snapshot::SnapshotCache;
 
+use crate::agent_files::LoadedAgents;
+use crate::built_in_agents::{AllAgents, CliHelp, INVOKE_AGENT};
 use crate::command_context::WorkspaceCommandContext;
 use crate::context_files::WorkspaceContextFiles;
 use crate::implementations::{Implementations, ServerGroup};
-use crate::{AgentFlags, ChosenBy, ModelChoice, ProjectTrust, WorkspaceSettings, policy, project};
+use crate::{
+    AgentFlags, AgentGroup, ChosenBy, ModelChoice, ProjectTrust, RemoteAgents, WorkspaceSettings, policy,
+    project,
+};
 pub(crate) use opening_prompt::project_words;
 pub(crate) use snapshot::WorkspaceSnapshot;
 
@@ -32,6 +38,8 @@ pub struct SetupBuilder {
     /// The folder that holds the conversations' own folders, without links.
     scratch: OnceLock<PathBuf>,
     snapshots: SnapshotCache,
+    /// The built-in agent, the same for all conversations.
+    help: Arc<CliHelp>,
 }
 
 /// All but the connections to servers.
@@ -56,16 +64,18 @@ pub struct SetupOptions {
     pub model: AgentModel,
     pub implementations: Arc<dyn Implementations>,
     pub confiner: Arc<dyn Confiner>,
-    pub attendance: Attendance,
+    pub interactivity: Interactivity,
     /// The keys that clients gave for their conversations.
     pub api_keys: Arc<ApiKeys>,
+    /// What the built-in agent answers from.
+    pub manual: &'static LazyLock<Manual>,
 }
 
-/// Whether a person is there who can be asked.
+/// Whether a person can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attendance {
-    Attended,
-    Unattended,
+pub enum Interactivity {
+    Interactive,
+    NonInteractive,
 }
 
 impl SetupBuilder {
@@ -73,15 +83,16 @@ impl SetupBuilder {
     pub fn new(options: SetupOptions) -> Result<Self, SettingsRefusal> {
         let mode = policy_mode(options.settings.general.approval_mode);
         permitted::can_be_confined(mode, options.confiner.confinement())?;
-        Ok(Self { options, scratch: OnceLock::new(), snapshots: SnapshotCache::default() })
+        let help = Arc::new(CliHelp::new(options.manual));
+        Ok(Self { options, scratch: OnceLock::new(), snapshots: SnapshotCache::default(), help })
     }
 
     pub(crate) fn implementations(&self) -> &Arc<dyn Implementations> {
         &self.options.implementations
     }
 
-    fn is_attended(&self) -> bool {
-        self.options.attendance == Attendance::Attended
+    fn is_interactive(&self) -> bool {
+        self.options.interactivity == Interactivity::Interactive
     }
 
     /// Checks whether the request can be granted. Opening the conversation checks again.
@@ -140,12 +151,13 @@ impl SetupBuilder {
         })
     }
 
-    /// Builds what a conversation gets on top of the `snapshot` of its workspace.
+    /// Builds what a conversation gets on top of the `snapshot` of its workspace. `agents` are its remote agents.
     pub(crate) fn build(
         &self,
         snapshot: &Arc<WorkspaceSnapshot>,
         conversation: &(Scope, ContextId),
         requested: &RequestedSettings,
+        agents: &Arc<dyn RemoteAgents>,
     ) -> Result<PreparedSetup, SettingsRefusal> {
         let model = self.model(requested)?;
         let WorkspaceSnapshot { root, settings, policy, context, instructions, .. } = snapshot.as_ref();
@@ -171,17 +183,22 @@ impl SetupBuilder {
             trusted: settings.trusted,
             confinement: confinement.clone(),
             files: self.options.implementations.files(&workspace),
-            unattended: !self.is_attended(),
+            unattended: !self.is_interactive(),
             only_once: settings.security.disable_always_allow,
             keeper: rule_keeper(settings, root),
             client_servers: requested.mcp_servers.keys().cloned().collect(),
         });
         let implementations = &self.options.implementations;
-        let context_files =
-            WorkspaceContextFiles::new(settings.clone(), root.clone(), context, implementations.clone());
+        let context_files = WorkspaceContextFiles::new(
+            settings.clone(),
+            root.clone(),
+            context,
+            implementations.clone(),
+            agents.clone(),
+        );
         let setup = ConversationSetup {
             model,
-            toolbox: Arc::new(ToolRegistry::default()),
+            tool_source: Arc::new(ToolRegistry::default()),
             approver: Arc::new(approver),
             workspace: Arc::new(workspace),
             instructions: instructions.clone(),
@@ -191,7 +208,7 @@ impl SetupBuilder {
             notices: context
                 .notices
                 .iter()
-                .chain(snapshot.notice.iter().filter(|_| self.is_attended()))
+                .chain(snapshot.notice.iter().filter(|_| self.is_interactive()))
                 .cloned()
                 .chain(permitted::not_granted(requested, mode))
                 .collect(),
@@ -202,7 +219,7 @@ impl SetupBuilder {
                 ..ConversationLimits::default()
             },
             leftovers: implementations.leftovers(),
-            attended: self.is_attended(),
+            attended: self.is_interactive(),
         };
         let own_tools = implementations.tools(settings);
         let servers = permitted::servers(settings, root, requested)?;
@@ -212,8 +229,34 @@ impl SetupBuilder {
             model: self.options.model_choice.name(),
             servers: Vec::new(),
             brought: None,
+            agents: None,
         };
         Ok(PreparedSetup { setup, command_context, own_tools, servers })
+    }
+
+    /// The agents that count in the workspace: no remote ones while agents are switched off, and none where the tool for them is
+    /// not offered.
+    pub(crate) fn agent_group(
+        &self,
+        settings: &WorkspaceSettings,
+        agents: Option<&LoadedAgents>,
+    ) -> AgentGroup {
+        let agents =
+            agents.filter(|_| settings.tools.offers(INVOKE_AGENT)).map(|loaded| loaded.agents.as_slice());
+        AgentGroup::new(agents.unwrap_or_default(), self.is_interactive(), CliHelp::is_offered(settings))
+    }
+
+    /// The tool for the built-in agent, where it can be asked.
+    pub(crate) fn help_tool(&self, settings: &WorkspaceSettings) -> Option<Arc<dyn Tool>> {
+        CliHelp::is_offered(settings).then(|| self.help.clone() as Arc<dyn Tool>)
+    }
+
+    /// The agents of one conversation.
+    pub(crate) fn agents(&self, snapshot: &WorkspaceSnapshot) -> Arc<dyn RemoteAgents> {
+        let group = self.agent_group(&snapshot.settings, snapshot.agents.as_deref());
+        let is_asked = group.built_in;
+        let remote = self.options.implementations.remote_agents(group);
+        Arc::new(AllAgents::new(remote, self.help.clone(), is_asked))
     }
 
     /// The group of one server that a client brings into a conversation with the settings `requested`.

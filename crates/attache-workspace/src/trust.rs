@@ -106,7 +106,7 @@ pub fn trust_of(question: &TrustQuestion<'_>) -> FolderTrust {
         Some(true) => {
             FolderTrust::no("security.folderTrust.enabled is true and trustedFolders.json does not list it")
         }
-        None => FolderTrust::no("nobody has said that it is"),
+        None => FolderTrust::no("not decided yet"),
     }
 }
 

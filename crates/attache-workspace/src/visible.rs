@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-/// The text in one line, with every control, invisible and direction-changing character escaped.
+use attache_domain::is_hidden;
+
+/// The text in one line, with every hidden character escaped. Unlike `attache_domain::visible_line`, it writes line
+/// breaks and tabs as settings files write them, and leaves backslashes alone, which paths and patterns have.
 ///
 /// ```
 /// assert_eq!(attache_workspace::visible("ls\r\u{202e}x\u{1b}[1m"), "ls\\r\\u{202e}x\\u{1b}[1m");
@@ -21,27 +24,4 @@ pub fn visible(text: &str) -> String {
         }
     }
     shown
-}
-
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'..='\u{1160}'
-                | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
 }

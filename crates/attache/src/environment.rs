@@ -104,14 +104,14 @@ fn read_handover(handle: i32) -> Vec<(OsString, OsString)> {
     entries.collect()
 }
 
-/// Addresses with a password count; those of proxies are read by the HTTP client itself, so they stay.
+/// Addresses with a password count, those of proxies too.
 fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let value = value.to_string_lossy();
     let in_address =
         value.split("://").skip(1).any(|rest| rest.split('/').next().unwrap_or_default().contains('@'));
-    !name.ends_with("_PROXY")
-        && (in_address || SECRET_NAMES.iter().any(|part| name.contains(part)))
+    let in_proxy = name.ends_with("_PROXY") && value.contains('@');
+    (in_address || in_proxy || SECRET_NAMES.iter().any(|part| name.contains(part)))
         && !name.ends_with("_FILE")
         && name != "SSH_AUTH_SOCK"
 }
@@ -136,7 +136,9 @@ mod tests {
             ("AWS_SECRET_ACCESS_KEY", "x", true),
             ("DATABASE_URL", "postgres://me:pw@host/db", true),
             ("DATABASE_URL", "postgres://host/a@b", false),
-            ("HTTPS_PROXY", "http://me:pw@proxy", false),
+            ("HTTPS_PROXY", "http://me:pw@proxy", true),
+            ("http_proxy", "me:pw@proxy:8080", true),
+            ("HTTP_PROXY", "http://proxy:8080", false),
             ("ATTACHE_TOKEN_FILE", "/x", false),
             ("PATH", "/bin", false),
         ] {

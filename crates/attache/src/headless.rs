@@ -2,8 +2,6 @@
 
 mod arguments;
 mod format;
-mod scratch;
-mod trust;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,23 +10,22 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use attache_cli::report::ErrorWithHint;
-use attache_config::{ConfigError, Settings};
+use attache_cli::{TrustRefusal, resolve_trust};
+use attache_config::{ConfigError, Settings, StoreChoice};
 use attache_domain::ApiKeys;
 use attache_headless::{
     ConnectedClients, FailureKind, HeadlessRunner, HeadlessSession, OutputEvent, OutputFormat, PromptInput,
-    RunFailure, RunOutput, RunSummary, output, read_input,
+    RunFailure, RunOutput, RunSummary, ScratchFolder, output, read_input,
 };
 use attache_session::SessionService;
 use attache_tool_std::mentions::find_mentions;
-use attache_workspace::{AgentFlags, Attendance};
-use scratch::ScratchFolder;
+use attache_workspace::{AgentFlags, Interactivity};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use crate::live_endpoint::{LiveEndpoint, ServedSession};
 use crate::{logging, models, runtime, wiring};
 pub(crate) use arguments::HeadlessArguments;
-pub(crate) use trust::resolve_trust;
 
 pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
     let session_id = Uuid::new_v4().to_string();
@@ -63,7 +60,9 @@ fn attempt(
             runtime.block_on(Box::pin(async {
                 let started = match arguments.a2a_port {
                     Some(port) => start_with_endpoint(&settings, flags, port, session_id).await,
-                    None => start(&settings, flags, Attendance::Unattended).await.map(|(it, _)| (it, None)),
+                    None => {
+                        start(&settings, flags, Interactivity::NonInteractive).await.map(|(it, _)| (it, None))
+                    }
                 };
                 let (session, endpoint) = match started {
                     Ok(started) => started,
@@ -93,7 +92,7 @@ struct PreparedRun {
     settings: Settings,
     flags: AgentFlags,
     runtime: Runtime,
-    scratch: ScratchFolder,
+    scratch: Option<ScratchFolder>,
 }
 
 #[expect(
@@ -112,21 +111,26 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, RunFailure> {
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
     logging::start(&settings.log, colour).map_err(wrong)?;
     let mut flags = AgentFlags::from(arguments);
-    resolve_trust(&settings, &mut flags, &environment)?;
+    resolve_trust(&settings, &mut flags, &environment).map_err(trust_failure)?;
     check_mentions(&input, &settings.workspace)?;
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime");
     let runtime = runtime.map_err(wrong)?;
-    let scratch = ScratchFolder::for_run(&mut settings);
+    // A task that is kept may refer to the folder.
+    let scratch = (settings.store == StoreChoice::Memory).then(|| {
+        let (scratch, folder) = ScratchFolder::new(&settings.scratch);
+        settings.scratch = folder;
+        scratch
+    });
     Ok(PreparedRun { input, settings, flags, runtime, scratch })
 }
 
 async fn start(
     settings: &Settings,
     flags: AgentFlags,
-    attendance: Attendance,
+    interactivity: Interactivity,
 ) -> anyhow::Result<(HeadlessSession, Arc<ApiKeys>)> {
     let wiring::WiredAgent { agent, model, trust, api_keys, .. } =
-        wiring::agent(settings, flags, attendance)?;
+        wiring::agent(settings, flags, interactivity)?;
     let stores = wiring::stores(settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
     let model = models::name_of(&model);
@@ -141,7 +145,7 @@ async fn start_with_endpoint(
     port: u16,
     session_id: &str,
 ) -> anyhow::Result<(HeadlessSession, Option<LiveEndpoint>)> {
-    let (mut session, api_keys) = start(settings, flags, Attendance::Attended).await?;
+    let (mut session, api_keys) = start(settings, flags, Interactivity::Interactive).await?;
     let task = attache_headless::reserve_task(&session.session, session_id);
     let task = task.await.map_err(|fault| anyhow::anyhow!("cannot begin the session: {fault}"))?;
     let endpoint = LiveEndpoint::open(
@@ -169,6 +173,13 @@ pub(crate) fn missing_mention(words: &str, workspace: &Path) -> Option<String> {
         .into_iter()
         .find(|mention| mention.plainly_a_path && !workspace.join(&mention.path).exists())?;
     Some(format!("the prompt mentions @{}, and there is no such file or folder", missing.path))
+}
+
+pub(crate) fn trust_failure(refusal: TrustRefusal) -> RunFailure {
+    match refusal {
+        TrustRefusal::Untrusted(message) => RunFailure::new(FailureKind::Untrusted, message),
+        TrustRefusal::Settings(error) => settings_failure(&error),
+    }
 }
 
 /// The failure of a run whose settings, or what they name, are wrong.

@@ -1,4 +1,4 @@
-//! The implementations that conversations use: models, standard tools and MCP servers.
+//! The implementations that conversations use: models, standard tools, MCP servers and remote agents.
 
 use std::sync::Arc;
 
@@ -11,16 +11,19 @@ use attache_net::{AddressRules, HttpClient};
 use attache_tool::ruling::FileLookup;
 use attache_tool::{Confiner, LeftoverProcesses, ToolContext, ToolRegistry, Workspace};
 use attache_tool_mcp::{ConnectContext, ServerConfinement, ServerOptions};
+use attache_tool_remote::OwnOrigin;
 use attache_tool_std::{
     GoogleWebSearch, MarkedProcesses, WebFetch, WebFetchOptions, WorkspaceFiles, mentions,
 };
 use attache_workspace::{
-    Attendance, Implementations, ModelChoice, ServerGroup, ServerSource, ToolServers, WorkspaceSettings,
+    AgentGroup, Implementations, Interactivity, ModelChoice, RemoteAgents, ServerGroup, ServerSource,
+    ToolServers, WorkspaceSettings,
 };
 use uuid::Uuid;
 
 use crate::mcp_servers::{SharedServers, outside_the_folder, server_options};
 use crate::models::Models;
+use crate::remote_agents::{AgentsOfConversation, SharedAgents};
 use crate::standard_tools::{GeminiWebSearch, SharedTools, standard_tools};
 
 pub(crate) struct StandardImplementations {
@@ -28,10 +31,11 @@ pub(crate) struct StandardImplementations {
     models: Models,
     tools: SharedTools,
     confiner: Arc<dyn Confiner>,
-    attendance: Attendance,
+    interactivity: Interactivity,
     servers: SharedServers,
     /// On the MCP servers that this process starts.
     server_mark: String,
+    agents: Arc<SharedAgents>,
 }
 
 impl StandardImplementations {
@@ -40,17 +44,20 @@ impl StandardImplementations {
         models: Models,
         choice: &ModelChoice,
         confiner: Arc<dyn Confiner>,
-        attendance: Attendance,
+        interactivity: Interactivity,
+        own_origin: OwnOrigin,
     ) -> anyhow::Result<Self> {
         let tools = shared_tools(operator, &models, choice)?;
+        let agents = SharedAgents::new(models.network().clone(), own_origin);
         Ok(Self {
             operator: operator.clone(),
             models,
             tools,
             confiner,
-            attendance,
+            interactivity,
             servers: SharedServers::default(),
             server_mark: Uuid::new_v4().to_string(),
+            agents: Arc::new(agents),
         })
     }
 
@@ -60,6 +67,7 @@ impl StandardImplementations {
         let context = ConnectContext {
             confinement: Some(ServerConfinement { confiner: self.confiner.clone(), scratch }),
             mark: Some(self.server_mark.clone()),
+            network: self.models.network().clone(),
             ..ConnectContext::new(&group.root, self.operator.child_environment.clone())
         };
         let mut rules = AddressRules::public_only();
@@ -106,7 +114,7 @@ impl Implementations for StandardImplementations {
     }
 
     fn tools(&self, settings: &WorkspaceSettings) -> ToolRegistry {
-        standard_tools(settings, &self.tools, self.attendance, &self.confiner)
+        standard_tools(settings, &self.tools, self.interactivity, &self.confiner)
     }
 
     fn files(&self, workspace: &Workspace) -> Arc<dyn FileLookup> {
@@ -134,12 +142,16 @@ impl Implementations for StandardImplementations {
         let context = self.connect_context(&group).map_err(refused)?;
         Ok(self.servers.connect(scope, options, context))
     }
+
+    fn remote_agents(&self, group: AgentGroup) -> Arc<dyn RemoteAgents> {
+        Arc::new(AgentsOfConversation::new(self.agents.clone(), group))
+    }
 }
 
 fn shared_tools(operator: &Settings, models: &Models, choice: &ModelChoice) -> anyhow::Result<SharedTools> {
-    let client =
-        HttpClient::new(&WebFetch::client_options(address_rules(operator, AddressRules::public_only())?))
-            .context("cannot make the client for web pages")?;
+    let rules = address_rules(operator, AddressRules::public_only())?;
+    let client = HttpClient::new(&WebFetch::client_options(rules, models.network()))
+        .context("cannot make the client for web pages")?;
     let search = models.search(choice)?;
     let search = search.map(|search| GoogleWebSearch::new(Arc::new(GeminiWebSearch(search))));
     Ok(SharedTools::new(WebFetch::new(client, WebFetchOptions::default()), search))

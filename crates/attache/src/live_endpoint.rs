@@ -10,7 +10,6 @@ use attache_server::{Server, ServerHandle};
 use attache_session::SessionService;
 use tokio::task::JoinSet;
 
-use crate::port::listen;
 use crate::{logging, wiring};
 
 pub(crate) struct LiveEndpoint {
@@ -31,7 +30,7 @@ impl LiveEndpoint {
     /// Serves the session to clients on this machine. The port 0 picks a free one.
     pub(crate) async fn open(settings: &Settings, port: u16, served: ServedSession) -> anyhow::Result<Self> {
         let ServedSession { session, task, api_keys } = served;
-        let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), "--a2a-port").await?;
+        let listener = wiring::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), "--a2a-port").await?;
         let address = listener.local_addr().context("cannot tell the address")?;
         let url = format!("http://{address}");
         let mut options = wiring::server_options(settings, &url)?;

@@ -2,7 +2,6 @@
 //! and errors go to the live endpoint, too.
 
 mod console;
-mod redact;
 mod screen;
 
 use std::io::{self, IsTerminal};
@@ -49,8 +48,8 @@ where
 type Filtered = tracing_subscriber::layer::Layered<EnvFilter, Registry>;
 
 fn filter(settings: &LogSettings) -> anyhow::Result<EnvFilter> {
-    // The MCP library logs what servers say, and that is none of the log's business unless somebody asks for it. The
-    // HTTP/2 library warns of frames that anybody may send by the thousand before a word of authentication; the server
+    // The MCP library logs what servers send, which the log shows only if the settings ask for it. The
+    // HTTP/2 library warns of frames that any client can send by the thousand without authentication; the server
     // counts such connections itself.
     EnvFilter::try_new(format!("rmcp=off,h2=error,{}", settings.filter))
         .with_context(|| format!("{:?} is not a log filter", settings.filter))

@@ -11,12 +11,13 @@ mod headless;
 mod implementations;
 mod live_endpoint;
 mod logging;
+mod manual;
 mod mcp_probe;
 mod mcp_servers;
 mod models;
 mod open_files;
 mod own_card;
-mod port;
+mod remote_agents;
 mod runtime;
 mod sandbox;
 mod serve;
@@ -24,13 +25,13 @@ mod signing;
 mod standard_tools;
 mod store_command;
 mod terminal;
-mod typo;
 mod wiring;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use attache_cli::card::CardContext;
 use attache_cli::{ProcessContext, report};
 use clap::{CommandFactory, Parser};
 
@@ -53,13 +54,18 @@ fn main() -> ExitCode {
     #[cfg(debug_assertions)]
     failpoints::install();
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    if let Some(mistake) = typo::find(&Cli::command(), &arguments) {
+    if let Some(mistake) = attache_cli::typo::find(&Cli::command(), &arguments) {
         return report::usage(&mistake);
     }
     let Cli { command, headless } = Cli::parse();
     match command {
-        Some(Command::Agents(arguments)) => in_folder(|process| attache_cli::agents::run(arguments, process)),
-        Some(Command::Card(arguments)) => attache_cli::card::run(arguments, &own_card::own_card),
+        Some(Command::Agents(arguments)) => {
+            in_folder(|process| attache_cli::agents::run(arguments, process, &manual::MANUAL))
+        }
+        Some(Command::Card(arguments)) => {
+            let context = CardContext { own_card: &own_card::own_card, environment: &environment::variable };
+            attache_cli::card::run(arguments, context)
+        }
         Some(Command::Config(arguments)) => {
             in_folder(|process| Ok(attache_cli::config::run(arguments, process, &sandbox::description)))
         }
@@ -69,7 +75,9 @@ fn main() -> ExitCode {
         }
         Some(Command::Serve(arguments)) => report::end(serve::run(*arguments)),
         Some(Command::Store(arguments)) => store_command::run(arguments),
-        Some(Command::Call(arguments)) => in_folder(|process| Ok(attache_cli::call::run(arguments, process))),
+        Some(Command::Call(arguments)) => {
+            in_folder(|process| Ok(attache_cli::call::run(*arguments, process, &manual::MANUAL)))
+        }
         Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
         Some(Command::Trust(arguments)) => {
             in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))

@@ -22,6 +22,7 @@ pub(crate) fn probe(
     let confinement = ServerConfinement { confiner, scratch: operator.scratch.join("mcp-servers") };
     let context = ConnectContext {
         confinement: Some(confinement),
+        network: attache_cli::network::settings(settings.general.proxy.as_ref(), &environment::variable)?,
         ..ConnectContext::new(folder, operator.child_environment.clone())
     };
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,8 +1,6 @@
 //! Makes the model of a choice.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,25 +8,24 @@ use std::time::Duration;
 use anyhow::Context;
 use attache_agent::AgentModel;
 use attache_cli::report::with_hint;
+use attache_credentials::google::{GoogleTokens, TokenPurpose};
 use attache_domain::IgnorePoison;
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
 use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
 use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearch, model_id, with_fallback};
-use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
-use attache_net::{BaseUrl, HttpClient, HttpClientOptions, NetError, Proxy, Secret};
+use attache_model_http::{TokenRenewal, TokenSource};
+use attache_net::{BaseUrl, HttpClient, NetError, NetworkSettings, Secret};
 use attache_workspace::{
     AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
 
-/// Machines in Google's cloud get their identity here.
-const METADATA_SERVER: &str = "http://metadata.google.internal";
-
 /// Makes models, each one once.
 pub(crate) struct Models {
+    network: NetworkSettings,
     client: HttpClient,
     retry: RetryOptions,
     /// The context window of models that are not at their vendor's own address.
@@ -37,27 +34,35 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    pub(crate) fn new(keys: &GeneralKeys, context_window: Option<u64>) -> anyhow::Result<Self> {
-        let client =
-            HttpClient::new(&HttpClientOptions::default()).context("cannot make the outbound client")?;
+    pub(crate) fn new(
+        keys: &GeneralKeys,
+        context_window: Option<u64>,
+        network: NetworkSettings,
+    ) -> anyhow::Result<Self> {
+        let client = HttpClient::new(&network.client_options()).context("cannot make the outbound client")?;
         let retry = RetryOptions {
             attempts: keys.max_attempts,
             first_byte_timeout: Duration::from_secs(keys.first_byte_timeout.into()),
             retry_network_failures: keys.retry_fetch_errors,
             ..RetryOptions::default()
         };
-        Ok(Self { client, retry, context_window, made: Mutex::default() })
+        Ok(Self { network, client, retry, context_window, made: Mutex::default() })
+    }
+
+    /// How models are reached, and everything else that the agent talks to.
+    pub(crate) fn network(&self) -> &NetworkSettings {
+        &self.network
     }
 
     pub(crate) fn model(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
         let name = choice.name();
         let mut made = self.made.lock().ignore_poison();
-        if let Some(mind) = made.get(&name) {
-            return Ok(mind.clone());
+        if let Some(model) = made.get(&name) {
+            return Ok(model.clone());
         }
-        let mind = self.create(choice)?;
-        made.insert(name, mind.clone());
-        Ok(mind)
+        let model = self.create(choice)?;
+        made.insert(name, model.clone());
+        Ok(model)
     }
 
     /// A model with a client's key. It is not kept, because others must not get it by its name.
@@ -107,27 +112,19 @@ impl Models {
 
     fn vertex_options(&self, chosen: &VertexSettings) -> anyhow::Result<GeminiOptions> {
         let base_url = base_of("GOOGLE_VERTEX_BASE_URL", chosen.base_url.as_deref())?;
-        let (project, location, file) = match &chosen.access {
+        let (project, location, google) = match &chosen.access {
             VertexAccess::Express(key) => {
                 let backend = Backend::VertexExpress { base_url };
                 return Ok(GeminiOptions::new(chosen.model.clone(), api_key(key.expose()), backend));
             }
             VertexAccess::Project { project, location, credentials } => (project, location, credentials),
         };
-        let (credentials, client) = match file {
-            Some(path) => (GoogleCredentials::from_json(&credentials_in(path)?), self.client.clone()),
-            None => {
-                // The machine's own server is never behind a proxy.
-                let options = HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() };
-                let client = HttpClient::new(&options).context("cannot make the outbound client")?;
-                (GoogleCredentials::metadata(METADATA_SERVER), client)
-            }
-        };
-        let credentials = credentials.context("GOOGLE_APPLICATION_CREDENTIALS cannot be used")?;
+        let credentials = google.credentials().context("Vertex AI cannot be used")?;
         let billed = credentials
             .quota_project()
             .map(|project| ("x-goog-user-project".to_owned(), Secret::new(project)));
-        let source = GoogleTokens::new(credentials, client).into_source();
+        let tokens = GoogleTokens::new(credentials, &self.network.client_options());
+        let source = token_source(tokens.context("cannot make the outbound client")?);
         let backend = Backend::Vertex { base_url, project: project.clone(), location: location.clone() };
         let options = GeminiOptions::new(chosen.model.clone(), Credential::Bearer(source), backend);
         Ok(GeminiOptions { headers: billed.into_iter().collect(), ..options })
@@ -167,14 +164,19 @@ pub(crate) fn name_of(choice: &ModelChoice) -> String {
     }
 }
 
-/// Reads a file of credentials. Such files are small.
-fn credentials_in(path: &Path) -> anyhow::Result<String> {
-    const MAX_BYTES: u64 = 64 * 1024;
-    let unreadable = || format!("cannot read the credentials {}", path.display());
-    let mut text = String::new();
-    let file = File::open(path).with_context(unreadable)?;
-    file.take(MAX_BYTES).read_to_string(&mut text).with_context(unreadable)?;
-    Ok(text)
+/// Google's tokens as a model's credential.
+fn token_source(tokens: GoogleTokens) -> Arc<TokenSource> {
+    let tokens = Arc::new(tokens);
+    Arc::new(move |renew| {
+        let tokens = Arc::clone(&tokens);
+        Box::pin(async move {
+            let purpose = TokenPurpose::cloud_platform();
+            match renew {
+                TokenRenewal::IfNeeded => tokens.token(&purpose).await,
+                TokenRenewal::Now => tokens.new_token(&purpose).await,
+            }
+        })
+    })
 }
 
 fn api_key(key: &str) -> Credential {

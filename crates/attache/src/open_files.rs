@@ -11,7 +11,7 @@ pub(crate) fn raise_limit() -> Option<usize> {
         match setrlimit(Resource::RLIMIT_NOFILE, most, most) {
             Ok(()) => most,
             Err(error) => {
-                tracing::debug!(%error, "the limit of open files stays as it is");
+                tracing::debug!(%error, "the limit of open files is not raised");
                 now
             }
         }

@@ -1,10 +1,10 @@
-//! The threads that everything runs on.
+//! The threads of the async runtime.
 
 use std::thread;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// `workers` or, when nobody says, one for each core but one.
+/// `workers`, or by default one for each core but one.
 ///
 /// Workers hand each other work and wake each other up for it, which costs more than it gains where they have no core to
 /// themselves: the thread that writes the log, the tools and the programs they start need one too. With two cores, a second

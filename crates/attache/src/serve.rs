@@ -1,23 +1,20 @@
 //! `attache serve`.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use attache_config::{DefaultDialect, Flags, Settings, StoreChoice};
+use attache_cli::{Banner, ServeArguments, print_banner};
+use attache_config::{Flags, Settings};
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
-use attache_tool::{AccessLevel, Confiner};
-use attache_workspace::{
-    AgentFlags, Attendance, FolderTrust, ModelChoice, TrustSummary, accept_for_this_run, visible,
-};
+use attache_tool::AccessLevel;
+use attache_workspace::{AgentFlags, Interactivity, accept_for_this_run, visible};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
-use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
-use crate::port::listen;
 use crate::{logging, open_files, runtime, sandbox, wiring};
 
 /// However long the calls took to end, this much time is left to finish writes.
@@ -50,16 +47,18 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let wiring::WiredAgent { agent, model, trust, notice, confiner, api_keys } =
-        wiring::agent(&settings, flags, Attendance::Attended)?;
+    let wiring::WiredAgent { agent, model, trust, notice, confiner, api_keys, own_origin, .. } =
+        wiring::agent(&settings, flags, Interactivity::Interactive)?;
     if let Some(notice) = notice {
         tracing::warn!("{notice}");
     }
     // The port first: a second server on it must not touch the store of the first.
-    let listener = listen(SocketAddr::new(settings.host, settings.port), "--port").await?;
+    let listener = wiring::listen(SocketAddr::new(settings.host, settings.port), "--port").await?;
     let address = listener.local_addr().context("cannot tell the address")?;
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
+    // Set once: the server listens at one place.
+    let _ = own_origin.set(base_url.clone());
     let mut options = wiring::server_options(&settings, &base_url)?;
     options.api_keys = api_keys;
     options.console = settings.live.then(|| logging::open_console(&settings));
@@ -75,7 +74,15 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     stop_on_signals(handle)?;
     warn_of_plain_http(&settings);
     warn_of_unknown_users(&settings);
-    match print_banner(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
+    let is_confined = confiner.confinement().holds(AccessLevel::Work);
+    let banner = Banner {
+        settings: &settings,
+        model: &model,
+        summary: &trust,
+        confinement: (!is_confined).then(|| sandbox::describe(confiner.as_ref())),
+        url: &listening_at,
+    };
+    match print_banner(&banner) {
         // A banner that cannot be read is no reason not to serve.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         greeted => greeted.context("cannot write to standard output")?,
@@ -108,71 +115,6 @@ fn warn_of_unknown_users(settings: &Settings) {
              --token-file FILE or ATTACHE_TOKEN"
         );
     }
-}
-
-/// Prints the address, the model and one command that works.
-fn print_banner(
-    settings: &Settings,
-    model: &ModelChoice,
-    summary: &TrustSummary,
-    confiner: &dyn Confiner,
-    url: &str,
-) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "attache is listening on {url}")?;
-    writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
-    match model {
-        ModelChoice::Offline => writeln!(
-            out,
-            "  model      offline (built in; say \"help\" to see what it understands, or set GEMINI_API_KEY)"
-        )?,
-        ModelChoice::Script(path) => writeln!(out, "  model      script {}", path.display())?,
-        ModelChoice::Gemini(chosen) => writeln!(out, "  model      gemini {}", chosen.model)?,
-        other => writeln!(out, "  model      {}", other.name())?,
-    }
-    match &settings.store {
-        StoreChoice::Memory => writeln!(out, "  store      memory (forgotten when the server stops)")?,
-        StoreChoice::Sqlite(path) => writeln!(out, "  store      sqlite {}", path.display())?,
-    }
-    writeln!(out, "  workspace  {}", settings.workspace.display())?;
-    match &summary.trust {
-        FolderTrust::Trusted { why } => writeln!(out, "  trust      yes: {}", visible(why))?,
-        FolderTrust::Untrusted { why, .. } => {
-            writeln!(out, "  trust      no: {} (see `attache trust`)", visible(why))?
-        }
-    }
-    if let Some(ignored) = &summary.ignored {
-        writeln!(out, "  ignored    {ignored}; `attache trust` shows and accepts it")?;
-    }
-    if !confiner.confinement().holds(AccessLevel::Work) {
-        writeln!(out, "  confined   {}", sandbox::describe(confiner))?;
-    }
-    let dialect = match settings.default_dialect {
-        DefaultDialect::Plain => {
-            "plain A2A for 0.3 clients that name no extension (--compat gemini: if they expect Gemini CLI's server)"
-        }
-        DefaultDialect::Gemini => {
-            "gemini for 0.3 clients that name no extension: as Gemini CLI's server answers"
-        }
-        DefaultDialect::Developer => "developer for 0.3 clients that name no extension: the RFC's events",
-    };
-    writeln!(out, "  dialect    {dialect}")?;
-    writeln!(out, "\nTry it:\n{}", example(url, settings))?;
-    out.flush()
-}
-
-fn example(url: &str, settings: &Settings) -> String {
-    let token = match (&settings.token, &settings.token_file) {
-        (None, _) if settings.clients.is_empty() => String::new(),
-        (None, _) => " -H 'Authorization: Bearer TOKEN'".to_owned(),
-        (Some(_), None) => " -H \"Authorization: Bearer $ATTACHE_TOKEN\"".to_owned(),
-        (Some(_), Some(path)) => {
-            let path = path.display().to_string().replace('\'', r"'\''");
-            format!(" -H \"Authorization: Bearer $(cat '{path}')\"")
-        }
-    };
-    let body = attache_wire::jsonrpc::EXAMPLE;
-    format!("  curl -s {url}/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'{token} -d '{body}'\n")
 }
 
 /// The first signal stops the server gracefully, the second one at once.

@@ -11,7 +11,7 @@ use attache_tool_std::{
     ShareFile, ShellOptions, StopBackgroundProcess, WebFetch, WebSearch, WebSearchResult, WebSource,
     WriteFile, WriteTodos,
 };
-use attache_workspace::{Attendance, WorkspaceSettings};
+use attache_workspace::{Interactivity, WorkspaceSettings};
 
 /// The tools that conversations share, because they keep no state.
 pub(crate) struct SharedTools {
@@ -41,7 +41,7 @@ impl SharedTools {
 pub(crate) fn standard_tools(
     settings: &WorkspaceSettings,
     shared: &SharedTools,
-    attendance: Attendance,
+    interactivity: Interactivity,
     confiner: &Arc<dyn Confiner>,
 ) -> ToolRegistry {
     let (reads, background) = (Arc::new(ReadDigests::default()), Arc::new(BackgroundProcesses::default()));
@@ -63,8 +63,8 @@ pub(crate) fn standard_tools(
         Arc::new(StopBackgroundProcess::new(background)),
     ];
     tools.extend(shared.tools.iter().cloned());
-    // A question that nobody can answer only stops the work.
-    if attendance == Attendance::Attended {
+    // Without a person, a question would only stop the work.
+    if interactivity == Interactivity::Interactive {
         tools.push(shared.ask_user.clone());
     }
     if keys.write_todos {

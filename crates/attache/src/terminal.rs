@@ -1,23 +1,26 @@
 //! `attache` at a terminal: wires a session and its screen.
 
-mod session_files;
-
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::{Context, anyhow};
+use attache_cli::report::with_hint;
+use attache_cli::resolve_trust;
 use attache_config::{Settings, StoreChoice};
-use attache_domain::{ApiKeys, Scope, TaskId, terminal_safe};
+use attache_domain::{ApiKeys, Scope, terminal_safe};
 use attache_headless::{FailureKind, RunFailure};
 use attache_session::SessionService;
-use attache_terminal::{LineScreen, OpenSession, ScreenEnd, SessionStart, run_line_screen};
-use attache_workspace::{AgentFlags, Attendance};
+use attache_terminal::{
+    LineScreen, OpenSession, RetentionLimits, ScreenEnd, SessionPlace, SessionRequest, delete_old_sessions,
+    run_line_screen,
+};
+use attache_workspace::{AgentFlags, Interactivity, SessionRetention};
 use tokio::sync::mpsc;
 
-use self::session_files::SessionPlace;
-use crate::headless::{HeadlessArguments, missing_mention, resolve_trust, settings_failure};
+use crate::headless::{HeadlessArguments, missing_mention, settings_failure, trust_failure};
 use crate::live_endpoint::{LiveEndpoint, ServedSession};
 use crate::{logging, models, runtime, wiring};
 
@@ -69,9 +72,20 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedSession, RunFailure>
     let (lines, log) = mpsc::channel(logging::MAX_SCREEN_LINES);
     logging::start_on_screen(&settings.log, lines).map_err(wrong)?;
     let mut flags = AgentFlags::from(arguments);
-    resolve_trust(&settings, &mut flags, &environment)?;
+    resolve_trust(&settings, &mut flags, &environment).map_err(trust_failure)?;
     let has_home = !settings.data_folder.starts_with(current_dir.join(".attache"));
-    let place = SessionPlace::resolve(arguments, &settings, has_home).map_err(wrong)?;
+    let sessions = all_sessions(&settings);
+    let request = SessionRequest {
+        // Without a home, no file is known to be the user's own.
+        sessions: (arguments.store.is_none() && has_home).then_some(sessions.as_path()),
+        workspace: &settings.workspace,
+        resume: arguments.resume.as_deref(),
+        session_id: arguments.session_id.as_deref(),
+    };
+    let place = SessionPlace::resolve(request).map_err(|error| match error.hint() {
+        Some(hint) => wrong(with_hint(error, hint)),
+        None => wrong(error.into()),
+    })?;
     if let Some(path) = &place.file {
         settings.store = StoreChoice::Sqlite(path.clone());
     }
@@ -80,8 +94,8 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedSession, RunFailure>
 
 async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) -> anyhow::Result<ScreenEnd> {
     let PreparedSession { settings, flags, place, has_colour, log } = prepared;
-    let wiring::WiredAgent { agent, model, api_keys, .. } =
-        wiring::agent(&settings, flags, Attendance::Attended)?;
+    let wiring::WiredAgent { agent, model, api_keys, session_retention, .. } =
+        wiring::agent(&settings, flags, Interactivity::Interactive)?;
     let stores = wiring::stores(&settings)?;
     let service = SessionService::start(stores, agent, wiring::session_options(&settings)).await?;
     let screen = LineScreen {
@@ -95,7 +109,8 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
         },
         log,
     };
-    let shown = show_session(arguments, &settings, &place, (service.clone(), api_keys), screen).await;
+    let showing = show_session(arguments, &settings, &place, (service.clone(), api_keys), screen);
+    let (shown, ()) = tokio::join!(showing, clean_up(&settings, &place, session_retention));
     service.shutdown().await;
     drop(service);
     let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();
@@ -104,6 +119,28 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
         let _ = writeln!(io::stdout(), "attache --resume {} goes on with this session", place.id());
     }
     shown.map(|(end, _)| end)
+}
+
+/// The folder with the sessions of all folders.
+fn all_sessions(settings: &Settings) -> PathBuf {
+    settings.data_folder.join("sessions")
+}
+
+/// Deletes old sessions beside this one, which is open already.
+async fn clean_up(settings: &Settings, place: &SessionPlace, retention: SessionRetention) {
+    let Some(own) = place.file.clone() else { return };
+    let all = all_sessions(settings);
+    let retention = RetentionLimits { max_age: retention.max_age, max_count: retention.max_count };
+    let cleaning = tokio::task::spawn_blocking(move || {
+        let deleted = delete_old_sessions(&all, &own, &retention, SystemTime::now());
+        if deleted > 0 {
+            tracing::info!(
+                deleted,
+                "old sessions were deleted; general.sessionRetention says how many are kept"
+            );
+        }
+    });
+    let _ = cleaning.await;
 }
 
 /// How the session ended, and whether something was said in it.
@@ -144,16 +181,4 @@ fn greeting(workspace: &Path, model: &str, place: &SessionPlace) -> Vec<String> 
         format!("attache {version} in {}, model {model}", workspace.display()),
         format!("{how} {}; /help lists the commands, Ctrl-D leaves", place.id()),
     ]
-}
-
-impl SessionPlace {
-    fn id(&self) -> &TaskId {
-        match &self.start {
-            SessionStart::New(id) | SessionStart::Resumed(id) => id,
-        }
-    }
-
-    fn is_new(&self) -> bool {
-        matches!(self.start, SessionStart::New(_))
-    }
 }

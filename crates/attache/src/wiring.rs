@@ -1,11 +1,12 @@
 //! Wires the program from its settings.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
+use attache_cli::network;
 use attache_cli::report::with_hint;
 use attache_config::{
     CardFormSetting, DefaultDialect, Settings, StoreChoice, Synchronous, answers_card_of, card_of,
@@ -13,23 +14,35 @@ use attache_config::{
 };
 use attache_domain::{AgentCard, AgentExtension, ApiKeys};
 use attache_net::{Secret, SystemResolver};
-use attache_server::{BodyBudget, ClientToken, HttpPushSender, Limits, PushSenderOptions, ServerOptions};
+use attache_server::{
+    BodyBudget, ClientToken, HttpPushSender, Limits, PushSenderOptions, ServerOptions, bind,
+};
 use attache_session::{Agent, HistoryLimits, PushEvents, PushOptions, PushSettings, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
 use attache_tool::Confiner;
+use attache_tool_remote::OwnOrigin;
 use attache_wire::card::CardForm;
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::Dialect;
 use attache_wire::{devtool, extensions, replay};
 use attache_workspace::{
-    AgentFlags, Attendance, ChosenBy, ModelChoice, Project, ProjectQuery, SetupBuilder, SetupOptions,
-    TrustSummary, WorkspaceConversations,
+    AgentFlags, ChosenBy, Interactivity, ModelChoice, Project, ProjectQuery, SessionRetention, SetupBuilder,
+    SetupOptions, TrustSummary, WorkspaceConversations,
 };
+use tokio::net::TcpListener;
 
 use crate::implementations::StandardImplementations;
 use crate::models::Models;
 use crate::{sandbox, signing};
+
+/// Binds the port, which `flag` chooses.
+pub(crate) async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListener> {
+    bind(address).await.map_err(|error| {
+        let hint = error.hint(flag);
+        with_hint(error, hint)
+    })
+}
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     match &settings.store {
@@ -67,24 +80,41 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
 pub(crate) fn agent(
     settings: &Settings,
     flags: AgentFlags,
-    attendance: Attendance,
+    interactivity: Interactivity,
 ) -> anyhow::Result<WiredAgent> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let variables = crate::environment::variables().clone();
     let project = own_project(settings, &flags)?;
     let notice = project.notice();
     let trust = project.summary();
+    let about_agents = about_agents(&project);
     let Project { settings: workspace_settings, rules, .. } = project;
-    for warning in settings.warnings.iter().chain(&workspace_settings.warnings).chain(&rules.warnings) {
+    for warning in settings
+        .warnings
+        .iter()
+        .chain(&workspace_settings.warnings)
+        .chain(&rules.warnings)
+        .chain(&about_agents)
+    {
         tracing::warn!("{warning}");
     }
     let model_choice = workspace_settings.model_choice(&current_dir)?;
-    let models = Models::new(&workspace_settings.general, workspace_settings.model.context_window)?;
+    let general = &workspace_settings.general;
+    let network = network::settings(general.proxy.as_ref(), &crate::environment::variable)?;
+    let models = Models::new(general, workspace_settings.model.context_window, network)?;
     let model = models.model(&model_choice)?;
     let confiner = sandbox::confiner(settings, variables.get("HOME").map(PathBuf::from))?;
-    let implementations =
-        StandardImplementations::new(settings, models, &model_choice, confiner.clone(), attendance)?;
+    let own_origin = OwnOrigin::default();
+    let implementations = StandardImplementations::new(
+        settings,
+        models,
+        &model_choice,
+        confiner.clone(),
+        interactivity,
+        own_origin.clone(),
+    )?;
     let api_keys = Arc::new(ApiKeys::default());
+    let session_retention = workspace_settings.general.session_retention;
     let builder = SetupBuilder::new(SetupOptions {
         operator: settings.clone(),
         flags,
@@ -94,11 +124,31 @@ pub(crate) fn agent(
         model,
         implementations: Arc::new(implementations),
         confiner: confiner.clone(),
-        attendance,
+        interactivity,
         api_keys: api_keys.clone(),
+        manual: &crate::manual::MANUAL,
     })?;
     let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
-    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, notice, confiner, api_keys })
+    Ok(WiredAgent {
+        agent: Arc::new(agent),
+        model: model_choice,
+        trust,
+        notice,
+        confiner,
+        api_keys,
+        session_retention,
+        own_origin,
+    })
+}
+
+/// What is wrong with agent files, or that they are not used.
+fn about_agents(project: &Project) -> Vec<String> {
+    let notice = project.agents_notice();
+    let agents = project.agents.iter();
+    let errors =
+        agents.clone().flat_map(|agents| &agents.errors).map(|error| error.to_string().replace('\n', ";"));
+    let warnings = agents.flat_map(|agents| agents.warnings.clone());
+    notice.into_iter().chain(errors).chain(warnings).collect()
 }
 
 /// What counts in the server's own workspace.
@@ -125,6 +175,9 @@ pub(crate) struct WiredAgent {
     pub(crate) confiner: Arc<dyn Confiner>,
     /// Where the agent looks for the keys that clients give.
     pub(crate) api_keys: Arc<ApiKeys>,
+    pub(crate) session_retention: SessionRetention,
+    /// Where this server can be called, for the agents that it calls. Set once it listens.
+    pub(crate) own_origin: OwnOrigin,
 }
 
 pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
@@ -147,17 +200,17 @@ pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> 
     if !push.enabled {
         return Ok(None);
     }
-    let courier = HttpPushSender::new(PushSenderOptions {
+    let sender = HttpPushSender::new(PushSenderOptions {
         allow: push.allow_private_addresses.clone(),
         allow_http: push.allow_http,
         timeout: push.timeout,
         signing_key: push.signing_key.as_ref().map(|key| Secret::new(key.expose())),
         resolver: Arc::new(SystemResolver),
     });
-    let courier = courier.context("cannot send push notifications")?;
+    let sender = sender.context("cannot send push notifications")?;
     let told = if push.artifacts { PushEvents::StatusesAndArtifacts } else { PushEvents::Statuses };
     let options = PushOptions { events: told, attempts: push.attempts, ..PushOptions::default() };
-    Ok(Some(PushSettings { sender: Arc::new(courier), options }))
+    Ok(Some(PushSettings { sender: Arc::new(sender), options }))
 }
 
 pub(crate) fn card_form(setting: CardFormSetting) -> CardForm {
@@ -208,10 +261,10 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         allowed_hosts: allowed_hosts(settings),
         allowed_origins: settings.allowed_origins.clone(),
         strict_version: settings.strict_version,
-        default_profile: match settings.default_dialect {
-            DefaultDialect::Plain => Profile::Plain,
-            DefaultDialect::Gemini => Profile::Gemini,
-            DefaultDialect::Developer => Profile::Developer,
+        default_dialect: match settings.default_dialect {
+            DefaultDialect::Plain => Dialect::Plain,
+            DefaultDialect::Gemini => Dialect::Gemini,
+            DefaultDialect::Developer => Dialect::Developer,
         },
         live: settings.live,
         api_keys: Arc::default(),

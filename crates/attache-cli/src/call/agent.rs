@@ -1,77 +1,124 @@
 //! Calls an agent by the name that an agent file gives it.
 
+use std::sync::Arc;
+
 use anyhow::{anyhow, bail};
-use attache_client::{CardSource, Credential};
-use attache_config::{Environment, SecretText};
-use attache_net::Secret;
-use attache_workspace::agent_files::{self, AgentAuth, AgentKind, DynamicValue, HttpCredential, RemoteAgent};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use attache_client::{CardSource, ClientError, CredentialSource, Origin};
+use attache_credentials::{NoSignIn, SignIn};
+use attache_domain::visible_line;
+use attache_net::{HttpClientOptions, Url};
+use attache_workspace::agent_files::{
+    self, AgentAuth, AgentDefinition, AgentKind, RemoteAgent, SourceContext, credential_source,
+};
+use attache_workspace::{AgentSignatures, AgentTls};
 
 use crate::ProcessContext;
 use crate::agents::{find_agent, is_agent_name};
-
-/// The header of an API key, unless the file names another.
-const DEFAULT_KEY_HEADER: &str = "X-API-Key";
+use crate::printable::printable;
+use crate::sign_in::TerminalSignIn;
 
 /// Where an agent is, and what proves to it who calls.
 pub(super) struct AgentTarget {
     pub(super) source: CardSource,
-    pub(super) credential: Option<Credential>,
+    pub(super) credential: Option<Arc<dyn CredentialSource>>,
+    /// As the file says.
+    pub(super) auth: Option<AgentAuth>,
+    pub(super) allowed_origins: Vec<Origin>,
+    pub(super) tls: Option<AgentTls>,
+    pub(super) signatures: Option<AgentSignatures>,
+    pub(super) file: FileOfAgent,
 }
 
-/// None unless `word` is a name rather than an address.
-pub(super) async fn resolve(word: &str, process: ProcessContext<'_>) -> anyhow::Result<Option<AgentTarget>> {
+/// What advice about an agent has to name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileOfAgent {
+    /// For people.
+    pub(crate) path: String,
+    pub(crate) has_auth: bool,
+    /// The origin of `agent_card_url`.
+    card_origin: Option<String>,
+}
+
+impl FileOfAgent {
+    pub(crate) fn of(agent: &AgentDefinition) -> Self {
+        let remote = match &agent.kind {
+            AgentKind::Remote(remote) => Some(remote),
+            AgentKind::Local(_) => None,
+        };
+        let card_origin = remote.and_then(|remote| match &remote.card {
+            agent_files::CardSource::Url(url) => Some(Url::parse(url).ok()?.origin().ascii_serialization()),
+            agent_files::CardSource::Inline(_) => None,
+        });
+        Self {
+            path: visible_line(&agent.path.display().to_string()).into_owned(),
+            has_auth: remote.is_some_and(|remote| remote.auth.is_some()),
+            card_origin,
+        }
+    }
+}
+
+/// None unless `word` is a name rather than an address. With `asks_person`, a person can sign in at the terminal.
+pub(super) fn resolve(
+    word: &str,
+    asks_person: bool,
+    net: &HttpClientOptions,
+    process: ProcessContext<'_>,
+) -> anyhow::Result<Option<AgentTarget>> {
     if !is_agent_name(word) {
         return Ok(None);
     }
     let agent = find_agent(word, process)?;
-    let AgentKind::Remote(remote) = &agent.kind else {
+    let file = FileOfAgent::of(&agent);
+    let AgentKind::Remote(remote) = agent.kind else {
         bail!("{word} is a local agent; only remote agents can be called");
     };
-    let RemoteAgent { card, auth } = remote.as_ref();
-    let source = match card {
-        agent_files::CardSource::Url(url) => CardSource::Address(url.clone()),
-        agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
+    let sign_in: Arc<dyn SignIn> = match asks_person {
+        true => Arc::new(TerminalSignIn::new(true, false, process.environment)),
+        false => Arc::new(NoSignIn),
     };
-    let credential = match auth {
-        Some(auth) => {
-            Some(credential(auth, process.environment).await.map_err(|what| anyhow!("{word}: {what}"))?)
-        }
-        None => None,
-    };
-    Ok(Some(AgentTarget { source, credential }))
+    let context = SourceContext { environment: process.environment, net, sign_in: &sign_in };
+    let credential = credential_source(word, &remote, context).map_err(|what| anyhow!("{what}"))?;
+    let allowed_origins = allowed_origins(&remote)?;
+    let RemoteAgent { card, auth, .. } = *remote;
+    let source = card_source(card);
+    let (tls, signatures) = (agent.tls, agent.signatures);
+    Ok(Some(AgentTarget { source, credential, auth, allowed_origins, tls, signatures, file }))
 }
 
-async fn credential(auth: &AgentAuth, environment: Environment<'_>) -> Result<Credential, String> {
-    let value = async |field: &str, value: &DynamicValue| {
-        value.resolve(environment).await.map_err(|what| format!("auth.{field}: {what}"))
-    };
-    let secret = |value: SecretText| Secret::new(value.expose().to_owned());
-    let authorization = |scheme: &str, value: &str| {
-        let (header, key) = ("Authorization".to_owned(), Secret::new(format!("{scheme} {value}")));
-        Credential::ApiKey { header, key }
-    };
-    match auth {
-        AgentAuth::ApiKey { key, name } => {
-            let header = name.clone().unwrap_or_else(|| DEFAULT_KEY_HEADER.to_owned());
-            Ok(Credential::ApiKey { header, key: secret(value("key", key).await?) })
-        }
-        AgentAuth::Http { scheme, credential } => match credential {
-            HttpCredential::Bearer { token } => Ok(Credential::Bearer(secret(value("token", token).await?))),
-            HttpCredential::Basic { username, password } => {
-                let (username, password) =
-                    (value("username", username).await?, value("password", password).await?);
-                let pair = STANDARD.encode(format!("{}:{}", username.expose(), password.expose()));
-                Ok(authorization(scheme, &pair))
-            }
-            HttpCredential::Raw { value: raw } => {
-                Ok(authorization(scheme, value("value", raw).await?.expose()))
-            }
-        },
-        AgentAuth::GoogleCredentials { .. } | AgentAuth::OAuth2 { .. } => Err(format!(
-            "auth.type {} cannot be used yet; give a token with --token-file FILE instead",
-            auth.name()
-        )),
+pub(crate) fn card_source(card: agent_files::CardSource) -> CardSource {
+    match card {
+        agent_files::CardSource::Url(url) => CardSource::CardUrl(url),
+        agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
     }
+}
+
+/// The origins that the agent's file allows.
+pub(crate) fn allowed_origins(remote: &RemoteAgent) -> anyhow::Result<Vec<Origin>> {
+    remote
+        .allowed_origins
+        .iter()
+        .map(|text| Origin::parse(text).map_err(|error| anyhow!("{error}")))
+        .collect()
+}
+
+/// What to change in the file, if that would help.
+pub(crate) fn file_hint(error: &ClientError, file: &FileOfAgent) -> Option<String> {
+    let path = &file.path;
+    Some(match error {
+        ClientError::OtherOrigin { named, .. } | ClientError::UnnamedOrigin { named } => {
+            format!("if you trust it, add the line `allowed_origins: [{}]` to {path}", printable(named))
+        }
+        ClientError::Status { status: 404 | 405 | 410, .. } | ClientError::Malformed { .. } => {
+            let origin = file.card_origin.as_ref()?;
+            format!(
+                "agent_card_url in {path} is fetched as it is; most agents have their card at \
+                 {origin}/.well-known/agent-card.json"
+            )
+        }
+        error if error.is_refused_credential() => match file.has_auth {
+            true => format!("check the auth block in {path}"),
+            false => format!("give the agent a credential in an auth block in {path}"),
+        },
+        _ => return None,
+    })
 }

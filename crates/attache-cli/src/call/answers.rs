@@ -1,14 +1,15 @@
-//! Answers to what an agent asks: from the command line, then from the person at the terminal.
+//! Answers an agent's questions: from the command line, then from the person at the terminal.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
-use anyhow::bail;
-use attache_client::{OutgoingMessage, Part, RemoteStatus};
-use tokio::sync::oneshot;
+use anyhow::{anyhow, bail};
+use attache_client::{AskedCall, OutgoingMessage, Part, RemoteStatus};
 use uuid::Uuid;
 
+use crate::printable::printable;
 use crate::tasks::answer_parts;
+use crate::terminal_line::read_line;
 
 pub(super) struct Answers {
     given: VecDeque<String>,
@@ -36,24 +37,38 @@ impl Answers {
     }
 }
 
-/// Reads on a thread of its own, which a program that ends does not wait for.
-async fn read_line() -> io::Result<String> {
-    let (sender, receiver) = oneshot::channel();
-    std::thread::Builder::new().name("answer".into()).spawn(move || {
-        let mut line = String::new();
-        let read = io::stdin().lock().read_line(&mut line);
-        // The receiver is gone if the call was stopped meanwhile.
-        let _ = sender.send(read.map(|_| line));
-    })?;
-    receiver.await.unwrap_or_else(|_| Ok(String::new()))
-}
-
-/// The message that answers a question with `words`.
-pub(super) fn message(words: &str, status: &RemoteStatus) -> anyhow::Result<OutgoingMessage> {
+/// The message that answers a question with `words`. `asked` are the calls that the events showed as waiting.
+pub(super) fn message(
+    words: &str,
+    status: &RemoteStatus,
+    asked: &[AskedCall],
+) -> anyhow::Result<OutgoingMessage> {
     let open = status.open_calls();
-    let parts = if open.is_empty() { vec![Part::text(words)] } else { answer_parts(words, &open)? };
+    let parts = if !open.is_empty() {
+        answer_parts(words, &open)?
+    } else if !asked.is_empty() {
+        confirmations(words, asked)?
+    } else {
+        vec![Part::text(words)]
+    };
     if parts.is_empty() {
         bail!("several calls wait for an answer, so it has to say which it is about: CALL=CHOICE");
     }
     Ok(OutgoingMessage::parts(Uuid::new_v4(), parts))
+}
+
+/// `CHOICE` for the only call, or `CALL=CHOICE` for one of several; empty if it does not say which.
+fn confirmations(words: &str, asked: &[AskedCall]) -> anyhow::Result<Vec<Part>> {
+    let named = words
+        .split_once('=')
+        .and_then(|(id, choice)| Some((asked.iter().find(|call| call.call == id.trim())?, choice)));
+    let (call, choice) = match (named, asked) {
+        (Some(named), _) => named,
+        (None, [only]) => (only, words),
+        (None, _) => return Ok(Vec::new()),
+    };
+    let answer = call
+        .answer(choice)
+        .map_err(|what| anyhow!("{:?} is no answer: {}", choice.trim(), printable(&what)))?;
+    Ok(vec![answer])
 }

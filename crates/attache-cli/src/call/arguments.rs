@@ -1,11 +1,12 @@
 //! The flags of `attache call`.
 
-use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
-use attache_client::{Binding, Origin, SignaturePolicy, Version};
+use anyhow::bail;
+use attache_client::{Binding, DEVELOPMENT_TOOL, Origin, SignaturePolicy, Version};
 use clap::{Args, ValueEnum};
+
+use crate::message_input;
 
 #[derive(Debug, Args)]
 pub struct CallArguments {
@@ -29,7 +30,7 @@ pub struct CallArguments {
     /// Follow the task of --task; and after a question that is not answered here, wait until it goes on
     #[arg(long)]
     pub(super) follow: bool,
-    /// Come back as soon as the task exists
+    /// Return as soon as the task exists
     #[arg(long, conflicts_with_all = ["follow", "answer"])]
     pub(super) detach: bool,
     /// Cancel the task of --task
@@ -41,7 +42,7 @@ pub struct CallArguments {
     /// List where the agent sends what happens to the task of --task
     #[arg(long, requires = "task", conflicts_with_all = ["push", "text"])]
     pub(super) list_pushes: bool,
-    /// Stop one of these, by its id
+    /// Delete one of these push notification configurations, by its id
     #[arg(long, value_name = "ID", requires = "task", conflicts_with_all = ["push", "list_pushes", "text"])]
     pub(super) delete_push: Option<String>,
     /// List the tasks that the agent has for you, the latest first; with --context, of that conversation
@@ -50,10 +51,19 @@ pub struct CallArguments {
     /// Print the card for callers that the agent knows
     #[arg(long, conflicts_with_all = ["task", "text", "list"])]
     pub(super) extended_card: bool,
+    /// Run a command of the agent, such as "memory add", with the text as its arguments
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "extended_card", "cancel", "detach", "file"])]
+    pub(super) command: Option<String>,
+    /// List the commands that the agent takes
+    #[arg(long, conflicts_with_all = ["task", "text", "list", "extended_card", "command"])]
+    pub(super) commands: bool,
+    /// Show thoughts and tool calls too, if the agent offers the development-tool extension
+    #[arg(long)]
+    pub(super) development: bool,
     /// Print each event as a line of JSON, in the form of A2A 1.0
     #[arg(long)]
     pub(super) json: bool,
-    /// Only this binding [default: the agent's favourite]
+    /// Only this binding [default: the one that the agent prefers]
     #[arg(long)]
     pub(super) binding: Option<BindingName>,
     /// Only this version of A2A [default: the agent's]
@@ -77,12 +87,21 @@ pub struct CallArguments {
     /// The header that the API key goes into
     #[arg(long, value_name = "NAME", default_value = "X-API-Key", requires = "api_key_file")]
     pub(super) api_key_header: String,
+    /// File with certificates (PEM) of authorities to trust besides the system's; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(super) ca: Vec<PathBuf>,
+    /// File with the certificate (PEM) that proves to the agent who calls
+    #[arg(long, value_name = "FILE")]
+    pub(super) client_cert: Option<PathBuf>,
+    /// File with the private key (PEM) of --client-cert [default: the same file]
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub(super) client_key: Option<PathBuf>,
     /// The URI of an extension to activate; may be repeated
     #[arg(long, value_name = "URI")]
     pub(super) extension: Vec<String>,
-    /// What to do with a card that no key of --keys has signed
-    #[arg(long, value_name = "WHAT", default_value = "ignore")]
-    pub(super) signatures: SignatureWord,
+    /// What to do with a card that no key of --keys has signed [default: as the settings say, else ignore]
+    #[arg(long, value_name = "WHAT")]
+    pub(super) signatures: Option<SignatureWord>,
     /// File with public keys (a JWK set) whose signatures count; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(super) keys: Vec<PathBuf>,
@@ -153,6 +172,8 @@ fn parse_origin(text: &str) -> Result<Origin, String> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Send { text: String },
+    Command { path: Vec<String>, arguments: String },
+    Commands,
     Follow { task: String },
     Show { task: String },
     Cancel { task: String },
@@ -163,16 +184,33 @@ pub(super) enum Request {
     DeletePush { task: String, id: String },
 }
 
-/// Bytes of a message that is piped in.
-const MAX_PIPED: u64 = 8 << 20;
-
 impl CallArguments {
+    /// The extensions to activate.
+    pub(super) fn extensions(&self) -> Vec<String> {
+        let mut extensions = self.extension.clone();
+        if self.development || self.command.is_some() {
+            extensions.push(DEVELOPMENT_TOOL.to_owned());
+        }
+        extensions
+    }
+
     pub(super) fn request(&self) -> anyhow::Result<Request> {
         if self.extended_card {
             return Ok(Request::ExtendedCard);
         }
         if self.list {
             return Ok(Request::List);
+        }
+        if self.commands {
+            return Ok(Request::Commands);
+        }
+        if let Some(name) = &self.command {
+            let path: Vec<String> =
+                name.trim().trim_start_matches('/').split_whitespace().map(str::to_owned).collect();
+            if path.is_empty() {
+                bail!("--command needs the name of a command; --commands lists those that there are");
+            }
+            return Ok(Request::Command { path, arguments: self.text.join(" ") });
         }
         let task = self.task.clone();
         if let Some(task) = task.clone() {
@@ -197,7 +235,7 @@ impl CallArguments {
             Some(task) if self.follow => Ok(Request::Follow { task }),
             Some(task) => Ok(Request::Show { task }),
             None => {
-                let text = piped()?;
+                let text = message_input::piped()?;
                 if text.trim().is_empty() {
                     return Err(super::nothing_to_say());
                 }
@@ -205,17 +243,4 @@ impl CallArguments {
             }
         }
     }
-}
-
-fn piped() -> anyhow::Result<String> {
-    let mut text = String::new();
-    if io::stdin().is_terminal() {
-        return Ok(text);
-    }
-    let piped = io::stdin().lock().take(MAX_PIPED + 1).read_to_string(&mut text);
-    piped.context("cannot read the message from standard input")?;
-    if text.len() as u64 > MAX_PIPED {
-        bail!("the piped message is larger than {} MiB", MAX_PIPED >> 20);
-    }
-    Ok(text)
 }

@@ -1,128 +1,247 @@
-//! Reaches the agent, with advice where that fails.
+//! Connects to the agent, with advice when that fails.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
-use attache_card::KeySet;
+use anyhow::anyhow;
 use attache_client::{
-    CardSource, Client, ClientError, ClientOptions, Credential, InterfaceHost, SignatureCheck,
+    CardSource, Client, ClientError, ClientOptions, Credential, CredentialSource, FixedCredential,
+    InterfaceHost, SignatureCheck,
 };
 use attache_config::Environment;
-use attache_net::{HttpClientOptions, NetError};
-use jiff::Timestamp;
+use attache_net::{HttpClientOptions, NetError, NetworkSettings};
+use attache_workspace::agent_files::missing_authentication;
+use attache_workspace::{AgentSignatures, AgentTls};
 
-use super::agent;
+use super::agent::{self, FileOfAgent};
 use super::arguments::CallArguments;
+use super::is_at_terminal;
 use crate::ProcessContext;
+use crate::card_signatures;
+use crate::network;
 use crate::printable::printable;
 use crate::report::with_hint;
 use crate::tasks::token;
 
 /// Agents may be silent for long while they work.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-const MAX_FILE_BYTES: u64 = 1 << 20;
+
+pub(super) struct Connection {
+    pub(super) client: Client,
+    /// What the agent's card asks for and its file does not have, in a sentence.
+    pub(super) missing: Option<String>,
+    pub(super) credential: CredentialOrigin,
+}
+
+/// Where the credential of a call comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CredentialOrigin {
+    /// There is none, and no file that could hold one.
+    None,
+    /// What the person gave it with.
+    CommandLine(&'static str),
+    File(FileOfAgent),
+}
 
 pub(super) async fn connect(
     arguments: &CallArguments,
     process: ProcessContext<'_>,
-) -> anyhow::Result<Client> {
+) -> anyhow::Result<Connection> {
+    let asks_person = is_at_terminal() && !arguments.json;
     let agent = match &arguments.card {
         Some(_) => None,
-        None => agent::resolve(&arguments.url, process).await?,
+        None => {
+            // The certificate proves who we are to the agent, and not to a server of tokens.
+            let mut network = network(arguments, None, process.environment)?;
+            network.tls = network.tls.without_client_certificate();
+            agent::resolve(&arguments.url, asks_person, &network.client_options(), process)?
+        }
     };
+    let tls = agent.as_ref().and_then(|agent| agent.tls.as_ref());
+    let has_certificate =
+        arguments.client_cert.is_some() || tls.is_some_and(|tls| tls.client_certificate.is_some());
+    let network = network(arguments, tls, process.environment)?;
+    let net = HttpClientOptions { idle_timeout: IDLE_TIMEOUT, ..network.client_options() };
     // What the command line gives counts before what the agent's file says.
     let given = credential(arguments, process.environment)?;
-    let (found, of_file) = agent.map_or((None, None), |agent| (Some(agent.source), agent.credential));
-    let credential = given.or(of_file);
-    let has_credential = credential.is_some();
+    // The file says nothing about a credential of the command line.
+    let auth = agent.as_ref().filter(|_| given.is_none()).map(|agent| agent.auth.clone());
+    let file = agent.as_ref().map(|agent| agent.file.clone());
+    let origin = match (&given, file.clone()) {
+        (Some((flag, _)), _) => CredentialOrigin::CommandLine(flag),
+        (None, Some(file)) => CredentialOrigin::File(file),
+        (None, None) => CredentialOrigin::None,
+    };
+    let of_settings = agent.as_ref().and_then(|agent| agent.signatures.as_ref());
+    let signatures = signatures(arguments, of_settings, process.environment)?;
+    let (mut allowed_origins, mut source, mut of_file) = (arguments.allow_origin.clone(), None, None);
+    if let Some(agent) = agent {
+        allowed_origins.extend(agent.allowed_origins);
+        (source, of_file) = (Some(agent.source), agent.credential);
+    }
     let interface_host = if arguments.same_host { InterfaceHost::Given } else { InterfaceHost::FromCard };
     let options = ClientOptions {
-        credential,
-        extensions: arguments.extension.clone(),
+        credential: given.map(|(_, credential)| credential).or(of_file),
+        extensions: arguments.extensions(),
         binding: arguments.binding.map(Into::into),
         version: arguments.version.map(Into::into),
-        allowed_origins: arguments.allow_origin.clone(),
+        allowed_origins,
         interface_host,
-        signatures: signatures(arguments)?,
-        net: HttpClientOptions { idle_timeout: IDLE_TIMEOUT, ..HttpClientOptions::default() },
+        signatures,
+        net,
         ..ClientOptions::default()
     };
-    let source = match (&arguments.card, found) {
-        (Some(path), _) => CardSource::Inline(read(path)?),
+    let source = match (&arguments.card, source) {
+        (Some(path), _) => CardSource::Inline(card_signatures::read(path)?),
         (None, Some(source)) => source,
         (None, None) => CardSource::Address(arguments.url.clone()),
     };
-    Client::connect_to(&source, options)
+    let client = Client::connect_to(&source, options)
         .await
-        .map_err(|error| explained(error, &arguments.url, has_credential))
+        .map_err(|error| explained(error, arguments, file.as_ref(), &origin))?;
+    let missing =
+        auth.and_then(|auth| missing_authentication(auth.as_ref(), has_certificate, client.security()));
+    Ok(Connection { client, missing, credential: origin })
 }
 
-fn credential(arguments: &CallArguments, environment: Environment<'_>) -> anyhow::Result<Option<Credential>> {
+/// The credential of the command line, and what it was given with.
+fn credential(
+    arguments: &CallArguments,
+    environment: Environment<'_>,
+) -> anyhow::Result<Option<(&'static str, Arc<dyn CredentialSource>)>> {
     if let Some(file) = &arguments.api_key_file {
         let key = token(Some(file), None)?;
-        let header = arguments.api_key_header.clone();
-        return Ok(key.map(|key| Credential::ApiKey { header, key }));
+        let name = arguments.api_key_header.clone();
+        let source = |value| Arc::new(FixedCredential(Credential::Header { name, value })) as _;
+        return Ok(key.map(|value| ("--api-key-file", source(value))));
     }
+    let flag = if arguments.token_file.is_some() { "--token-file" } else { "ATTACHE_CALL_TOKEN" };
     let token = token(arguments.token_file.as_deref(), environment("ATTACHE_CALL_TOKEN"))?;
-    Ok(token.map(Credential::Bearer))
+    Ok(token.as_ref().map(|token| (flag, FixedCredential::bearer(token))))
 }
 
-fn signatures(arguments: &CallArguments) -> anyhow::Result<SignatureCheck> {
-    let mut keys = KeySet::default();
-    for path in &arguments.keys {
-        let set = KeySet::parse(read(path)?.as_bytes())
-            .map_err(|error| anyhow!("cannot use the keys in {}: {error}", path.display()))?;
-        keys.extend(set);
+/// What the settings say about the agent, and then what the flags say.
+fn network(
+    arguments: &CallArguments,
+    agent: Option<&AgentTls>,
+    environment: Environment<'_>,
+) -> anyhow::Result<NetworkSettings> {
+    let mut network = network::of_user(environment)?;
+    if let Some(agent) = agent {
+        network = network::for_agent(&network, agent, environment)?;
     }
-    Ok(SignatureCheck { keys, policy: arguments.signatures.into(), now: Timestamp::now() })
+    for path in &arguments.ca {
+        network::trust(&mut network.tls, path)?;
+    }
+    if let Some(path) = &arguments.client_cert {
+        network::prove(&mut network.tls, path, arguments.client_key.as_deref())?;
+    }
+    Ok(network)
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    let cannot = || format!("cannot read {}", path.display());
-    let mut text = String::new();
-    File::open(path)
-        .with_context(cannot)?
-        .take(MAX_FILE_BYTES)
-        .read_to_string(&mut text)
-        .with_context(cannot)?;
-    Ok(text)
+/// What the flags say, and else the settings. The keys of both count.
+fn signatures(
+    arguments: &CallArguments,
+    agent: Option<&AgentSignatures>,
+    environment: Environment<'_>,
+) -> anyhow::Result<SignatureCheck> {
+    let mut check = match agent {
+        Some(agent) => card_signatures::for_agent(agent, environment)?,
+        None => SignatureCheck::default(),
+    };
+    let policy = arguments.signatures.map_or(check.policy, Into::into);
+    let given = card_signatures::check(policy, &arguments.keys)?;
+    check.keys.extend(given.keys);
+    Ok(SignatureCheck { keys: check.keys, ..given })
 }
 
 /// An error of a call, whose words are the agent's.
 pub(super) fn refused(error: ClientError) -> anyhow::Error {
-    let text = anyhow!("{}", printable(&error.to_string()));
-    match error {
-        ClientError::Unauthenticated { .. } => with_hint(text, CREDENTIAL),
-        _ => text,
+    let text = printable(&error.to_string());
+    match error.is_refused_credential() {
+        true => anyhow::Error::new(CredentialRefused(text)),
+        false => anyhow!("{text}"),
+    }
+}
+
+/// The agent wants another credential, or none of this caller.
+#[derive(Debug)]
+struct CredentialRefused(String);
+
+impl std::fmt::Display for CredentialRefused {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CredentialRefused {}
+
+/// Adds what to do about a credential that was refused.
+pub(super) fn with_credential_hint(error: anyhow::Error, origin: &CredentialOrigin) -> anyhow::Error {
+    match error.is::<CredentialRefused>() {
+        true => with_hint(error, origin.hint()),
+        false => error,
+    }
+}
+
+impl CredentialOrigin {
+    fn hint(&self) -> String {
+        match self {
+            Self::None => CREDENTIAL.to_owned(),
+            Self::CommandLine(flag) => format!("the agent does not take the credential of {flag} for this"),
+            Self::File(FileOfAgent { path, has_auth: true, .. }) => format!("check the auth block in {path}"),
+            Self::File(FileOfAgent { path, .. }) => {
+                format!("give the agent a credential in an auth block in {path}, or with --token-file FILE")
+            }
+        }
     }
 }
 
 const CREDENTIAL: &str =
     "give a token with --token-file FILE or in ATTACHE_CALL_TOKEN, or a key with --api-key-file FILE";
 
-fn explained(error: ClientError, address: &str, has_credential: bool) -> anyhow::Error {
+fn explained(
+    error: ClientError,
+    arguments: &CallArguments,
+    file: Option<&FileOfAgent>,
+    credential: &CredentialOrigin,
+) -> anyhow::Error {
+    let address = &arguments.url;
+    let of_file = file.and_then(|file| agent::file_hint(&error, file));
     let hint = match &error {
+        error if error.is_refused_credential() => credential.hint(),
+        ClientError::OtherOrigin { named, .. } | ClientError::UnnamedOrigin { named }
+            if of_file.is_some() =>
+        {
+            let of_file = of_file.unwrap_or_default();
+            format!("{of_file}; for one call, say --allow-origin {}", printable(named))
+        }
+        _ if of_file.is_some() => of_file.unwrap_or_default(),
         ClientError::Net(NetError::Connect { .. }) => {
             "no connection to that address; is the agent running?".to_owned()
         }
-        ClientError::Address { .. } => "give it as https://HOST, or as the URL of a card".to_owned(),
+        ClientError::Net(NetError::Tls { .. }) => {
+            "--ca FILE trusts an authority; --client-cert FILE and --client-key FILE prove who calls"
+                .to_owned()
+        }
+        // Over HTTP/2 nothing else is left of the refusal of a certificate.
+        ClientError::Net(NetError::Interrupted { .. }) if address.starts_with("https:") => {
+            "if the agent wants a certificate, --client-cert FILE and --client-key FILE prove who calls"
+                .to_owned()
+        }
+        ClientError::Address { .. } if file.is_none() => {
+            "give it as https://HOST, or as the URL of a card".to_owned()
+        }
         ClientError::OtherOrigin { named, .. } => format!(
             "if you trust it: --allow-origin {}; or --same-host, if the agent does not know its own address",
             printable(named)
         ),
         ClientError::UnnamedOrigin { named } => format!("name it with --allow-origin {}", printable(named)),
         ClientError::Unsigned { .. } => "name the keys that you trust with --keys FILE".to_owned(),
-        ClientError::Unauthenticated { .. } if has_credential => {
-            "the agent does not take this credential".to_owned()
-        }
-        ClientError::Unauthenticated { .. } => CREDENTIAL.to_owned(),
         ClientError::NoCard { .. } | ClientError::Malformed { .. } => {
             "is that the address of an A2A agent, or the URL of its card?".to_owned()
         }
-        ClientError::NoInterface { .. } => {
+        ClientError::NoInterface { .. } if arguments.binding.is_some() || arguments.version.is_some() => {
             "leave out --binding or --version to take what it offers".to_owned()
         }
         _ => return anyhow!("{}: {}", printable(address), printable(&error.to_string())),

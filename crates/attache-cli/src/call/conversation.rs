@@ -1,10 +1,11 @@
-//! Sends messages and follows what comes of them.
+//! Sends messages and follows their tasks.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use attache_client::{
-    Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, RemoteTask, StreamEvent, TaskState,
+    AskedCall, CallNews, Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, RemoteTask,
+    StreamEvent, TaskState,
 };
 use attache_domain::visible_line;
 
@@ -17,7 +18,7 @@ use super::printer::Printer;
 
 /// Delay between two reads of a task that waits for another client.
 const WAIT: Duration = Duration::from_secs(2);
-/// How long a person who stops the program waits for the agent to hear of it.
+/// How long a stopped program tries to tell the agent.
 const GOODBYE: Duration = Duration::from_secs(3);
 
 pub(super) struct Conversation<'a> {
@@ -30,6 +31,16 @@ pub(super) struct Conversation<'a> {
     detaches: bool,
     /// The task that works for us.
     task: Option<TaskNames>,
+    /// The tool calls that wait for an answer, as its events showed them.
+    asked: Vec<AskedCall>,
+}
+
+/// How a conversation begins.
+pub(super) enum Opening {
+    Say(OutgoingMessage),
+    Command(OutgoingMessage),
+    /// With a task that is there already.
+    Follow(String),
 }
 
 #[derive(Debug, Clone)]
@@ -49,19 +60,19 @@ impl<'a> Conversation<'a> {
             waits: arguments.follow,
             detaches: arguments.detach,
             task: None,
+            asked: Vec::new(),
         }
     }
 
-    pub(super) async fn run(
-        &mut self,
-        task: Option<String>,
-        message: Option<OutgoingMessage>,
-    ) -> anyhow::Result<CallEnd> {
-        let mut status = match (message, task) {
-            (Some(message), _) if self.detaches => return self.begin(message).await,
-            (Some(message), _) => self.say(message).await?,
-            (None, Some(task)) => self.join(&task).await?,
-            (None, None) => return Err(super::nothing_to_say()),
+    pub(super) async fn run(&mut self, opening: Opening) -> anyhow::Result<CallEnd> {
+        let mut status = match opening {
+            Opening::Say(message) if self.detaches => return self.begin(message).await,
+            Opening::Say(message) => self.say(message).await?,
+            Opening::Command(command) => {
+                let events = self.client.run_command(command).await.map_err(refused)?;
+                self.follow(events).await?
+            }
+            Opening::Follow(task) => self.join(&task).await?,
         };
         loop {
             let Some(settled) = status else {
@@ -73,10 +84,10 @@ impl<'a> Conversation<'a> {
                 self.printer.end(Some(&settled))?;
                 return Ok(CallEnd::of_task(&settled));
             }
-            self.printer.ask(&settled)?;
+            self.printer.ask(&settled, &self.asked)?;
             status = match self.answers.next().await? {
                 Some(words) => {
-                    let mut answer = answers::message(&words, &settled)?;
+                    let mut answer = answers::message(&words, &settled, &self.asked)?;
                     if let Some(names) = &self.task {
                         answer = answer.to_task(names.task.as_str()).in_context(names.context.as_str());
                     }
@@ -144,11 +155,23 @@ impl<'a> Conversation<'a> {
                 StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
             }
             if let Some(status) = event.status() {
+                self.note_calls(status);
                 last = Some(status.clone());
             }
             self.printer.event(&event)?;
         }
         Ok(last)
+    }
+
+    /// Keeps track of the calls that wait for an answer.
+    fn note_calls(&mut self, status: &RemoteStatus) {
+        let parts = status.message.as_ref().map(|message| message.parts.as_slice()).unwrap_or_default();
+        for news in parts.iter().filter_map(CallNews::of) {
+            self.asked.retain(|known| known.call != news.call());
+            if let CallNews::Asked(asked) = news {
+                self.asked.push(asked);
+            }
+        }
     }
 
     /// Waits until a task that asks something goes on, and follows it then.
@@ -199,7 +222,15 @@ impl<'a> Conversation<'a> {
 
     /// A person who stops the program stops the task too; a task whose time is over goes on.
     pub(super) async fn leave(&self, end: &CallEnd) -> io::Result<()> {
-        let Some(names) = &self.task else { return Ok(()) };
+        let Some(names) = &self.task else {
+            return match end {
+                CallEnd::TimedOut => writeln!(
+                    io::stderr(),
+                    "[the time is over; the agent has named no task, and may have received the message]"
+                ),
+                _ => Ok(()),
+            };
+        };
         let name = visible_line(&names.task);
         if *end != CallEnd::Interrupted {
             return writeln!(io::stderr(), "[the time is over; task {name} goes on]");

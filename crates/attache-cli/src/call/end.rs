@@ -1,4 +1,4 @@
-//! How a call ends, as an exit code.
+//! The exit code of a call.
 
 use std::process::ExitCode;
 

@@ -1,16 +1,16 @@
-//! Prints what an agent says: its answer on standard output, what it does besides on standard error.
+//! Prints the answer of an agent on stdout, and everything else on stderr.
 //!
-//! Nothing that an agent sends reaches the terminal as it is.
+//! Nothing that an agent sends reaches the terminal unescaped.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use attache_client::{
-    Artifact, DevelopmentEvent, Message, RemoteStatus, Role, StatusUpdate, StreamEvent, TaskState,
+    Artifact, AskedCall, DevelopmentEvent, Message, RemoteStatus, Role, StatusUpdate, StreamEvent, TaskState,
 };
 use attache_domain::{visible_again, visible_line};
 
-use crate::printable::printable;
+use crate::printable::{printable, write_json};
 use crate::tasks::{call_title, parts};
 
 pub(super) struct Printer<O, E> {
@@ -67,7 +67,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             StreamEvent::StatusUpdate(update) => update.status.message.is_some(),
         };
         if self.json {
-            serde_json::to_writer(&mut self.out, &event.to_json())?;
+            write_json(&mut self.out, &event.to_json())?;
             writeln!(self.out)?;
             return self.out.flush();
         }
@@ -89,7 +89,13 @@ impl<O: Write, E: Write> Printer<O, E> {
 
     fn status(&mut self, update: &StatusUpdate) -> io::Result<()> {
         match update.development() {
-            Some(DevelopmentEvent::Text(text)) => self.say(&printable(&text)),
+            Some(DevelopmentEvent::Text(text)) => {
+                // An artifact before it ends its line.
+                if self.current.take().is_some() {
+                    self.end_line()?;
+                }
+                self.say(&printable(&text))
+            }
             Some(DevelopmentEvent::TextWithdrawn) => {
                 self.note("what was said before does not count; it starts again")
             }
@@ -176,7 +182,7 @@ impl<O: Write, E: Write> Printer<O, E> {
     }
 
     /// Shows what is asked, with nothing of it hidden.
-    pub(super) fn ask(&mut self, status: &RemoteStatus) -> io::Result<()> {
+    pub(super) fn ask(&mut self, status: &RemoteStatus, asked: &[AskedCall]) -> io::Result<()> {
         if self.json {
             return Ok(());
         }
@@ -184,7 +190,15 @@ impl<O: Write, E: Write> Printer<O, E> {
         let question = status.message.as_ref().map(|message| parts(&message.parts)).unwrap_or_default();
         writeln!(self.err, "[{}]", status.state_name())?;
         let question = visible_again(question.trim_end());
-        if question.is_empty() { Ok(()) } else { writeln!(self.err, "{question}") }
+        if !question.is_empty() {
+            return writeln!(self.err, "{question}");
+        }
+        for AskedCall { call, title, choices, .. } in asked {
+            writeln!(self.err, "{}: {}", visible_line(call), visible_again(&printable(title)))?;
+            let choices = if choices.is_empty() { "yes, no, always".to_owned() } else { choices.join(", ") };
+            writeln!(self.err, "  answers: {}", visible_line(&choices))?;
+        }
+        Ok(())
     }
 
     /// Says how the task ended. An answer that stands only in its last message goes to standard output.

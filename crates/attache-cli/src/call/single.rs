@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use attache_client::{Client, ListTasks, PushConfig, RemotePushConfig};
+use attache_client::{Client, ListTasks, PushConfig, RemoteCommand, RemoteCommandArgument, RemotePushConfig};
 use attache_domain::visible_line;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::arguments::{CallArguments, Request};
 use super::connection::refused;
 use super::end::CallEnd;
+use crate::printable::write_pretty_json;
 
 pub(super) async fn run(
     client: &Client,
@@ -35,7 +36,11 @@ pub(super) async fn run(
         Request::DeletePush { task, id } => {
             client.delete_push_config(&task, &id).await.map_err(refused)?;
         }
-        Request::Send { .. } | Request::Follow { .. } => {}
+        Request::Commands => {
+            let commands = client.commands(arguments.context.as_deref()).await.map_err(refused)?;
+            print_commands(&commands, json)?;
+        }
+        Request::Send { .. } | Request::Command { .. } | Request::Follow { .. } => {}
     }
     Ok(CallEnd::Told)
 }
@@ -77,6 +82,42 @@ async fn list(client: &Client, arguments: &CallArguments) -> anyhow::Result<()> 
     Ok(())
 }
 
+fn print_commands(commands: &[RemoteCommand], json: bool) -> anyhow::Result<()> {
+    if json {
+        return print_json(&Value::Array(commands.iter().map(command_json).collect()));
+    }
+    let mut rows = Vec::new();
+    commands.iter().for_each(|command| command_rows("", command, &mut rows));
+    let width = rows.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
+    let mut out = io::stdout().lock();
+    for (usage, description) in rows {
+        writeln!(out, "{}", format!("{usage:<width$}  {description}").trim_end())?;
+    }
+    Ok(())
+}
+
+fn command_json(command: &RemoteCommand) -> Value {
+    let argument = |it: &RemoteCommandArgument| json!({ "name": it.name, "description": it.description, "required": it.is_required });
+    json!({
+        "name": command.name,
+        "description": command.description,
+        "arguments": command.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "commands": command.sub_commands.iter().map(command_json).collect::<Vec<_>>(),
+    })
+}
+
+/// One row for each command, such as `memory add <fact>`, those below it after it.
+fn command_rows(above: &str, command: &RemoteCommand, rows: &mut Vec<(String, String)>) {
+    let name = format!("{above}{}", visible_line(&command.name));
+    let argument = |it: &RemoteCommandArgument| match it.is_required {
+        true => format!(" <{}>", visible_line(&it.name)),
+        false => format!(" [{}]", visible_line(&it.name)),
+    };
+    let arguments: String = command.arguments.iter().map(argument).collect();
+    rows.push((format!("{name}{arguments}"), visible_line(&command.description).into_owned()));
+    command.sub_commands.iter().for_each(|below| command_rows(&format!("{name} "), below, rows));
+}
+
 /// Tokens and credentials are not shown.
 fn print_pushes(configs: &[RemotePushConfig], json: bool) -> anyhow::Result<()> {
     if json {
@@ -94,7 +135,7 @@ fn print_pushes(configs: &[RemotePushConfig], json: bool) -> anyhow::Result<()> 
 
 fn print_json(value: &Value) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
+    write_pretty_json(&mut out, value)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }

@@ -1,4 +1,4 @@
-//! Fetches cards and keys from where the caller said.
+//! Fetches cards and keys.
 
 use std::time::Duration;
 
@@ -6,15 +6,22 @@ use anyhow::{anyhow, bail};
 use attache_card::MAX_BYTES;
 use attache_net::{HttpClient, HttpClientOptions, HttpRequest, NetError, Url};
 
+use super::source::CardContext;
+use crate::network;
 use crate::report::with_hint;
 use crate::signing_keys::may_be_fetched;
 
-/// A card is a small file; whoever sends nothing for so long has none.
+/// A card is a small file; a server that sends nothing for so long has none.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Redirects are not followed: what is said about keys is about this place and no other.
-pub(super) async fn fetch(url: &Url, headers: &[(&str, &str)]) -> anyhow::Result<Vec<u8>> {
-    let options = HttpClientOptions { idle_timeout: PATIENCE, ..HttpClientOptions::default() };
+pub(super) async fn fetch(
+    url: &Url,
+    headers: &[(&str, &str)],
+    context: CardContext<'_>,
+) -> anyhow::Result<Vec<u8>> {
+    let network = network::of_user(context.environment)?;
+    let options = HttpClientOptions { idle_timeout: PATIENCE, ..network.client_options() };
     let mut request = HttpRequest::get(url.clone()).header("accept", "application/json")?;
     for (name, value) in headers {
         request = request.header(name, value)?;
@@ -36,9 +43,9 @@ pub(super) async fn fetch(url: &Url, headers: &[(&str, &str)]) -> anyhow::Result
 }
 
 /// Public keys, over https or from this machine.
-pub(super) async fn fetch_keys(url: &str) -> anyhow::Result<Vec<u8>> {
+pub(super) async fn fetch_keys(url: &str, context: CardContext<'_>) -> anyhow::Result<Vec<u8>> {
     if !may_be_fetched(url) {
         bail!("{}: keys are fetched over https only, this machine apart", super::shown(url));
     }
-    fetch(&Url::parse(url)?, &[]).await
+    fetch(&Url::parse(url)?, &[], context).await
 }

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::arguments::LintArguments;
 use super::shown;
-use super::source::{self, OwnCard};
+use super::source::{self, CardContext};
 
-pub(super) async fn run(arguments: LintArguments, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
-    let found = source::find(&arguments.source, own_card).await?;
+pub(super) async fn run(arguments: LintArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
+    let found = source::find(&arguments.source, context).await?;
     let findings = lint(&found.text);
     let mut out = io::stdout().lock();
     if arguments.json {
@@ -33,9 +33,9 @@ fn looked_for(text: &[u8]) -> Vec<String> {
 
 fn write(out: &mut impl Write, text: &[u8], findings: &[Finding]) -> io::Result<()> {
     for finding in findings {
-        let place = if finding.place.is_empty() { "the card".to_owned() } else { shown(&finding.place) };
+        let path = if finding.path.is_empty() { "the card".to_owned() } else { shown(&finding.path) };
         let version = finding.version.map(|version| format!(", A2A {version}")).unwrap_or_default();
-        writeln!(out, "{}: {place}: {}", finding.severity, shown(&finding.words))?;
+        writeln!(out, "{}: {path}: {}", finding.severity, shown(&finding.words))?;
         writeln!(out, "  rule {}{version}: {}", finding.rule.name, finding.rule.says)?;
     }
     let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
@@ -57,7 +57,7 @@ fn to_json(text: &[u8], findings: &[Finding]) -> Value {
     let finding = |finding: &Finding| {
         json!({
             "severity": finding.severity.to_string(),
-            "place": finding.place,
+            "place": finding.path,
             "rule": finding.rule.name,
             "says": finding.rule.says,
             "words": finding.words,

@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::arguments::ShowArguments;
 use super::shown;
-use super::source::{self, OwnCard};
+use super::source::{self, CardContext};
 
-pub(super) async fn run(arguments: ShowArguments, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
-    let document = source::find(&arguments.source, own_card).await?.document()?;
+pub(super) async fn run(arguments: ShowArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
+    let document = source::find(&arguments.source, context).await?.document()?;
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &document)?;
+        crate::printable::write_pretty_json(&mut out, &document)?;
         writeln!(out)?;
     } else {
         write(&mut out, &document)?;

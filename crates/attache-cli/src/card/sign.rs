@@ -7,12 +7,12 @@ use anyhow::anyhow;
 use attache_card::{ExistingSignatures, SigningKey};
 
 use super::arguments::SignArguments;
-use super::source::{self, CardOrigin, OwnCard};
+use super::source::{self, CardContext, CardOrigin};
 use crate::report::with_hint;
 use crate::signing_keys;
 
-pub(super) async fn run(arguments: SignArguments, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
-    let found = source::find(&arguments.source, own_card).await?;
+pub(super) async fn run(arguments: SignArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
+    let found = source::find(&arguments.source, context).await?;
     let document = found.document()?;
     let keys = keys(&arguments, &found.origin)?;
     if let Some(jku) = arguments.jku.as_deref().filter(|jku| !signing_keys::may_be_fetched(jku)) {

@@ -1,4 +1,4 @@
-//! Finds the card that is meant: a file, an address, or one's own.
+//! Finds the card to work on: a file, a URL, or the card of this server.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
 use attache_card::MAX_BYTES;
-use attache_config::Settings;
+use attache_config::{Environment, Settings};
 use attache_net::Url;
 
 use super::arguments::{DocumentVersion, SourceArguments};
@@ -33,16 +33,19 @@ impl LoadedCard {
     }
 }
 
-pub(super) async fn find(arguments: &SourceArguments, own_card: OwnCard<'_>) -> anyhow::Result<LoadedCard> {
+pub(super) async fn find(
+    arguments: &SourceArguments,
+    context: CardContext<'_>,
+) -> anyhow::Result<LoadedCard> {
     match arguments.card.as_deref() {
-        None => own(arguments, own_card),
+        None => own(arguments, context.own_card),
         Some(text) if text.starts_with("http://") || text.starts_with("https://") => {
             let url = card_url(text)?;
             let version = arguments.a2a_version.map(|version| match version {
                 DocumentVersion::V0_3 => ("A2A-Version", "0.3"),
                 DocumentVersion::V1_0 => ("A2A-Version", "1.0"),
             });
-            let text = fetch(&url, version.as_slice()).await?;
+            let text = fetch(&url, version.as_slice(), context).await?;
             Ok(LoadedCard { text, origin: CardOrigin::Url(url) })
         }
         Some("-") => {
@@ -78,6 +81,13 @@ fn card_url(text: &str) -> anyhow::Result<Url> {
         url.set_path(&format!("{base}/{WELL_KNOWN}"));
     }
     Ok(url)
+}
+
+/// What the commands need of the program.
+#[derive(Clone, Copy)]
+pub struct CardContext<'a> {
+    pub own_card: OwnCard<'a>,
+    pub environment: Environment<'a>,
 }
 
 /// Makes the card that a server with the settings in this file would serve; the binary knows how. There may be no extended

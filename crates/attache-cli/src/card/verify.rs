@@ -1,4 +1,4 @@
-//! `attache card verify`: whose card it is, as far as keys can tell.
+//! `attache card verify`: checks the signatures of a card.
 //!
 //! Keys are those the caller names. Where a signature points to keys (`jku`), they are fetched only from hosts that the
 //! caller allows, and from the place that the card itself came from, which proves no more than where it came from.
@@ -15,17 +15,17 @@ use serde_json::{Value, json};
 use super::arguments::VerifyArguments;
 use super::fetch::fetch_keys;
 use super::shown;
-use super::source::{self, CardOrigin, LoadedCard, OwnCard};
+use super::source::{self, CardContext, CardOrigin, LoadedCard};
 use crate::signing_keys;
 
 /// More places than a card has reason to point to.
 const MAX_PLACES: usize = 4;
 
-pub(super) async fn run(arguments: VerifyArguments, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
-    let found = source::find(&arguments.source, own_card).await?;
+pub(super) async fn run(arguments: VerifyArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
+    let found = source::find(&arguments.source, context).await?;
     let document = found.document()?;
     let mut notes = Vec::new();
-    let keys = gather(&arguments, &found, &document, &mut notes).await?;
+    let keys = gather(&arguments, &found, &document, &mut notes, context).await?;
     let verification = attache_card::verify(&document, &keys, Timestamp::now());
     notes.extend(missing(&arguments, &found, &verification, keys.is_empty()));
     let mut out = io::stdout().lock();
@@ -44,11 +44,12 @@ async fn gather(
     found: &LoadedCard,
     document: &attache_card::CardDocument,
     notes: &mut Vec<String>,
+    context: CardContext<'_>,
 ) -> anyhow::Result<KeySet> {
     let mut keys = KeySet::default();
     for place in &arguments.keys {
         let is_url = place.starts_with("http://") || place.starts_with("https://");
-        let text = if is_url { fetch_keys(place).await? } else { source::read_file(place)? };
+        let text = if is_url { fetch_keys(place, context).await? } else { source::read_file(place)? };
         let set = KeySet::parse(&text)
             .map_err(|error| anyhow::anyhow!("cannot use the keys in {place}: {error}"))?;
         keys.extend(set);
@@ -73,7 +74,7 @@ async fn gather(
                 continue;
             }
         }
-        match fetch_keys(&place).await.map(|text| KeySet::parse(&text)) {
+        match fetch_keys(&place, context).await.map(|text| KeySet::parse(&text)) {
             Ok(Ok(set)) => keys.extend(set),
             Ok(Err(error)) => notes.push(format!("keys at {} cannot be used: {error}", shown(&place))),
             Err(error) => notes.push(format!("keys cannot be fetched: {error:#}")),

@@ -1,4 +1,4 @@
-//! A server's entry in the settings, from what was said on the command line.
+//! Builds a server's settings entry from the command line.
 
 use anyhow::{Context, bail};
 use attache_config::Origin;

@@ -71,7 +71,7 @@ pub(super) fn run(
 struct ServerLine {
     name: String,
     scope: &'static str,
-    place: String,
+    location: String,
     state: &'static str,
     why: Option<String>,
     tools: Vec<String>,
@@ -84,7 +84,7 @@ impl ServerLine {
             Scope::User => "user",
             Scope::Project => "project",
         };
-        let (name, place) = (name.to_owned(), location(&server.transport));
+        let (name, location) = (name.to_owned(), location(&server.transport));
         let probed = probed.iter().find(|probed| probed.status.name == name);
         let (state, why) = match probed.map(|probed| &probed.status.state) {
             Some(ServerState::Connected) => ("connected", None),
@@ -93,7 +93,7 @@ impl ServerLine {
         };
         let tools = probed.map(|probed| probed.status.tools.clone()).unwrap_or_default();
         let notes = probed.map(|probed| probed.notes.clone()).unwrap_or_default();
-        Self { name, scope, place, state, why, tools, notes }
+        Self { name, scope, location, state, why, tools, notes }
     }
 
     /// The server is connected.
@@ -102,8 +102,8 @@ impl ServerLine {
     }
 
     fn text(&self) -> String {
-        let Self { name, scope, place, state, .. } = self;
-        let mut lines = vec![format!("{name}: {state}  ({place}; {scope})")];
+        let Self { name, scope, location, state, .. } = self;
+        let mut lines = vec![format!("{name}: {state}  ({location}; {scope})")];
         lines.extend(self.why.iter().map(|why| format!("  {}", why.replace('\n', "\n  "))));
         lines.extend(self.tools.iter().map(|tool| format!("  {tool}")));
         lines.extend(self.notes.iter().map(|note| format!("  note: {note}")));
@@ -111,9 +111,9 @@ impl ServerLine {
     }
 
     fn json(&self) -> Value {
-        let Self { name, scope, place, state, why, tools, notes } = self;
+        let Self { name, scope, location, state, why, tools, notes } = self;
         json!({
-            "name": name, "scope": scope, "place": place, "state": state, "why": why, "tools": tools, "notes": notes,
+            "name": name, "scope": scope, "place": location, "state": state, "why": why, "tools": tools, "notes": notes,
         })
     }
 }
@@ -170,7 +170,7 @@ const HIDDEN: &str = "(hidden)";
 fn shortened(argument: &str) -> String {
     let line = argument.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = match line.char_indices().nth(MAX_ARGUMENT) {
-        Some((place, _)) => format!("{}…", &line[..place]),
+        Some((location, _)) => format!("{}…", &line[..location]),
         None => line,
     };
     if text.contains(' ') || text.is_empty() { format!("'{text}'") } else { text }

@@ -80,6 +80,9 @@ pub(crate) struct FollowArguments {
 pub(crate) struct SendArguments {
     /// What the agent should do; without any words, what is piped in
     pub(crate) text: Vec<String>,
+    /// A file to send along; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Vec<PathBuf>,
     /// In this conversation, by its id or the beginning of it [default: a new one]
     #[arg(long, value_name = "ID")]
     pub(crate) context: Option<String>,
@@ -98,6 +101,9 @@ pub(crate) struct SendArguments {
 pub(crate) struct CancelArguments {
     /// The task's id, or its beginning
     pub(crate) id: String,
+    /// Only this call of the task, by the id that `tasks show` prints; the task goes on
+    #[arg(long, value_name = "ID")]
+    pub(crate) call: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `attache tasks follow`: what happens to a task, as it happens.
+//! `attache tasks follow`: prints the events of a task as they happen.
 
 mod event_printer;
 

@@ -30,7 +30,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ListArguments) -> 
     let mut out = io::stdout().lock();
     if arguments.json {
         let tasks: Vec<_> = tasks.iter().map(RemoteTask::to_json).collect();
-        serde_json::to_writer_pretty(&mut out, &tasks)?;
+        crate::printable::write_pretty_json(&mut out, &tasks)?;
         writeln!(out)?;
         return Ok(());
     }

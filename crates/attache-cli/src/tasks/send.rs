@@ -1,9 +1,9 @@
-//! `attache tasks send`: starts a task, or goes on with one.
+//! `attache tasks send`: starts or continues a task.
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use attache_client::{OutgoingMessage, StreamEvent};
 use attache_domain::visible_line;
 use uuid::Uuid;
@@ -11,15 +11,13 @@ use uuid::Uuid;
 use super::arguments::SendArguments;
 use super::follow::{FollowFormat, FollowStart, follow};
 use super::server::ServerConnection;
-use super::show::parts;
+use super::show;
+use crate::message_input;
 use crate::report::with_hint;
 
-/// Bytes of a message that is piped in.
-const MAX_PIPED: u64 = 8 << 20;
-
 pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> anyhow::Result<ExitCode> {
-    let text = text(&arguments.text)?;
-    let mut message = OutgoingMessage::text(Uuid::new_v4(), text);
+    let parts = message_input::parts(text(&arguments)?, &arguments.file)?;
+    let mut message = OutgoingMessage::parts(Uuid::new_v4(), parts);
     let mut start = FollowStart::Beginning;
     if let Some(id) = &arguments.task {
         let task = server.find(id).await?;
@@ -33,7 +31,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> 
         StreamEvent::Task(task) => task,
         // An agent may answer at once and make no task.
         StreamEvent::Message(message) => {
-            writeln!(io::stdout(), "{}", parts(&message.parts).trim_end())?;
+            writeln!(io::stdout(), "{}", show::parts(&message.parts).trim_end())?;
             return Ok(ExitCode::SUCCESS);
         }
         StreamEvent::StatusUpdate(_) | StreamEvent::ArtifactUpdate(_) => {
@@ -47,7 +45,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> 
     }
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &task.to_json())?;
+        crate::printable::write_pretty_json(&mut out, &task.to_json())?;
         writeln!(out)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -56,17 +54,13 @@ pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The words on the command line; without any, what is piped in.
-fn text(words: &[String]) -> anyhow::Result<String> {
-    let mut text = words.join(" ");
-    if words.is_empty() && !io::stdin().is_terminal() {
-        let piped = io::stdin().lock().take(MAX_PIPED + 1).read_to_string(&mut text);
-        piped.context("cannot read the message from standard input")?;
-        if text.len() as u64 > MAX_PIPED {
-            bail!("the piped message is larger than {} MiB", MAX_PIPED >> 20);
-        }
+/// The words on the command line; without any and without a file, what is piped in.
+fn text(arguments: &SendArguments) -> anyhow::Result<String> {
+    let mut text = arguments.text.join(" ");
+    if text.is_empty() && arguments.file.is_empty() {
+        text = message_input::piped()?;
     }
-    if text.trim().is_empty() {
+    if text.trim().is_empty() && arguments.file.is_empty() {
         let hint = "say what the agent should do: attache tasks send \"make the tests pass\" --follow";
         return Err(with_hint(anyhow!("there is no message"), hint));
     }

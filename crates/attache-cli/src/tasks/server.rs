@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use attache_client::{
-    Client, ClientError, ClientOptions, Credential, DEVELOPMENT_TOOL, InterfaceHost, ListTasks, RemoteTask,
-    StreamEvent,
+    Client, ClientError, ClientOptions, DEVELOPMENT_TOOL, FixedCredential, InterfaceHost, ListTasks,
+    RemoteTask, StreamEvent,
 };
 use attache_domain::{MAX_PAGE_SIZE, visible_line};
-use attache_net::{BaseUrl, NetError, Secret};
+use attache_net::{BaseUrl, NetError, NetworkSettings, Secret};
 use tokio::time::timeout;
 
 use super::arguments::TasksArguments;
@@ -37,6 +37,7 @@ impl ServerConnection {
     pub(crate) async fn connect(
         arguments: &TasksArguments,
         variable: Option<String>,
+        network: NetworkSettings,
     ) -> anyhow::Result<Self> {
         let token = token(arguments.token_file.as_deref(), variable)?;
         let has_token = token.is_some();
@@ -47,9 +48,10 @@ impl ServerConnection {
         let extensions = vec![DEVELOPMENT_TOOL.to_owned()];
         // The person says where the server is, and its card may name another way to it.
         let options = ClientOptions {
-            credential: token.map(Credential::Bearer),
+            credential: token.as_ref().map(FixedCredential::bearer),
             extensions,
             interface_host: InterfaceHost::Given,
+            net: network.client_options(),
             ..ClientOptions::default()
         };
         let client = Client::connect(&address, options)
@@ -201,7 +203,7 @@ fn explained(error: ClientError, address: &str, has_token: bool) -> anyhow::Erro
     let hint = match &error {
         ClientError::Net(NetError::Connect { .. }) => {
             return with_hint(
-                anyhow!("nobody listens at {address}"),
+                anyhow!("no server listens at {address}"),
                 "start a server with `attache serve`, or name another one with --server or ATTACHE_SERVER",
             );
         }

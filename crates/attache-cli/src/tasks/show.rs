@@ -1,4 +1,4 @@
-//! `attache tasks show`, and how a task looks.
+//! `attache tasks show`: prints one task.
 
 mod transcript;
 
@@ -25,7 +25,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
     };
     let mut out = io::stdout().lock();
     if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &task.to_json())?;
+        crate::printable::write_pretty_json(&mut out, &task.to_json())?;
         writeln!(out)?;
     } else {
         let entries = match events {
@@ -121,7 +121,11 @@ pub(crate) fn how_to_answer(id: &str, status: &RemoteStatus) -> String {
             (format!("{only}=yes"), format!(" (or {only}=no, or {only}=CHOICE)"))
         }
         [_, _, ..] => {
-            let word = |open: &OpenCall| if open.is_lost() { "skip" } else { "yes" };
+            let word = |open: &OpenCall| match (open.is_lost(), open.takes_text()) {
+                (true, _) => "skip",
+                (_, true) => "'YOUR ANSWER'",
+                _ => "yes",
+            };
             let each = calls.iter().zip(&open).map(|(call, open)| format!("{call}={}", word(open)));
             let or = " (or =no, or =CHOICE, for each; all=no refuses all of them)";
             (each.collect::<Vec<_>>().join(" "), or.to_owned())

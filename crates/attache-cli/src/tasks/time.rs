@@ -1,4 +1,4 @@
-//! Times for people.
+//! Formats times for people.
 
 use attache_domain::{Timestamp, visible_line};
 

@@ -1,4 +1,4 @@
-//! A custom command at work.
+//! Runs a custom command.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A command file becomes a command.
+//! Parses a command file.
 
 use serde::Deserialize;
 
@@ -23,7 +23,8 @@ pub(crate) fn load(found: &FoundFile, extension: Option<&str>) -> Result<CustomC
     if let Some(extension) = extension {
         name::check(extension)?;
     }
-    let text = read(&found.place, &found.within).map_err(|error| format!("it cannot be read: {error}"))?;
+    let text =
+        read(&found.real_path, &found.within).map_err(|error| format!("it cannot be read: {error}"))?;
     let (template, description) = understand(&text)?;
     let description = description.unwrap_or_else(|| default_description(found));
     let before = text.find("!{").map_or("", |at| &text[..at]);

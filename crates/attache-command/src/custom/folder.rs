@@ -18,7 +18,7 @@ pub(crate) struct FoundFile {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     /// Where it really is, with every link followed.
-    pub(crate) place: PathBuf,
+    pub(crate) real_path: PathBuf,
     pub(crate) within: PathBuf,
 }
 
@@ -57,19 +57,19 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn look_into(&mut self, path: &Path, place: PathBuf, names: &[String]) {
+    fn look_into(&mut self, path: &Path, real_path: PathBuf, names: &[String]) {
         if self.open.len() == MAX_DEPTH {
             let what = format!("it lies more than {MAX_DEPTH} folders deep; move it up");
             return self.problem(path, what);
         }
-        if self.open.contains(&place) {
+        if self.open.contains(&real_path) {
             return self.problem(path, "it is a link that leads in a circle; take it away".into());
         }
-        let entries = match self.entries_of(path, &place) {
+        let entries = match self.entries_of(path, &real_path) {
             Ok(entries) => entries,
             Err(error) => return self.problems.push(unreadable(path, &error)),
         };
-        self.open.push(place);
+        self.open.push(real_path);
         for entry in entries {
             self.look_at(&path.join(entry.file_name()), &entry, names);
         }
@@ -77,9 +77,10 @@ impl Search<'_> {
     }
 
     /// Sorted by name, up to the limit.
-    fn entries_of(&mut self, path: &Path, place: &Path) -> io::Result<Vec<DirEntry>> {
+    fn entries_of(&mut self, path: &Path, real_path: &Path) -> io::Result<Vec<DirEntry>> {
         let left = MAX_ENTRIES - self.entries;
-        let mut entries: Vec<DirEntry> = fs::read_dir(place)?.take(left + 1).collect::<io::Result<_>>()?;
+        let mut entries: Vec<DirEntry> =
+            fs::read_dir(real_path)?.take(left + 1).collect::<io::Result<_>>()?;
         if entries.len() > left {
             entries.truncate(left);
             let what = format!("there are more than {MAX_ENTRIES} files and folders; the rest is left out");
@@ -100,22 +101,22 @@ impl Search<'_> {
         if file_name.starts_with('.') || (stem.is_none() && file_type.is_file()) {
             return;
         }
-        let place = match fs::canonicalize(path) {
-            Ok(place) => place,
+        let real_path = match fs::canonicalize(path) {
+            Ok(real_path) => real_path,
             Err(error) => return self.problems.push(unreadable(path, &error)),
         };
-        if !self.may_be_at(path, &place) {
+        if !self.may_be_at(path, &real_path) {
             return;
         }
-        let is_folder = place.is_dir();
+        let is_folder = real_path.is_dir();
         match stem {
-            _ if is_folder => self.look_into(path, place, &with(names, file_name)),
-            Some(stem) => self.take(path, place, &with(names, stem)),
+            _ if is_folder => self.look_into(path, real_path, &with(names, file_name)),
+            Some(stem) => self.take(path, real_path, &with(names, stem)),
             None => {}
         }
     }
 
-    fn take(&mut self, path: &Path, place: PathBuf, names: &[String]) {
+    fn take(&mut self, path: &Path, real_path: PathBuf, names: &[String]) {
         if self.files.len() == MAX_FILES {
             return self.problem(path, format!("there are {MAX_FILES} commands already; have fewer"));
         }
@@ -123,14 +124,14 @@ impl Search<'_> {
         match name::check(&name) {
             Ok(()) => {
                 let (path, within) = (path.to_owned(), self.within.clone());
-                self.files.push(FoundFile { name, path, place, within });
+                self.files.push(FoundFile { name, path, real_path, within });
             }
             Err(what) => self.problem(path, format!("{what}; rename the file")),
         }
     }
 
-    fn may_be_at(&mut self, path: &Path, place: &Path) -> bool {
-        let inside = place.starts_with(&self.within);
+    fn may_be_at(&mut self, path: &Path, real_path: &Path) -> bool {
+        let inside = real_path.starts_with(&self.within);
         if !inside {
             let what = format!("it leads out of {}; put the file itself there", shown(&self.within));
             self.problem(path, what);

@@ -1,4 +1,4 @@
-//! Puts words into shell commands so that they stay words, whatever is in them.
+//! Quotes arguments for shell commands, so that each stays one word.
 //!
 //! The quotes that a place stands in are followed as far as that is simple. Where it is not (in a comment, behind a here
 //! document, inside of what is expanded in double quotes), there is no place for arguments.

@@ -1,4 +1,4 @@
-//! Whatever people write arrives as one word, or not at all.
+//! Any text arrives as one word, or not at all.
 
 use std::process::{Command, Stdio};
 

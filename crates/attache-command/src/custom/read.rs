@@ -1,4 +1,4 @@
-//! Reads a file that may be anybody's: a plain one, below a bound, and where it has to be.
+//! Reads an untrusted file: a regular file, of bounded size, inside its folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! A prompt with places for what is known later: `{{args}}`, `!{command}` and `@{path}`.
+//! Prompts with placeholders: `{{args}}`, `!{command}` and `@{path}`.
 //!
 //! Pure. Braces inside a place have to balance.
 

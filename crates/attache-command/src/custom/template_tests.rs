@@ -1,4 +1,4 @@
-//! Which places a prompt has.
+//! The placeholders of a prompt.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `about`: which program this is, and how it is set up here.
+//! `about`: the version and the setup of the program.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -18,7 +18,9 @@ impl Command for About {
     }
 
     async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
-        let about = request.context.about();
+        let mut about = request.context.workspace_info().about();
+        // Behind the program itself; only the conversation knows which model answers in it.
+        about.insert(about.len().min(1), ("model".into(), request.context.model()));
         let lines: Vec<String> = about.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let data: Vec<Value> =
             about.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();

@@ -1,4 +1,4 @@
-//! `compress`: the conversation so far is summed up, to make room.
+//! `compress`: summarises the conversation so far.
 
 use async_trait::async_trait;
 

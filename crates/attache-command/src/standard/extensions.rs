@@ -1,4 +1,4 @@
-//! `extensions`: which extensions there are.
+//! `extensions`: lists the extensions.
 
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ impl Command for List {
 }
 
 /// One answer for every command that lists them.
-pub(crate) fn extensions(desk: &dyn CommandContext) -> CommandStep {
-    let extensions = desk.extensions();
+pub(crate) fn extensions(context: &dyn CommandContext) -> CommandStep {
+    let extensions = context.workspace_info().extensions();
     let items: Vec<String> = extensions.iter().map(line).collect();
     let text = list("Extensions", &items, "There are no extensions.");
     CommandStep::done(text, json!({ "extensions": extensions }))

@@ -1,4 +1,4 @@
-//! `help`: which commands there are, and how one is given.
+//! `help`: lists the commands, and explains one.
 
 use async_trait::async_trait;
 use attache_domain::{CommandArgument, CommandSpec};

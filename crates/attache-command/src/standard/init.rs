@@ -1,4 +1,4 @@
-//! `init`: the model looks at the project and writes down what an agent has to know about it.
+//! `init`: has the model describe the project in a context file.
 
 use std::fs;
 
@@ -61,9 +61,11 @@ impl Command for Init {
 }
 
 /// A file that cannot be read counts as present.
-async fn is_there(desk: &dyn CommandContext) -> bool {
-    match desk.read_file(FILE).await {
+async fn is_there(context: &dyn CommandContext) -> bool {
+    match context.read_file(FILE).await {
         Ok(text) => !text.trim().is_empty(),
-        Err(_) => fs::symlink_metadata(desk.workspace().join(FILE)).is_ok_and(|metadata| metadata.len() > 0),
+        Err(_) => {
+            fs::symlink_metadata(context.workspace().join(FILE)).is_ok_and(|metadata| metadata.len() > 0)
+        }
     }
 }

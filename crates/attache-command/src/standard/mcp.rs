@@ -1,4 +1,4 @@
-//! `mcp`: the MCP servers, how they are, and what they offer.
+//! `mcp`: lists the MCP servers, their status and their tools.
 
 use std::sync::Arc;
 
@@ -73,8 +73,8 @@ fn named(name: &str, _description: &str) -> String {
     name.to_owned()
 }
 
-fn servers(desk: &dyn CommandContext, line: fn(&str, &str) -> String) -> CommandStep {
-    let (servers, tools) = (desk.servers(), desk.tools());
+fn servers(context: &dyn CommandContext, line: fn(&str, &str) -> String) -> CommandStep {
+    let (servers, tools) = (context.workspace_info().servers(), context.tools());
     if servers.is_empty() {
         return CommandStep::done("There are no MCP servers.", json!({ "servers": [] }));
     }

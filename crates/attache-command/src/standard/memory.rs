@@ -1,4 +1,4 @@
-//! `memory`: what people left for the model to know.
+//! `memory`: shows and extends the context files.
 
 use std::sync::Arc;
 
@@ -121,15 +121,15 @@ impl Command for List {
     }
 
     async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
-        let files = request.context.memory().await.files;
+        let files = request.context.workspace_info().memory().await.files;
         let items: Vec<String> = files.iter().map(line).collect();
         let text = list("Context files", &items, "There are no context files.");
         Ok(CommandStep::done(text, json!({ "files": files })))
     }
 }
 
-async fn show(desk: &dyn CommandContext) -> CommandStep {
-    let crate::Memory { text, files } = desk.memory().await;
+async fn show(context: &dyn CommandContext) -> CommandStep {
+    let crate::Memory { text, files } = context.workspace_info().memory().await;
     let shown = if text.trim().is_empty() {
         "The memory is empty. `/init` writes a GEMINI.md, `/memory add <text>` remembers a fact.".to_owned()
     } else {

@@ -1,4 +1,4 @@
-//! `model`: which model answers, and choosing another.
+//! `model`: shows or changes the model.
 
 use std::sync::Arc;
 
@@ -102,17 +102,17 @@ fn check(arguments: &str) -> Result<(), CommandError> {
     Err(CommandError::BadArguments { what: format!("{wrong}; usage: /model set <name>") })
 }
 
-fn choose(name: &str, desk: &dyn CommandContext) -> Result<CommandStep, CommandError> {
+fn choose(name: &str, context: &dyn CommandContext) -> Result<CommandStep, CommandError> {
     check(name)?;
-    if name == desk.model() {
-        let data = json!({ "model": name, "models": desk.models() });
+    if name == context.model() {
+        let data = json!({ "model": name, "models": context.workspace_info().models() });
         return Ok(CommandStep::done(format!("The model is {name} already."), data));
     }
     Ok(CommandStep::ChooseModel(name.to_owned()))
 }
 
-fn models(desk: &dyn CommandContext) -> CommandStep {
-    let (model, models) = (desk.model(), desk.models());
+fn models(context: &dyn CommandContext) -> CommandStep {
+    let (model, models) = (context.model(), context.workspace_info().models());
     let none = "Choose another with /model set <name>.";
     let choice = list("To choose from, with /model set <name>", &models, none);
     CommandStep::done(format!("Model: {model}\n\n{choice}"), json!({ "model": model, "models": models }))

@@ -1,4 +1,4 @@
-//! `restore`: back to a checkpoint. There are none so far; the command is there for clients that know it.
+//! `restore`: returns to a checkpoint. There are none so far; clients know the command.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `stats`: what the conversation has come to.
+//! `stats`: the totals of the conversation.
 
 use async_trait::async_trait;
 use attache_domain::Usage;

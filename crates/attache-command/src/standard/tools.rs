@@ -1,4 +1,4 @@
-//! `tools`: what the model can use.
+//! `tools`: lists the model's tools.
 
 use std::sync::Arc;
 
@@ -69,8 +69,8 @@ impl Command for Descriptions {
     }
 }
 
-fn tools(desk: &dyn CommandContext, line: impl Fn(&ToolEntry) -> String) -> CommandStep {
-    let tools = desk.tools();
+fn tools(context: &dyn CommandContext, line: impl Fn(&ToolEntry) -> String) -> CommandStep {
+    let tools = context.tools();
     let items: Vec<String> = tools.iter().map(line).collect();
     CommandStep::done(list("Tools", &items, "There are no tools."), json!({ "tools": tools }))
 }

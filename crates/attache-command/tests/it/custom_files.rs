@@ -129,9 +129,9 @@ fn an_extension_replaces_nothing() {
     let (registry, problems) = CommandRegistry::standard().with_custom(load(&sources));
     assert_eq!(problems, []);
     let specs = registry.specs();
-    let added: Vec<&str> = specs[12..].iter().map(|spec| spec.name.as_str()).collect();
+    let added: Vec<&str> = specs[13..].iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(added, ["own", "cloud.memory", "new", "cloud.own"]);
-    assert_eq!(specs[12].description, "mine");
+    assert_eq!(specs[13].description, "mine");
 }
 
 #[track_caller]

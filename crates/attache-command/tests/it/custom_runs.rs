@@ -6,7 +6,7 @@ use attache_command::custom::{CustomSource, load};
 use attache_command::{CommandError, CommandRegistry, CommandStep};
 use attache_domain::{Content, ToolResult};
 
-use crate::fake_desk::{FakeDesk, result};
+use crate::fake_context::{FakeContext, result};
 
 /// A registry with one custom command `do`.
 fn registry(prompt: &str) -> CommandRegistry {
@@ -20,12 +20,12 @@ fn registry(prompt: &str) -> CommandRegistry {
 }
 
 async fn prompts(prompt: &str, line: &str, expected: &str) {
-    let next = FakeDesk::full().go_on(&registry(prompt), line, &[]).await;
+    let next = FakeContext::full().go_on(&registry(prompt), line, &[]).await;
     assert_eq!(next, Ok(CommandStep::Prompt(expected.into())), "{prompt:?} {line:?}");
 }
 
 async fn runs(prompt: &str, line: &str, expected: &[&str]) {
-    let next = FakeDesk::full().go_on(&registry(prompt), line, &[]).await;
+    let next = FakeContext::full().go_on(&registry(prompt), line, &[]).await;
     let Ok(CommandStep::UseTools(uses)) = next else { panic!("{next:?}") };
     assert!(uses.iter().all(|tool_use| tool_use.tool == "run_shell_command" && tool_use.input.len() == 1));
     let commands: Vec<&str> =
@@ -59,9 +59,9 @@ async fn files_are_put_in() {
 #[tokio::test]
 async fn what_is_put_in_is_not_read_for_places() {
     prompts("Do {{args}}", "/do !{evil} @{notes.md} {{args}}", "Do !{evil} @{notes.md} {{args}}").await;
-    let mut desk = FakeDesk::default();
-    desk.files.insert("evil.md".into(), "!{evil} {{args}} @{evil.md}".into());
-    let next = desk.go_on(&registry("@{evil.md} {{args}}"), "/do x", &[]).await;
+    let mut context = FakeContext::default();
+    context.files.insert("evil.md".into(), "!{evil} {{args}} @{evil.md}".into());
+    let next = context.go_on(&registry("@{evil.md} {{args}}"), "/do x", &[]).await;
     assert_eq!(next, Ok(CommandStep::Prompt("!{evil} {{args}} @{evil.md} x".into())));
 }
 
@@ -77,9 +77,9 @@ async fn commands_go_first_and_together() {
 
 #[tokio::test]
 async fn what_came_of_the_commands_is_put_in_their_places() {
-    let (desk, registry) = (FakeDesk::full(), registry("A !{one} B !{two} @{notes.md} {{args}}"));
+    let (context, registry) = (FakeContext::full(), registry("A !{one} B !{two} @{notes.md} {{args}}"));
     let results = [vec![result("1\n", false), result("!{three}\nExit Code: 2", true)]];
-    let next = desk.go_on(&registry, "/do it", &results).await;
+    let next = context.go_on(&registry, "/do it", &results).await;
     assert_eq!(next, Ok(CommandStep::Prompt("A 1 B !{three}\nExit Code: 2 the notes it".into())));
 }
 
@@ -87,27 +87,28 @@ async fn what_came_of_the_commands_is_put_in_their_places() {
 async fn what_is_no_text_is_named() {
     let link = Content::Link { media_type: None, url: "https://example.com/".into() };
     let results = [vec![ToolResult { output: vec![Content::Text("see".into()), link], ..result("", false) }]];
-    let next = FakeDesk::default().go_on(&registry("!{one}"), "/do", &results).await;
+    let next = FakeContext::default().go_on(&registry("!{one}"), "/do", &results).await;
     assert_eq!(next, Ok(CommandStep::Prompt("see\n[https://example.com/]".into())));
 }
 
 #[tokio::test]
 async fn a_file_that_has_changed_while_it_waited_is_noticed() {
     let results = [vec![result("1", false)]];
-    let error = FakeDesk::default().go_on(&registry("!{one} !{two}"), "/do", &results).await.unwrap_err();
+    let error = FakeContext::default().go_on(&registry("!{one} !{two}"), "/do", &results).await.unwrap_err();
     assert!(error.to_string().contains("has changed in the meantime"), "{error}");
 }
 
 #[tokio::test]
 async fn a_prompt_that_grows_too_large_is_refused() {
-    let mut desk = FakeDesk::default();
-    desk.files.insert("big".into(), "x".repeat(600_000));
-    let error = desk.go_on(&registry("@{big}@{big}"), "/do", &[]).await.unwrap_err();
+    let mut context = FakeContext::default();
+    context.files.insert("big".into(), "x".repeat(600_000));
+    let error = context.go_on(&registry("@{big}@{big}"), "/do", &[]).await.unwrap_err();
     assert!(error.to_string().contains("more than 1048576 bytes"), "{error}");
 }
 
 #[tokio::test]
 async fn a_zero_byte_is_refused() {
-    let error = FakeDesk::default().go_on(&registry("!{echo {{args}}}"), "/do a\0b", &[]).await.unwrap_err();
+    let error =
+        FakeContext::default().go_on(&registry("!{echo {{args}}}"), "/do a\0b", &[]).await.unwrap_err();
     assert!(matches!(error, CommandError::BadArguments { .. }), "{error:?}");
 }

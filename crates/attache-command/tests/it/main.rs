@@ -3,7 +3,8 @@
 mod custom_files;
 mod custom_runs;
 mod documents;
-mod fake_desk;
+mod fake_context;
 mod registry;
 mod standard;
+mod standard_agents;
 mod standard_memory;

@@ -60,6 +60,7 @@ fn the_built_in_commands_are_listed_in_a_fixed_order() {
     let specs = CommandRegistry::standard().specs();
     let expected = [
         "about",
+        "agents",
         "compress",
         "extensions",
         "help",

@@ -1,7 +1,10 @@
 //! The `auth` block of a remote agent.
 
+use attache_credentials::oauth::{RedirectUri, SignInFlow};
+
 use super::dynamic_value::DynamicValue;
 use super::fields::Fields;
+use super::web_address;
 
 /// How calls to the agent are authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +27,12 @@ pub enum AgentAuth {
         client_secret: Option<DynamicValue>,
         scopes: Vec<String>,
         authorization_url: Option<String>,
+        device_authorization_url: Option<String>,
         token_url: Option<String>,
+        issuer: Option<String>,
+        flow: Option<SignInFlow>,
+        /// As the file has it. One that is not on this machine cannot be used.
+        redirect_uri: Option<String>,
     },
 }
 
@@ -87,6 +95,10 @@ fn http(fields: &mut Fields<'_>) -> Option<AgentAuth> {
         return None;
     }
     let credential = if fields.has("value") {
+        // It counts before the others.
+        for name in ["token", "username", "password"] {
+            fields.text(name);
+        }
         HttpCredential::Raw { value: required(fields, "value")? }
     } else if scheme.eq_ignore_ascii_case("bearer") {
         HttpCredential::Bearer { token: required(fields, "token")? }
@@ -104,15 +116,45 @@ fn oauth(fields: &mut Fields<'_>) -> Option<AgentAuth> {
     let client_id = optional(fields, "client_id");
     let client_secret = optional(fields, "client_secret");
     let scopes = fields.texts("scopes").map(|(scopes, _)| scopes).unwrap_or_default();
-    let mut urls = ["authorization_url", "token_url"].map(|name| {
+    let names = ["authorization_url", "device_authorization_url", "token_url", "issuer"];
+    let [authorization_url, device_authorization_url, token_url, issuer] = names.map(|name| {
         let (url, line) = fields.text(name)?;
-        if !is_web_address(url) {
-            fields.refuse(line, name, "must begin with https:// or http://");
+        if let Err(what) = web_address::parse(url) {
+            fields.refuse(line, name, what);
         }
         Some(url.to_owned())
     });
-    let [authorization_url, token_url] = [urls[0].take(), urls[1].take()];
-    Some(AgentAuth::OAuth2 { client_id, client_secret, scopes, authorization_url, token_url })
+    let flow = flow(fields);
+    let redirect_uri = fields.owned_text("redirect_uri");
+    // Gemini CLI reads these too, and uses none of them.
+    fields.texts("audiences");
+    fields.text("token_param_name");
+    fields.text("registration_url");
+    Some(AgentAuth::OAuth2 {
+        client_id,
+        client_secret,
+        scopes,
+        authorization_url,
+        device_authorization_url,
+        token_url,
+        issuer,
+        flow,
+        redirect_uri,
+    })
+}
+
+/// The words are those of cards.
+fn flow(fields: &mut Fields<'_>) -> Option<SignInFlow> {
+    let (name, line) = fields.text("flow")?;
+    match name {
+        "authorizationCode" => Some(SignInFlow::AuthorizationCode),
+        "deviceCode" => Some(SignInFlow::DeviceCode),
+        "clientCredentials" => Some(SignInFlow::ClientCredentials),
+        _ => {
+            fields.refuse(line, "flow", "must be authorizationCode, deviceCode or clientCredentials");
+            None
+        }
+    }
 }
 
 fn required(fields: &mut Fields<'_>, name: &'static str) -> Option<DynamicValue> {
@@ -136,18 +178,9 @@ fn dynamic(fields: &mut Fields<'_>, name: &str, text: &str, line: u32) -> Option
 }
 
 /// Whether HTTP takes it for a name.
-fn is_token(name: &str) -> bool {
+pub(super) fn is_token(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
     !name.is_empty() && name.chars().all(is_plain)
-}
-
-pub(super) fn is_web_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| {
-        !rest.is_empty()
-            && !rest.starts_with(['/', '?', '#'])
-            && !text.contains(|letter: char| letter.is_whitespace() || letter.is_control())
-    })
 }
 
 impl AgentAuth {
@@ -157,6 +190,16 @@ impl AgentAuth {
             Self::Http { .. } => "http",
             Self::GoogleCredentials { .. } => "google-credentials",
             Self::OAuth2 { .. } => "oauth2",
+        }
+    }
+
+    /// What the file says and has no effect, in a sentence.
+    pub(super) fn unused(&self) -> Option<&'static str> {
+        match self {
+            Self::OAuth2 { redirect_uri: Some(uri), .. } if RedirectUri::parse(uri).is_none() => Some(
+                "auth.redirect_uri is not used: a sign-in comes back to this machine, as in http://localhost:8912/oauth/callback",
+            ),
+            _ => None,
         }
     }
 

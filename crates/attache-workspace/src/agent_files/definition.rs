@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::auth::AgentAuth;
+use crate::{AgentSignatures, AgentTls};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentDefinition {
@@ -18,6 +19,10 @@ pub struct AgentDefinition {
     pub path: PathBuf,
     /// The line in which its definition begins.
     pub line: u32,
+    /// The certificates that the settings name for it (`agents.overrides.NAME.tls`).
+    pub tls: Option<AgentTls>,
+    /// What the settings say about the signatures of its card (`agents.overrides.NAME.signatures`).
+    pub signatures: Option<AgentSignatures>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +50,13 @@ pub struct LocalAgent {
 pub struct RemoteAgent {
     pub card: CardSource,
     pub auth: Option<AgentAuth>,
+    /// Origins besides that of its card that the card may lead to, and that may have the credential.
+    pub allowed_origins: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum CardSource {
-    /// Fetched as it is.
+    /// The exact URL of the card.
     Url(String),
     Inline(Value),
 }
@@ -59,6 +66,29 @@ pub enum CardSource {
 pub enum AgentScope {
     Project,
     User,
+    /// An extension that the user has installed.
+    Extension,
+}
+
+impl CardSource {
+    /// The addresses that tasks may go to, as far as the file says: that of the card, or those in it.
+    pub fn addresses(&self) -> Vec<&str> {
+        match self {
+            Self::Url(url) => vec![url],
+            Self::Inline(card) => {
+                let interfaces = |name: &str| card.get(name).and_then(Value::as_array).into_iter().flatten();
+                let below = interfaces("supportedInterfaces").chain(interfaces("additionalInterfaces"));
+                let urls = card.get("url").into_iter().chain(below.filter_map(|it| it.get("url")));
+                let mut found: Vec<&str> = Vec::new();
+                for url in urls.filter_map(Value::as_str).map(str::trim) {
+                    if !found.contains(&url) {
+                        found.push(url);
+                    }
+                }
+                found
+            }
+        }
+    }
 }
 
 impl AgentKind {
@@ -75,6 +105,7 @@ impl AgentScope {
         match self {
             Self::Project => "project",
             Self::User => "user",
+            Self::Extension => "extension",
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Values that an agent file need not hold itself: taken from a variable, or printed by a command.
+//! Values of agent files that come from a variable or from the output of a command.
 
 use std::process::Stdio;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use attache_config::{Environment, SecretText};
+use attache_credentials::oauth::SecretValue;
+use attache_net::Secret;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 
@@ -43,19 +46,22 @@ impl DynamicValue {
         Ok(Self::Literal(SecretText::new(text)))
     }
 
-    /// The value as it is now. Errors never hold it.
+    /// The current value. Errors never hold it.
     pub async fn resolve(&self, environment: Environment<'_>) -> Result<SecretText, String> {
-        match self {
-            Self::Literal(value) => Ok(value.clone()),
-            Self::Variable(name) => match environment(name) {
+        self.prepare(environment).value().await
+    }
+
+    /// Reads the environment now; a command is run whenever the value is asked for.
+    pub(super) fn prepare(&self, environment: Environment<'_>) -> PreparedValue {
+        PreparedValue(match self {
+            Self::Literal(value) => ValueSource::Resolved(Ok(value.clone())),
+            Self::Variable(name) => ValueSource::Resolved(match environment(name) {
                 Some(value) if !value.is_empty() => Ok(SecretText::new(value)),
                 Some(_) => Err(format!("the variable {name} is empty")),
                 None => Err(format!("the variable {name} is not set")),
-            },
-            Self::Command(line) => {
-                output_of(line).await.map_err(|what| format!("the command `{line}` {what}"))
-            }
-        }
+            }),
+            Self::Command(line) => ValueSource::Command(line.clone()),
+        })
     }
 
     /// The command that is run for it.
@@ -67,9 +73,38 @@ impl DynamicValue {
     }
 }
 
+/// A value that needs no environment any more.
+#[derive(Debug, Clone)]
+pub(super) struct PreparedValue(ValueSource);
+
+#[derive(Debug, Clone)]
+enum ValueSource {
+    Resolved(Result<SecretText, String>),
+    Command(String),
+}
+
+impl PreparedValue {
+    /// The current value. Errors never hold it.
+    pub(super) async fn value(&self) -> Result<SecretText, String> {
+        match &self.0 {
+            ValueSource::Resolved(value) => value.clone(),
+            ValueSource::Command(line) => {
+                output_of(line, COMMAND_TIMEOUT).await.map_err(|what| format!("the command `{line}` {what}"))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl SecretValue for PreparedValue {
+    async fn get(&self) -> Result<Secret, String> {
+        Ok(Secret::new(self.value().await?.expose()))
+    }
+}
+
 /// What a shell prints for `line`, without blanks around it. The child gets the environment of this process, which holds no
-/// secrets.
-async fn output_of(line: &str) -> Result<SecretText, String> {
+/// secrets. It ends when the result is dropped.
+async fn output_of(line: &str, limit: Duration) -> Result<SecretText, String> {
     let child = Command::new("bash")
         .args(["-c", line])
         .stdin(Stdio::null())
@@ -78,16 +113,26 @@ async fn output_of(line: &str) -> Result<SecretText, String> {
         .process_group(0)
         .kill_on_drop(true)
         .spawn();
-    let mut child = child.map_err(|error| format!("cannot be started: {error}"))?;
-    let output = tokio::time::timeout(COMMAND_TIMEOUT, printed(&mut child)).await;
-    if !matches!(output, Ok(Ok(_))) {
-        end_group(&child);
-    }
-    let output = output.map_err(|_| format!("took more than {} seconds", COMMAND_TIMEOUT.as_secs()))??;
+    let mut shell = Shell(child.map_err(|error| format!("cannot be started: {error}"))?);
+    let output = tokio::time::timeout(limit, printed(&mut shell.0)).await;
+    let output = output.map_err(|_| format!("took more than {} seconds", limit.as_secs_f32()))??;
     let text = String::from_utf8(output).map_err(|_| "printed something that is not text".to_owned())?;
     match text.trim() {
         "" => Err("printed nothing".to_owned()),
         text => Ok(SecretText::new(text)),
+    }
+}
+
+/// A shell. Whatever it has started ends with it, unless it has ended by itself.
+struct Shell(Child);
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let group = self.0.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+        if let Some(group) = group {
+            // It may have ended on its own.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
     }
 }
 
@@ -102,15 +147,6 @@ async fn printed(child: &mut Child) -> Result<Vec<u8>, String> {
     }
     let status = child.wait().await.map_err(failed)?;
     if status.success() { Ok(output) } else { Err(format!("failed: {status}")) }
-}
-
-/// Whatever the shell has started ends with it.
-fn end_group(child: &Child) {
-    let group = child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
-    if let Some(group) = group {
-        // It may have ended on its own.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
 }
 
 #[cfg(test)]
@@ -137,6 +173,43 @@ mod tests {
             let found = DynamicValue::parse(text).unwrap().resolve(&environment).await;
             assert_eq!(found.as_ref().map(SecretText::expose).map_err(String::as_str), expected, "{text}");
         }
+    }
+
+    /// Waits until a line of a file names a process, and then until that process has ended.
+    async fn child_ends(file: &std::path::Path) {
+        let id = loop {
+            match std::fs::read_to_string(file).unwrap_or_default().trim().parse::<i32>() {
+                Ok(id) => break rustix::process::Pid::from_raw(id).unwrap(),
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
+        let runs = || match std::fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())) {
+            // One that is not waited for yet has ended as well.
+            Ok(stat) => !stat.contains(") Z "),
+            Err(_) => false,
+        };
+        while runs() {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_command_has_a_limit_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("child");
+        let line = format!("sleep 600 & echo $! > '{}'; wait", file.display());
+        let error = output_of(&line, Duration::from_secs(1)).await.unwrap_err();
+        assert_eq!(error, "took more than 1 seconds");
+        child_ends(&file).await;
+
+        std::fs::remove_file(&file).unwrap();
+        let mut running = Box::pin(output_of(&line, COMMAND_TIMEOUT));
+        while !file.exists() {
+            let step = tokio::time::timeout(Duration::from_millis(10), &mut running).await;
+            assert!(step.is_err(), "it ended by itself");
+        }
+        drop(running);
+        child_ends(&file).await;
     }
 
     #[test]

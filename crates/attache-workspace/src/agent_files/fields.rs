@@ -141,8 +141,19 @@ impl<'a> Fields<'a> {
         Some(Fields::new(self.label, path, node.line, entries, self.problems))
     }
 
-    /// The names of all fields, whatever they hold.
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The names of all fields, each of which is a table with some of the `known` fields.
+    pub(super) fn names_of_tables(mut self, known: &[&str]) -> Vec<String> {
+        for (name, node) in self.entries {
+            let name = crate::visible(name);
+            let NodeKind::Table(entries) = &node.kind else {
+                self.refuse(node.line, &name, format!("must be a table, not {}", node.describe()));
+                continue;
+            };
+            for (field, node) in entries.iter().filter(|(field, _)| !known.contains(&field.as_str())) {
+                let field = format!("{name}.{}", crate::visible(field));
+                self.refuse(node.line, &field, format!("is not known here; known are {}", known.join(", ")));
+            }
+        }
         self.entries.iter().map(|(name, _)| name.clone()).collect()
     }
 

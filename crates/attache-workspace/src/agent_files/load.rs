@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use attache_config::Origin;
 use sha2::{Digest, Sha256};
 
+use super::built_in;
 use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
 use super::parse::{ParseFailure, parse};
 use crate::read_file::read_text;
-use crate::{Allowance, HomeFolders, ProjectReport, ProjectTrust, file_stamps};
+use crate::{AgentOverrides, Allowance, HomeFolders, ProjectReport, ProjectTrust, extensions, file_stamps};
 
 /// Of a folder. More are not read.
 const MAX_FILES: usize = 256;
@@ -20,11 +21,22 @@ const MAX_FILE_BYTES: u64 = 256 << 10;
 /// The agents that count, and what is wrong with the files of others.
 #[derive(Debug, Default)]
 pub struct LoadedAgents {
-    /// Those of the project first; every name once.
+    /// Those that can be used: of the project first, then of the user, then of extensions; every name once.
     pub agents: Vec<AgentDefinition>,
+    /// Those that `agents.overrides` switches off.
+    pub disabled: Vec<DisabledAgent>,
+    /// Those of the project that no person has accepted.
+    pub unaccepted: Vec<AgentDefinition>,
     pub errors: Vec<AgentFileError>,
     /// What is passed over, in sentences for people.
     pub warnings: Vec<String>,
+}
+
+/// An agent that is switched off, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DisabledAgent {
+    pub agent: AgentDefinition,
+    pub origin: Origin,
 }
 
 /// A file that defines no agents, and why.
@@ -33,6 +45,8 @@ pub struct AgentFileError {
     pub path: PathBuf,
     pub line: u32,
     pub message: String,
+    /// The names that the file seems to define, right or wrong.
+    pub names: Vec<String>,
 }
 
 impl fmt::Display for AgentFileError {
@@ -47,22 +61,20 @@ impl fmt::Display for AgentFileError {
 pub(crate) fn load(
     project_trust: &ProjectTrust,
     homes: &HomeFolders,
+    overrides: &AgentOverrides,
     root: &Path,
 ) -> (LoadedAgents, ProjectReport) {
     let (mut loaded, mut report) = (LoadedAgents::default(), ProjectReport::default());
-    let own = root.join(".gemini").join("agents");
-    let user = homes.gemini().map(|gemini| gemini.join("agents"));
-    if user.as_ref() != Some(&own) {
-        for file in read_folder(&own, Some(root), AgentScope::Project) {
+    let mut found: Vec<AgentDefinition> = Vec::new();
+    if let Some(folder) = project_folder(homes, root) {
+        for file in read_folder(&folder, Some(root), AgentScope::Project) {
             match file {
                 Ok((agents, digest)) => {
                     for agent in agents {
                         let allowance = allowance(&agent, &digest);
                         let counts = project_trust.admits(&allowance);
                         report.allowances.push((allowance, counts));
-                        if counts {
-                            loaded.add(agent);
-                        }
+                        if counts { found.push(agent) } else { loaded.unaccepted.push(agent) }
                     }
                 }
                 // The files of a folder that is not trusted do not count, so their mistakes are not reported.
@@ -71,30 +83,86 @@ pub(crate) fn load(
             }
         }
     }
-    for file in user.iter().flat_map(|folder| read_folder(folder, None, AgentScope::User)) {
+    let user = user_folder(homes).into_iter().flat_map(|folder| read_folder(&folder, None, AgentScope::User));
+    let extensions = extensions::installed(homes).into_iter().filter(|extension| extension.enabled);
+    let of_extensions = extensions.flat_map(|extension| {
+        read_folder(&extension.folder.join("agents"), Some(&extension.folder), AgentScope::Extension)
+    });
+    for file in user.chain(of_extensions) {
         match file {
-            Ok((agents, _)) => agents.into_iter().for_each(|agent| loaded.add(agent)),
+            Ok((agents, _)) => found.extend(agents),
             Err(error) => loaded.errors.push(error),
         }
     }
+    found.into_iter().for_each(|agent| loaded.add(agent, overrides));
     (loaded, report)
 }
 
+/// How many agent files there are, whether they count or not.
+pub(crate) fn count_files(project_trust: &ProjectTrust, homes: &HomeFolders, root: &Path) -> usize {
+    let project = project_folder(homes, root).filter(|_| project_trust.is_trusted());
+    let folders = project.into_iter().chain(user_folder(homes));
+    folders.map(|folder| list(&folder).map_or(0, |paths| paths.len())).sum()
+}
+
+fn project_folder(homes: &HomeFolders, root: &Path) -> Option<PathBuf> {
+    let own = root.join(".gemini").join("agents");
+    (Some(&own) != user_folder(homes).as_ref()).then_some(own)
+}
+
+fn user_folder(homes: &HomeFolders) -> Option<PathBuf> {
+    homes.gemini().map(|gemini| gemini.join("agents"))
+}
+
 impl LoadedAgents {
-    /// The first of a name counts.
-    fn add(&mut self, agent: AgentDefinition) {
-        match self.agents.iter().find(|known| known.name == agent.name) {
-            Some(known) => {
-                let (shown, first) = (place(&agent), place(known));
-                self.warnings
-                    .push(format!("{shown} defines {} again and is passed over; {first} counts", agent.name));
-            }
+    /// The first of a name counts, and those that are built in come before all others.
+    fn add(&mut self, mut agent: AgentDefinition, overrides: &AgentOverrides) {
+        agent.tls = overrides.tls(&agent.name).cloned();
+        agent.signatures = overrides.signatures(&agent.name).cloned();
+        if built_in::find(&agent.name).is_some() {
+            let (shown, name) = (place(&agent), &agent.name);
+            self.warnings.push(format!("{shown} defines {name} and is passed over; {name} is built in"));
+            return;
+        }
+        if let Some(known) = self.find_any(&agent.name) {
+            let (shown, first) = (place(&agent), place(known));
+            let name = &agent.name;
+            self.warnings.push(format!("{shown} defines {name} again and is passed over; {first} counts"));
+            return;
+        }
+        let why = match agent.kind {
+            AgentKind::Remote(_) => "a remote agent runs elsewhere",
+            AgentKind::Local(_) => "local agents cannot be run yet",
+        };
+        for (member, origin) in overrides.unused(&agent.name) {
+            let name = &agent.name;
+            self.warnings.push(format!("{origin}: agents.overrides.{name}.{member} has no effect: {why}"));
+        }
+        if let AgentKind::Remote(remote) = &agent.kind
+            && let Some(unused) = remote.auth.as_ref().and_then(|auth| auth.unused())
+        {
+            self.warnings.push(format!("{}: {unused}", place(&agent)));
+        }
+        match overrides.disabled_in(&agent.name) {
+            Some(origin) => self.disabled.push(DisabledAgent { agent, origin: origin.clone() }),
             None => self.agents.push(agent),
         }
     }
 
+    /// The agent of this name, if it can be used.
     pub fn find(&self, name: &str) -> Option<&AgentDefinition> {
         self.agents.iter().find(|agent| agent.name == name)
+    }
+
+    /// What is wrong with the file that seems to define an agent of this name.
+    pub fn error_about(&self, name: &str) -> Option<&AgentFileError> {
+        self.errors.iter().find(|error| error.names.iter().any(|known| known == name))
+    }
+
+    /// The agent of this name, also if it is switched off.
+    pub fn find_any(&self, name: &str) -> Option<&AgentDefinition> {
+        let disabled = || self.disabled.iter().map(|disabled| &disabled.agent);
+        self.find(name).or_else(|| disabled().find(|agent| agent.name == name))
     }
 }
 
@@ -111,6 +179,7 @@ fn read_folder(folder: &Path, beneath: Option<&Path>, scope: AgentScope) -> Vec<
         path: folder.to_owned(),
         line: 0,
         message: format!("the folder cannot be read: {error}"),
+        names: Vec::new(),
     };
     let paths = match list(folder) {
         Ok(paths) => paths,
@@ -139,11 +208,15 @@ fn is_agent_file(path: &Path) -> Option<PathBuf> {
 }
 
 fn read(path: PathBuf, beneath: Option<&Path>, scope: AgentScope) -> ReadFile {
-    let failed = |line, message| AgentFileError { path: path.clone(), line, message };
+    let failed = |text: &str, line, message| {
+        let names = names_in(&path, text);
+        AgentFileError { path: path.clone(), line, message, names }
+    };
     let text = match read_text(&path, MAX_FILE_BYTES, beneath) {
         Ok(text) => text.unwrap_or_default(),
-        Err(error) => return Err(failed(0, error.to_string())),
+        Err(error) => return Err(failed("", 0, error.to_string())),
     };
+    let failed = |line, message| failed(&text, line, message);
     let agents = parse(&text, &path, scope).map_err(|failure| match failure {
         ParseFailure::Unreadable(line, message) => failed(line, format!("{message} (line {line})")),
         ParseFailure::Invalid(what, problems) => {
@@ -159,20 +232,32 @@ fn read(path: PathBuf, beneath: Option<&Path>, scope: AgentScope) -> ReadFile {
     Ok((agents, digest))
 }
 
+/// The names in a file that may not be YAML, and that of the file.
+fn names_in(path: &Path, text: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let line = line.trim_start().trim_start_matches("- ").trim_start();
+        Some(line.strip_prefix("name:")?.trim().trim_matches(['"', '\'']).to_owned())
+    };
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    text.lines().filter_map(of_line).chain(stem).collect()
+}
+
 /// Identified by the whole file and the address, so a change of either has to be accepted again.
 fn allowance(agent: &AgentDefinition, digest: &str) -> Allowance {
     let AgentKind::Remote(remote) = &agent.kind else {
         let words = format!("the agent {} works with instructions of the project", agent.name);
         return described(agent, &words, digest);
     };
+    let addresses = remote.card.addresses();
     let target = match &remote.card {
         CardSource::Url(url) => format!("the agent whose card is at {url}"),
-        CardSource::Inline(card) => {
-            let url = card.get("url").and_then(|url| url.as_str()).unwrap_or("an address in its card");
-            format!("the agent at {url}")
-        }
+        CardSource::Inline(_) if addresses.is_empty() => "an agent at no address".to_owned(),
+        CardSource::Inline(_) => format!("the agent at {}", addresses.join(", ")),
     };
     let mut words = format!("{} is {target}: tasks can be given to it", agent.name);
+    if !remote.allowed_origins.is_empty() {
+        words.push_str(&format!(", also at {}", remote.allowed_origins.join(", ")));
+    }
     if let Some(auth) = &remote.auth {
         words.push_str(&format!(", and it is sent your credentials ({})", auth.name()));
         for command in auth.commands() {
@@ -188,111 +273,5 @@ fn described(agent: &AgentDefinition, words: &str, digest: &str) -> Allowance {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const REMOTE: &str = "---\nkind: remote\nname: helper\nagent_card_url: https://example.com/card\n---\n";
-
-    struct World {
-        home: tempfile::TempDir,
-        root: tempfile::TempDir,
-    }
-
-    impl World {
-        fn new() -> Self {
-            Self { home: tempfile::tempdir().unwrap(), root: tempfile::tempdir().unwrap() }
-        }
-
-        fn user(self, name: &str, text: &str) -> Self {
-            Self::write(self.home.path(), name, text);
-            self
-        }
-
-        fn project(self, name: &str, text: &str) -> Self {
-            Self::write(self.root.path(), name, text);
-            self
-        }
-
-        fn write(folder: &Path, name: &str, text: &str) {
-            let folder = folder.join(".gemini/agents");
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(folder.join(name), text).unwrap();
-        }
-
-        fn load(&self, project_trust: &ProjectTrust) -> (LoadedAgents, ProjectReport) {
-            let homes = HomeFolders::new(Some(self.home.path().to_owned()), &|_| None);
-            load(project_trust, &homes, &self.root.path().canonicalize().unwrap())
-        }
-    }
-
-    fn names(loaded: &LoadedAgents) -> Vec<(&str, &str)> {
-        loaded.agents.iter().map(|agent| (agent.name.as_str(), agent.scope.name())).collect()
-    }
-
-    #[test]
-    fn one_bad_file_stops_no_other() {
-        let world = World::new()
-            .user("a.md", REMOTE)
-            .user("b.md", "no front matter")
-            .user("_draft.md", "nothing")
-            .user("notes.txt", "nothing")
-            .user("c.md", &REMOTE.replace("helper", "other"));
-        fs::create_dir(world.home.path().join(".gemini/agents/folder.md")).unwrap();
-        let (loaded, report) = world.load(&ProjectTrust::for_tests(true, true));
-        assert_eq!(names(&loaded), [("helper", "user"), ("other", "user")]);
-        assert_eq!(loaded.errors.len(), 1, "{:?}", loaded.errors);
-        let shown = loaded.errors[0].to_string();
-        assert!(
-            shown.starts_with("Failed to load agent from ") && shown.contains("b.md: it must begin"),
-            "{shown}"
-        );
-        assert_eq!(report, ProjectReport::default());
-    }
-
-    #[test]
-    fn an_agent_of_a_project_counts_when_it_is_accepted_and_hides_none_before() {
-        let world = World::new().user("a.md", REMOTE).project("a.md", REMOTE);
-        for (trusted, accepted, expected) in
-            [(true, true, "project"), (true, false, "user"), (false, true, "user"), (false, false, "user")]
-        {
-            let (loaded, report) = world.load(&ProjectTrust::for_tests(trusted, accepted));
-            assert_eq!(names(&loaded), [("helper", expected)], "{trusted} {accepted}");
-            assert_eq!(report.allowances.len(), 1);
-            assert_eq!(report.allowances[0].1, expected == "project");
-            assert_eq!(loaded.warnings.len(), usize::from(expected == "project"), "{:?}", loaded.warnings);
-        }
-    }
-
-    #[test]
-    fn what_is_accepted_is_the_whole_file() {
-        let digest = |text: &str| {
-            let (_, report) = World::new().project("a.md", text).load(&ProjectTrust::for_tests(true, false));
-            report.allowances[0].0.digest.clone()
-        };
-        let first = digest(REMOTE);
-        assert_eq!(first, digest(REMOTE));
-        let with_auth = REMOTE.replace("card\n", "card\nauth:\n  type: apiKey\n  key: '!print-key'\n");
-        for other in [REMOTE.replace("example.com", "example.org"), format!("{REMOTE}More."), with_auth] {
-            assert_ne!(first, digest(&other), "{other}");
-        }
-    }
-
-    #[test]
-    fn a_person_sees_where_an_agent_is_and_what_is_run_for_it() {
-        let text = REMOTE.replace("card\n", "card\nauth:\n  type: apiKey\n  key: '!print-key --now'\n");
-        let (_, report) = World::new().project("a.md", &text).load(&ProjectTrust::for_tests(true, false));
-        let words = &report.allowances[0].0.words;
-        assert!(words.contains("https://example.com/card") && words.contains("`print-key --now`"), "{words}");
-    }
-
-    #[test]
-    fn a_link_out_of_the_project_is_not_followed() {
-        let world = World::new().project("a.md", REMOTE);
-        let outside = world.home.path().join("secret.md");
-        fs::write(&outside, REMOTE.replace("helper", "outside")).unwrap();
-        std::os::unix::fs::symlink(&outside, world.root.path().join(".gemini/agents/b.md")).unwrap();
-        let (loaded, _) = world.load(&ProjectTrust::for_tests(true, true));
-        assert_eq!(names(&loaded), [("helper", "project")]);
-        assert_eq!(loaded.errors.len(), 1, "{:?}", loaded.errors);
-    }
-}
+#[path = "load_tests.rs"]
+mod tests;

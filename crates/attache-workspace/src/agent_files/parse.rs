@@ -5,14 +5,18 @@ use std::path::Path;
 use attache_document::{Node, NodeKind};
 use serde_json::Value;
 
-use super::auth::{self, is_web_address};
+use super::auth;
 use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
 use super::fields::{Fields, Problem};
 use super::front_matter::{self, LINES_BEFORE};
+use super::{tool_names, web_address};
 
 /// As in Gemini CLI.
 const DEFAULT_MAX_TURNS: u64 = 30;
 const DEFAULT_TIMEOUT_MINUTES: u64 = 10;
+
+/// Names are part of messages, tables and settings.
+const MAX_NAME: usize = 64;
 
 const MAX_AGENTS_IN_FILE: usize = 64;
 
@@ -121,6 +125,7 @@ fn remote(mut fields: Fields<'_>) -> Option<AgentDefinition> {
     let common = Common::read(&mut fields);
     let card = card(&mut fields);
     let auth = fields.table("auth").map(auth::parse);
+    let allowed_origins = allowed_origins(&mut fields);
     fields.finish();
     let Common { name, display_name, description } = common?;
     // An authentication that is wrong was reported.
@@ -128,7 +133,7 @@ fn remote(mut fields: Fields<'_>) -> Option<AgentDefinition> {
         Some(auth) => Some(auth?),
         None => None,
     };
-    let kind = AgentKind::Remote(Box::new(RemoteAgent { card: card?, auth }));
+    let kind = AgentKind::Remote(Box::new(RemoteAgent { card: card?, auth, allowed_origins }));
     Some(definition(name, display_name, description, kind))
 }
 
@@ -140,10 +145,10 @@ fn card(fields: &mut Fields<'_>) -> Option<CardSource> {
         return None;
     }
     if let Some((url, line)) = url {
-        if is_web_address(url) {
-            return Some(CardSource::Url(url.to_owned()));
+        match web_address::parse(url) {
+            Ok(_) => return Some(CardSource::Url(url.to_owned())),
+            Err(what) => fields.refuse(line, "agent_card_url", what),
         }
-        fields.refuse(line, "agent_card_url", "must be a whole address that begins with https:// or http://");
         return None;
     }
     if let Some((json, line)) = json {
@@ -160,6 +165,17 @@ fn card(fields: &mut Fields<'_>) -> Option<CardSource> {
     None
 }
 
+/// A field of attache. Gemini CLI refuses files that have it.
+fn allowed_origins(fields: &mut Fields<'_>) -> Vec<String> {
+    let Some((texts, line)) = fields.texts("allowed_origins") else { return Vec::new() };
+    let origins: Option<Vec<String>> = texts.iter().map(|text| web_address::parse_origin(text)).collect();
+    if origins.is_none() {
+        let what = "must be a list of origins such as https://other.example:8443, without a path";
+        fields.refuse(line, "allowed_origins", what);
+    }
+    origins.unwrap_or_default()
+}
+
 fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
     let common = Common::read(&mut fields);
     if !fields.has("description") {
@@ -167,13 +183,14 @@ fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
     }
     let tools = fields.texts("tools");
     if let Some((tools, line)) = &tools
-        && let Some(wrong) = tools.iter().find(|tool| !is_tool_name(tool))
+        && let Some(wrong) = tools.iter().find(|tool| !tool_names::is_valid(tool))
     {
-        fields.refuse(*line, "tools", format!("{wrong:?} is no name of a tool"));
+        fields.refuse(*line, "tools", format!("Invalid tool name {wrong:?}"));
     }
-    // Gemini CLI's documents have one spelling, its loader the other.
-    let spelling = if fields.has("mcpServers") { "mcpServers" } else { "mcp_servers" };
-    let mcp_servers = fields.table(spelling).map(|servers| servers.names()).unwrap_or_default();
+    // Gemini CLI's documents have one name, its loader the other.
+    let name = if fields.has("mcpServers") { "mcpServers" } else { "mcp_servers" };
+    let mcp_servers = fields.table(name).map(|servers| servers.names_of_tables(MCP_SERVER_FIELDS));
+    let mcp_servers = mcp_servers.unwrap_or_default();
     let agent = LocalAgent {
         tools: tools.map(|(tools, _)| tools),
         mcp_servers,
@@ -188,12 +205,27 @@ fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
     Some(definition(name, display_name, description, AgentKind::Local(agent)))
 }
 
-/// A tool, or all tools that begin so.
-fn is_tool_name(name: &str) -> bool {
-    let stem = name.strip_suffix('*').unwrap_or(name);
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:".contains(letter);
-    (name == "*" || !stem.is_empty()) && stem.chars().all(is_plain)
-}
+/// What the loader of Gemini CLI takes, and the spellings of its settings.
+const MCP_SERVER_FIELDS: &[&str] = &[
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "http_url",
+    "httpUrl",
+    "headers",
+    "tcp",
+    "type",
+    "timeout",
+    "trust",
+    "description",
+    "include_tools",
+    "includeTools",
+    "exclude_tools",
+    "excludeTools",
+    "auth",
+];
 
 /// What every agent has.
 struct Common {
@@ -214,7 +246,9 @@ impl Common {
         let description = fields.owned_text("description");
         let (name, line) = name?;
         if !is_slug(name) {
-            let what = "must be a valid slug: lower-case letters, digits, dashes and underscores";
+            let what = format!(
+                "must be a valid slug: at most {MAX_NAME} lower-case letters, digits, dashes and underscores"
+            );
             fields.refuse(line, "name", what);
         }
         Some(Self { name: name.to_owned(), display_name, description })
@@ -223,7 +257,7 @@ impl Common {
 
 fn is_slug(name: &str) -> bool {
     let is_plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
-    name.len() <= 64 && !name.is_empty() && name.chars().all(is_plain)
+    name.len() <= MAX_NAME && !name.is_empty() && name.chars().all(is_plain)
 }
 
 /// The caller adds where it stands.
@@ -234,5 +268,5 @@ fn definition(
     kind: AgentKind,
 ) -> AgentDefinition {
     let (scope, path, line) = (AgentScope::User, Default::default(), 0);
-    AgentDefinition { name, display_name, description, kind, scope, path, line }
+    AgentDefinition { name, display_name, description, kind, scope, path, line, tls: None, signatures: None }
 }

@@ -1,5 +1,6 @@
 //! What an agent file may and may not say.
 
+use attache_credentials::oauth::SignInFlow;
 use serde_json::json;
 
 use super::auth::{AgentAuth, HttpCredential};
@@ -53,6 +54,15 @@ fn a_remote_agent_has_a_name_and_a_card() {
     let AgentKind::Remote(remote) = agent.kind else { panic!() };
     assert_eq!(remote.card, CardSource::Url("https://example.com/card".into()));
     assert_eq!(remote.auth, None);
+    assert_eq!(remote.allowed_origins, Vec::<String>::new());
+    let led = one(
+        "name: a\nagent_card_url: https://e.com\nallowed_origins:\n  - https://Other.example:8443\n  - http://[::1]:9/",
+    );
+    let AgentKind::Remote(remote) = led.kind else { panic!() };
+    assert_eq!(remote.allowed_origins, ["https://other.example:8443", "http://[::1]:9"]);
+    let found =
+        problems(parse(&format!("name: {}\nagent_card_url: https://e.com", "a".repeat(65))).unwrap_err());
+    assert!(found.contains("at most 64 lower-case letters"), "{found}");
     let inline = one("name: a\nagent_card_json: '{\"name\": \"A\"}'");
     let AgentKind::Remote(remote) = inline.kind else { panic!("its fields show its kind") };
     assert_eq!(remote.card, CardSource::Inline(json!({"name": "A"})));
@@ -114,6 +124,16 @@ fn what_is_wrong_is_named_with_its_line() {
             "3: (Remote Agent) agent_card_url: must be a whole address",
         ),
         ("name: a\nagent_card_url: ftp://example.com", "must be a whole address"),
+        ("name: a\nagent_card_url: https://[bad/", "3: (Remote Agent) agent_card_url: must be an address"),
+        (
+            "name: a\nagent_card_url: https://me:s3cret@e.com/card",
+            "3: (Remote Agent) agent_card_url: must not hold a user name or a password",
+        ),
+        (
+            "name: a\nagent_card_url: https://e.com\nallowed_origins: [https://e.com/x]",
+            "4: (Remote Agent) allowed_origins: must be a list of origins",
+        ),
+        ("name: a\nagent_card_url: https://e.com\nallowed_origins: e.com", "must be a list of texts"),
         ("name: a\nagent_card_json: '{'", "3: (Remote Agent) agent_card_json: must be valid JSON"),
         ("name: a\nagent_card_json: '[]'", "must be a JSON object"),
         ("name: a\nagent_card_url: https://e.com\ntools: [x]", "4: (Remote Agent) tools: is not known here"),
@@ -129,8 +149,14 @@ fn what_is_wrong_is_named_with_its_line() {
         ("name: a\ndescription: x\ncolour: red", "4: (Local Agent) colour: is not known here"),
         (
             "name: a\ndescription: x\ntools: ['rm -rf']",
-            "4: (Local Agent) tools: \"rm -rf\" is no name of a tool",
+            "4: (Local Agent) tools: Invalid tool name \"rm -rf\"",
         ),
+        ("name: a\ndescription: x\ntools: [read_file, read_fil]", "Invalid tool name \"read_fil\""),
+        (
+            "name: a\ndescription: x\nmcp_servers:\n  docs:\n    comand: x",
+            "6: (Local Agent) mcp_servers.docs.comand: is not known here; known are command, args",
+        ),
+        ("name: a\ndescription: x\nmcp_servers:\n  docs: x", "mcp_servers.docs: must be a table"),
         (
             "name: a\ndescription: x\nmax_turns: 0",
             "(Local Agent) max_turns: must be a whole number above zero",
@@ -141,7 +167,7 @@ fn what_is_wrong_is_named_with_its_line() {
     ] {
         let found = problems(parse(front_matter).unwrap_err());
         assert!(
-            found.starts_with("Agent Definition\n") && found.contains(expected),
+            found.starts_with("Agent Definition\n") && found.contains(expected) && !found.contains("s3cret"),
             "{front_matter}: {found}"
         );
     }
@@ -186,7 +212,44 @@ fn every_kind_of_authentication_is_read() {
                 client_secret: None,
                 scopes: vec!["a".into()],
                 authorization_url: None,
+                device_authorization_url: None,
                 token_url: some("https://e.com/token"),
+                issuer: None,
+                flow: None,
+                redirect_uri: None,
+            }),
+        ),
+        (
+            "  type: oauth2\n  client_secret: $S\n  issuer: https://e.com\n  flow: deviceCode",
+            Ok(AgentAuth::OAuth2 {
+                client_id: None,
+                client_secret: Some(value("$S")),
+                scopes: vec![],
+                authorization_url: None,
+                device_authorization_url: None,
+                token_url: None,
+                issuer: some("https://e.com"),
+                flow: Some(SignInFlow::DeviceCode),
+                redirect_uri: None,
+            }),
+        ),
+        (
+            "  type: http\n  scheme: Bearer\n  value: x\n  token: y",
+            http("Bearer", HttpCredential::Raw { value: value("x") }),
+        ),
+        (
+            "  type: oauth\n  redirect_uri: http://localhost:8912/oauth/callback\n  audiences: [a]\n  \
+             token_param_name: t\n  registration_url: https://e.com/register",
+            Ok(AgentAuth::OAuth2 {
+                client_id: None,
+                client_secret: None,
+                scopes: vec![],
+                authorization_url: None,
+                device_authorization_url: None,
+                token_url: None,
+                issuer: None,
+                flow: None,
+                redirect_uri: some("http://localhost:8912/oauth/callback"),
             }),
         ),
     ] {
@@ -209,7 +272,18 @@ fn an_authentication_that_lacks_something_says_what() {
         ("  type: http\n  scheme: Digest\n  token: x", "auth.value: is required with the scheme Digest"),
         ("  type: http\n  token: x", "auth.scheme: is required"),
         ("  type: apiKey\n  key: k\n  secret: s", "auth.secret: is not known here"),
-        ("  type: oauth2\n  token_url: e.com", "auth.token_url: must begin with https:// or http://"),
+        (
+            "  type: oauth2\n  token_url: e.com",
+            "auth.token_url: must be a whole address that begins with https://",
+        ),
+        (
+            "  type: oauth2\n  issuer: https://me:s3cret@e.com",
+            "auth.issuer: must not hold a user name or a password",
+        ),
+        (
+            "  type: oauth2\n  flow: implicit",
+            "auth.flow: must be authorizationCode, deviceCode or clientCredentials",
+        ),
         ("  - a", "auth: must be a table, not a list"),
     ] {
         let found = auth(block).unwrap_err();

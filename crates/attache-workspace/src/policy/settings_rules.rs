@@ -7,7 +7,7 @@ use attache_config::ConfigError;
 use attache_tool::policy::{PolicyDecision, PolicyMode, PolicyRule, PolicyTier, legacy_rule};
 
 use crate::WorkspaceSettings;
-use crate::settings::typed::spelled;
+use crate::settings::typed::tool_of_entry;
 
 const SERVER_EXCLUDED: u16 = 900;
 const TOOL_EXCLUDED: u16 = 400;
@@ -33,7 +33,7 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
         ));
     }
     let tools = &settings.tools;
-    for (key, spellings, decision, priority) in [
+    for (key, entries, decision, priority) in [
         ("tools.exclude", &tools.exclude, PolicyDecision::Deny, TOOL_EXCLUDED),
         (
             "tools.confirmationRequired",
@@ -43,9 +43,9 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
         ),
         ("tools.allowed", &tools.allowed, PolicyDecision::Allow, TOOL_ALLOWED),
     ] {
-        for spelling in spellings {
-            let project = decision != PolicyDecision::Deny && settings.item_is_project(key, spelling);
-            rules.push(short(settings, key, spelling, decision, allowing(project), priority)?);
+        for entry in entries {
+            let project = decision != PolicyDecision::Deny && settings.item_is_project(key, entry);
+            rules.push(short(settings, key, entry, decision, allowing(project), priority)?);
         }
     }
     rules.extend(core(settings)?);
@@ -77,14 +77,14 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
 fn core(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule>, ConfigError> {
     let key = "tools.core";
     let shells: Vec<&String> =
-        settings.tools.core.iter().flatten().filter(|spelling| spelled(spelling).0 == SHELL).collect();
-    if shells.is_empty() || shells.iter().any(|spelling| !spelled(spelling).1) {
+        settings.tools.core.iter().flatten().filter(|entry| tool_of_entry(entry).0 == SHELL).collect();
+    if shells.is_empty() || shells.iter().any(|entry| !tool_of_entry(entry).1) {
         return Ok(Vec::new());
     }
     let tier = if settings.is_said_by_project(key) { PolicyTier::Workspace } else { PolicyTier::User };
     let mut rules = Vec::new();
-    for spelling in shells {
-        let rule = |decision| short(settings, key, spelling, decision, tier, CORE);
+    for entry in shells {
+        let rule = |decision| short(settings, key, entry, decision, tier, CORE);
         rules.push(PolicyRule {
             modes: vec![PolicyMode::Default, PolicyMode::AutoEdit],
             ..rule(PolicyDecision::Ask)?
@@ -103,16 +103,16 @@ fn core(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule>, ConfigError> {
 fn short(
     settings: &WorkspaceSettings,
     key: &str,
-    spelling: &str,
+    entry: &str,
     decision: PolicyDecision,
     tier: PolicyTier,
     priority: u16,
 ) -> Result<PolicyRule, ConfigError> {
     let source = settings.origin(key);
-    let rule = legacy_rule(spelling, decision, tier, &source).ok_or_else(|| ConfigError::BadSetting {
+    let rule = legacy_rule(entry, decision, tier, &source).ok_or_else(|| ConfigError::BadSetting {
         place: source.clone(),
         key: None,
-        message: format!("{spelling:?} must be the name of a tool, or {SHELL}(COMMAND)"),
+        message: format!("{entry:?} must be the name of a tool, or {SHELL}(COMMAND)"),
     })?;
     Ok(PolicyRule { priority, ..rule })
 }

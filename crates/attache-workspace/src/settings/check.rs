@@ -1,14 +1,15 @@
-//! Whether a value is what its key takes.
+//! Checks the type of a key's value.
 
 use attache_document::{Node, NodeKind};
 
+use super::age;
 use super::keys::ValueType;
 
 /// What would be right, when it is not.
 pub(crate) fn check(takes: ValueType, node: &Node) -> Result<(), String> {
     let right = match (takes, &node.kind) {
         // Checked one by one, each with its own keys.
-        (ValueType::Servers, kind) => matches!(kind, NodeKind::Table(_)),
+        (ValueType::Servers | ValueType::Agents, kind) => matches!(kind, NodeKind::Table(_)),
         (ValueType::Bool, kind) => matches!(kind, NodeKind::Bool(_)),
         (ValueType::Whole { least, most }, NodeKind::Number(number)) => {
             number.as_i64().is_some_and(|number| (least..=most).contains(&number))
@@ -18,6 +19,7 @@ pub(crate) fn check(takes: ValueType, node: &Node) -> Result<(), String> {
         }
         (ValueType::Text, NodeKind::Text(text)) => !text.trim().is_empty(),
         (ValueType::TextOrTexts, NodeKind::Text(text)) => !text.trim().is_empty(),
+        (ValueType::Age, NodeKind::Text(text)) => age::parse(text).is_some(),
         (ValueType::OneOf(known), NodeKind::Text(text)) => known.contains(&text.as_str()),
         (ValueType::Texts | ValueType::TextOrTexts, NodeKind::List(nodes)) => {
             nodes.iter().all(|node| matches!(&node.kind, NodeKind::Text(text) if !text.trim().is_empty()))
@@ -36,14 +38,18 @@ pub(crate) fn expected(takes: ValueType) -> String {
         ValueType::OneOf(known) => format!("one of {}", known.join(", ")),
         ValueType::Texts => "a list of texts".into(),
         ValueType::TextOrTexts => "a text or a list of texts".into(),
+        ValueType::Age => age::EXPECTED.into(),
         ValueType::Servers => "a table of servers".into(),
+        ValueType::Agents => "a table of agents".into(),
     }
 }
 
 /// Where a text has to be one of a few, which one it is helps, and it can hardly be a secret.
 fn found(takes: ValueType, node: &Node) -> String {
     match (takes, &node.kind) {
-        (ValueType::OneOf(_), NodeKind::Text(text)) if text.len() <= 40 => format!("{text:?}"),
+        (ValueType::OneOf(_) | ValueType::Age, NodeKind::Text(text)) if text.len() <= 40 => {
+            format!("{text:?}")
+        }
         (ValueType::Text | ValueType::TextOrTexts, NodeKind::Text(_)) => "an empty one".into(),
         (ValueType::Texts | ValueType::TextOrTexts, NodeKind::List(_)) => {
             "a list with something else in it".into()

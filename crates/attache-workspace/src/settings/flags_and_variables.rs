@@ -1,4 +1,4 @@
-//! What flags, variables and the top of the operator's file say about the agent's keys.
+//! The agent's keys in flags, variables and at the top of the operator's file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Walks through the tree of one file and takes out what is known.
+//! Reads the known keys from the tree of one file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use attache_config::{ConfigError, Origin};
 use attache_document::{Node, NodeKind};
 
+use super::agent_overrides::{self, AgentOverride};
 use super::check::check;
 use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unused, names, project_effect};
 use super::mcp::{self, McpServerSettings};
@@ -13,11 +14,12 @@ use super::nearest::{nearest, shown};
 use crate::settings::layer::Layer;
 use crate::{Allowance, ProjectReport, ProjectTrust};
 
-/// All that was said, by all layers.
+/// The values of all layers.
 #[derive(Debug, Default)]
 pub(crate) struct GatheredSettings {
     pub(crate) values: Vec<LayerValue>,
     pub(crate) servers: Vec<(Layer, String, McpServerSettings)>,
+    pub(crate) overrides: Vec<AgentOverride>,
     pub(crate) warnings: Vec<String>,
     /// What the project's files allow, and what of them is ignored.
     pub(crate) project: ProjectReport,
@@ -66,18 +68,19 @@ impl GatheredSettings {
         (tree, written): (&Node, &Node),
         project_trust: &ProjectTrust,
     ) -> Result<(), ConfigError> {
-        let mut said = Self::default();
-        said.file(path, layer, tree)?;
+        let mut gathered = Self::default();
+        gathered.file(path, layer, tree)?;
         let mut shown = Self::default();
         // What is right only with the user's variables put in cannot be shown, so it is shown as it came out.
         let _ = shown.file(path, layer, written);
-        self.warnings.extend(said.warnings);
-        for value in said.values {
+        self.warnings.extend(gathered.warnings);
+        self.overrides.extend(gathered.overrides);
+        for value in gathered.values {
             let node = shown.values.iter().find(|it| it.key == value.key).map_or(&value.node, |it| &it.node);
             let allowance = Allowance::setting(value.key.name, &node.to_json(), value.origin.clone());
             self.project_value(value, allowance, project_trust);
         }
-        for (layer, name, server) in said.servers {
+        for (layer, name, server) in gathered.servers {
             let found = shown.servers.iter().find(|(_, known, _)| *known == name);
             let settings = found.map_or(&server, |(_, _, settings)| settings);
             let node = written.at("mcpServers").and_then(|servers| servers.entry(&name));
@@ -174,19 +177,30 @@ impl GatheredSettings {
             }
             return Ok(());
         }
+        if let (ValueType::Agents, NodeKind::Table(entries)) = (key.value_type, &node.kind) {
+            for (name, node) in entries.iter().filter(|(_, node)| node.kind != NodeKind::Null) {
+                let origin = |line| file.origin(line);
+                let read = agent_overrides::read((file.layer, name), node, origin, &mut self.warnings)
+                    .map_err(|(line, key, message)| file.error(line, Some(&key), message))?;
+                self.overrides.push(read);
+            }
+            return Ok(());
+        }
         let origin = file.origin(node.line);
         self.push(LayerValue { key, node: node.clone(), layer: file.layer, origin, allows: true });
         Ok(())
     }
 
-    fn push(&mut self, said: LayerValue) {
-        let why = match (project_effect(said.key, &said.node), &said.node.kind) {
-            _ if !said.layer.is_project() => None,
-            (ProjectEffect::Nothing, _) if said.key.name == "general.defaultApprovalMode" => {
+    fn push(&mut self, layer_value: LayerValue) {
+        let why = match (project_effect(layer_value.key, &layer_value.node), &layer_value.node.kind) {
+            _ if !layer_value.layer.is_project() => None,
+            (ProjectEffect::Nothing, _) if layer_value.key.name == "general.defaultApprovalMode" => {
                 Some("cannot be yolo by a project's word")
             }
             (ProjectEffect::Nothing, _) => Some("is not for a project to say"),
-            (_, NodeKind::Text(model)) if said.key.name == "model.name" && model.starts_with("script:") => {
+            (_, NodeKind::Text(model))
+                if layer_value.key.name == "model.name" && model.starts_with("script:") =>
+            {
                 Some("cannot be a script by a project's word")
             }
             _ => None,
@@ -194,13 +208,13 @@ impl GatheredSettings {
         if let Some(why) = why {
             self.warnings.push(format!(
                 "{}: {} {why}; put it into your own settings or say it on the command line",
-                said.origin, said.key.name
+                layer_value.origin, layer_value.key.name
             ));
             return;
         }
-        // What the same layer said before about the same is forgotten.
-        self.values.retain(|known| !(known.layer == said.layer && known.key == said.key));
-        self.values.push(said);
+        // A later value of the same layer replaces an earlier one.
+        self.values.retain(|known| !(known.layer == layer_value.layer && known.key == layer_value.key));
+        self.values.push(layer_value);
     }
 }
 

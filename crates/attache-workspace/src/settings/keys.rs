@@ -17,7 +17,11 @@ pub(crate) enum ValueType {
     Texts,
     /// One alone needs no brackets.
     TextOrTexts,
+    /// Such as `30d`.
+    Age,
     Servers,
+    /// Overrides of agents, by name.
+    Agents,
 }
 
 /// What happens when several layers say it.
@@ -100,6 +104,7 @@ const fn whole(least: i64) -> ValueType {
 pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confined", "yolo", "plan"];
 
 pub(crate) const KEYS: &[Key] = &[
+    Key { project: ProjectEffect::Restricts, ..key("agents.overrides", ValueType::Agents, "{}") },
     key("context.discoveryMaxDirs", whole(0), "200"),
     together("context.fileFiltering.customIgnoreFilePaths"),
     allows("context.fileFiltering.respectGeminiIgnore", ValueType::Bool, "true"),
@@ -112,10 +117,15 @@ pub(crate) const KEYS: &[Key] = &[
     narrowing("general.defaultApprovalMode", ValueType::OneOf(MODES), r#""default""#),
     key("general.firstByteTimeout", ValueType::Whole { least: 1, most: 300 }, "120"),
     key("general.maxAttempts", ValueType::Whole { least: 1, most: 100 }, "10"),
+    guarded("general.proxy", ValueType::Text, "null"),
     key("general.retryFetchErrors", ValueType::Bool, "true"),
+    guarded("general.sessionRetention.enabled", ValueType::Bool, "true"),
+    guarded("general.sessionRetention.maxAge", ValueType::Age, r#""30d""#),
+    guarded("general.sessionRetention.maxCount", whole(1), "null"),
     narrowing("mcp.allowed", ValueType::Texts, "null"),
     together("mcp.excluded"),
     allows("mcpServers", ValueType::Servers, "{}"),
+    // A test holds it equal to `attache_agent::DEFAULT_COMPACTION_THRESHOLD`.
     key("model.compressionThreshold", ValueType::Share, "0.5"),
     key("model.contextWindow", whole(1000), "null"),
     key("model.disableLoopDetection", ValueType::Bool, "false"),
@@ -173,8 +183,8 @@ pub(crate) const UNUSED: &[&str] = &[
     "general.plan",
     "general.preferredEditor",
     "general.previewFeatures",
-    "general.proxy",
-    "general.sessionRetention",
+    "general.sessionRetention.minRetention",
+    "general.sessionRetention.warningAcknowledged",
     "general.vimMode",
     "hooks",
     "hooksConfig",
@@ -298,8 +308,10 @@ mod tests {
             assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.name);
             let lists = matches!(key.value_type, ValueType::Texts);
             assert!(key.merge != Merge::Together || lists, "{}: only lists go together", key.name);
-            let not_projects = ["policyPaths", "tools.shell.maxOutputMegabytes"];
-            let guarded = key.name.starts_with("security.") || not_projects.contains(&key.name);
+            let not_projects = ["general.proxy", "policyPaths", "tools.shell.maxOutputMegabytes"];
+            let starts = ["security.", "general.sessionRetention."];
+            let guarded =
+                starts.iter().any(|start| key.name.starts_with(start)) || not_projects.contains(&key.name);
             assert_eq!(guarded, key.project == ProjectEffect::Nothing, "{}", key.name);
         }
         assert!(KEYS.is_sorted_by_key(|key| key.name));
@@ -328,6 +340,7 @@ mod tests {
         assert_eq!(
             of(ProjectEffect::Restricts),
             [
+                "agents.overrides",
                 "context.fileFiltering.customIgnoreFilePaths",
                 "general.defaultApprovalMode",
                 "mcp.allowed",

@@ -150,7 +150,7 @@ fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, ServerMistake>
 }
 
 impl McpServerSettings {
-    /// A server as somebody says it, in JSON.
+    /// A server setting in JSON.
     pub fn of_json(name: &str, settings: &Value, origin: &Origin) -> Result<Self, ConfigError> {
         let wrong = |key: String, message: String| ConfigError::BadSetting {
             place: origin.to_string(),

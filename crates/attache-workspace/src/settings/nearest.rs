@@ -1,4 +1,4 @@
-//! Which known name was probably meant.
+//! Finds the known name that is nearest to an unknown one.
 
 /// The nearest one, if it is near at all.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Puts what all layers said on top of each other.
+//! Merges the layers of settings.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::gather::{GatheredSettings, LayerValue};
 use super::keys::{KEYS, Key, Merge, ValueType};
 use super::mcp::McpServerSettings;
-use super::typed::spelled;
+use super::typed::tool_of_entry;
 use crate::settings::layer::Layer;
 
 /// What counts.
@@ -19,15 +19,15 @@ pub(crate) struct ResolvedSettings {
     pub(crate) servers: BTreeMap<String, (Layer, McpServerSettings)>,
 }
 
-/// The value of one key, and who said it.
+/// The value of one key, and its origin.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EffectiveValue {
     pub(crate) value: Value,
-    /// The strongest layer that said something.
+    /// The strongest layer that sets it.
     pub(crate) layer: Layer,
     /// The strongest first; several where lists go together.
     pub(crate) origins: Vec<Origin>,
-    /// The parts of such lists, each with the layer that said it.
+    /// The parts of such lists, each with the layer that sets it.
     pub(crate) items: Vec<(String, Layer, Origin)>,
     /// Whether the strongest word may let something happen.
     pub(crate) allows: bool,
@@ -36,7 +36,7 @@ pub(crate) struct EffectiveValue {
 pub(crate) fn resolve(gathered: &GatheredSettings) -> ResolvedSettings {
     let values = KEYS
         .iter()
-        .filter(|key| key.value_type != ValueType::Servers)
+        .filter(|key| !matches!(key.value_type, ValueType::Servers | ValueType::Agents))
         .map(|key| (key.name, value(key, &gathered.values)));
     let mut servers: BTreeMap<String, (Layer, McpServerSettings)> = BTreeMap::new();
     for (layer, name, server) in &gathered.servers {
@@ -48,10 +48,10 @@ pub(crate) fn resolve(gathered: &GatheredSettings) -> ResolvedSettings {
     ResolvedSettings { values: values.collect(), servers }
 }
 
-fn value(key: &'static Key, said: &[LayerValue]) -> EffectiveValue {
-    let mut said: Vec<&LayerValue> = said.iter().filter(|said| said.key == key).collect();
-    said.sort_by_key(|said| std::cmp::Reverse(said.layer));
-    let Some(strongest) = said.first() else {
+fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
+    let mut layers: Vec<&LayerValue> = layers.iter().filter(|layer| layer.key == key).collect();
+    layers.sort_by_key(|value| std::cmp::Reverse(value.layer));
+    let Some(strongest) = layers.first() else {
         let value = serde_json::from_str(key.default).unwrap_or(Value::Null);
         let origins = vec![Origin::BuiltIn];
         return EffectiveValue { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
@@ -60,7 +60,7 @@ fn value(key: &'static Key, said: &[LayerValue]) -> EffectiveValue {
         Merge::Together => strongest,
         Merge::Strongest => return alone(key, strongest),
         Merge::Narrower => {
-            let other = said.iter().find(|said| !said.layer.is_project());
+            let other = layers.iter().find(|value| !value.layer.is_project());
             return match other.filter(|_| strongest.layer.is_project()) {
                 Some(other) => narrower(alone(key, strongest), alone(key, other)),
                 None => alone(key, strongest),
@@ -68,33 +68,33 @@ fn value(key: &'static Key, said: &[LayerValue]) -> EffectiveValue {
         }
     };
     let mut items: Vec<(String, Layer, Origin)> = Vec::new();
-    for said in &said {
-        let NodeKind::List(nodes) = &said.node.kind else { continue };
+    for value in &layers {
+        let NodeKind::List(nodes) = &value.node.kind else { continue };
         for node in nodes {
             let NodeKind::Text(text) = &node.kind else { continue };
             if !items.iter().any(|(known, _, _)| known == text) {
-                items.push((text.clone(), said.layer, said.origin.clone()));
+                items.push((text.clone(), value.layer, value.origin.clone()));
             }
         }
     }
     EffectiveValue {
         value: Value::Array(items.iter().map(|(text, _, _)| Value::String(text.clone())).collect()),
         layer: strongest.layer,
-        origins: said.iter().map(|said| said.origin.clone()).collect(),
+        origins: layers.iter().map(|value| value.origin.clone()).collect(),
         items,
         allows: strongest.allows,
     }
 }
 
-fn alone(key: &Key, said: &LayerValue) -> EffectiveValue {
-    let value = match (&said.node.kind, key.value_type) {
+fn alone(key: &Key, layer_value: &LayerValue) -> EffectiveValue {
+    let value = match (&layer_value.node.kind, key.value_type) {
         (NodeKind::Text(text), ValueType::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
-        _ => said.node.to_json(),
+        _ => layer_value.node.to_json(),
     };
     let items = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-    let items = items.map(|item| (item.to_owned(), said.layer, said.origin.clone())).collect();
-    let origins = vec![said.origin.clone()];
-    EffectiveValue { value, layer: said.layer, origins, items, allows: said.allows }
+    let items = items.map(|item| (item.to_owned(), layer_value.layer, layer_value.origin.clone())).collect();
+    let origins = vec![layer_value.origin.clone()];
+    EffectiveValue { value, layer: layer_value.layer, origins, items, allows: layer_value.allows }
 }
 
 /// What a project's word leaves of the others'.
@@ -104,9 +104,9 @@ fn narrower(project: EffectiveValue, other: EffectiveValue) -> EffectiveValue {
         // A freer mode got here only because it was accepted.
         return if project.allows || freedom(one) < freedom(two) { project } else { other };
     }
-    // A tool by its bare name stands for all that narrower spellings of it do.
+    // A tool by its bare name stands for all that narrower entries of it do.
     let covers = |list: &EffectiveValue, text: &str| {
-        let tool = |item: &str| spelled(item) == (spelled(text).0, false);
+        let tool = |item: &str| tool_of_entry(item) == (tool_of_entry(text).0, false);
         list.items.iter().any(|(item, _, _)| item == text || tool(item))
     };
     let mut items: Vec<_> =

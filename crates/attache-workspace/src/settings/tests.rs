@@ -16,7 +16,7 @@ pub(crate) use world::World;
 fn what_nobody_says_is_built_in() {
     let settings = World::new().load().unwrap();
     assert_eq!((settings.model.name.as_deref(), settings.model.max_session_turns), (None, None));
-    assert_eq!(settings.model.compression_threshold, 0.5);
+    assert_eq!(settings.model.compression_threshold, attache_agent::DEFAULT_COMPACTION_THRESHOLD);
     assert_eq!(settings.general.approval_mode, ApprovalMode::Default);
     assert_eq!((settings.general.max_attempts, settings.general.retry_fetch_errors), (10, true));
     assert_eq!(settings.tools.truncate_output_threshold, Some(40_000));

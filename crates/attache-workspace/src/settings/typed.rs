@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use attache_agent::DEFAULT_COMPACTION_THRESHOLD;
 use attache_config::ApprovalMode;
 
+use super::age;
+use super::agent_overrides::AgentOverrides;
 use super::mcp::McpServerSettings;
 use super::resolve::ResolvedSettings;
 use crate::file_stamps;
 use crate::settings::layer::Layer;
-use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust};
+use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust, ProxySetting};
 
 /// What the agent goes by in one workspace.
 #[derive(Debug, Clone)]
@@ -28,6 +31,8 @@ pub struct WorkspaceSettings {
     pub output_format: OutputFormat,
     /// Whether the agents of agent files can be used.
     pub enable_agents: bool,
+    /// Which of them are switched off.
+    pub agent_overrides: AgentOverrides,
     /// Whether the folder is trusted.
     pub trusted: bool,
     /// What the folder's own files may say.
@@ -64,6 +69,17 @@ pub struct GeneralKeys {
     pub first_byte_timeout: u32,
     pub max_attempts: u32,
     pub retry_fetch_errors: bool,
+    pub proxy: Option<ProxySetting>,
+    pub session_retention: SessionRetention,
+}
+
+/// Which sessions at a terminal are kept. Without a limit, all are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SessionRetention {
+    /// Those that were used within this time.
+    pub max_age: Option<Duration>,
+    /// So many of each folder.
+    pub max_count: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +133,7 @@ pub struct ContextKeys {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecurityKeys {
-    /// None when nobody said anything.
+    /// None when it is not set.
     pub folder_trust: Option<bool>,
     pub disable_yolo_mode: bool,
     pub disable_always_allow: bool,
@@ -135,17 +151,17 @@ pub enum OutputFormat {
 impl ToolKeys {
     /// Whether a built-in tool is offered at all. Tools of servers are not asked about here.
     pub fn offers(&self, tool: &str) -> bool {
-        let named = |spelling: &String| spelled(spelling).0 == tool;
-        let excluded = |spelling: &String| spelled(spelling) == (tool, false);
+        let named = |entry: &String| tool_of_entry(entry).0 == tool;
+        let excluded = |entry: &String| tool_of_entry(entry) == (tool, false);
         self.core.as_ref().is_none_or(|core| core.iter().any(named)) && !self.exclude.iter().any(excluded)
     }
 }
 
-/// The tool of a short spelling, and whether it is only about some commands.
-pub(crate) fn spelled(spelling: &str) -> (&str, bool) {
-    let (tool, narrowed) = match spelling.split_once('(') {
+/// The tool of a short entry, and whether it is only about some commands.
+pub(crate) fn tool_of_entry(entry: &str) -> (&str, bool) {
+    let (tool, narrowed) = match entry.split_once('(') {
         Some((tool, _)) => (tool.trim(), true),
-        None => (spelling.trim(), false),
+        None => (entry.trim(), false),
     };
     (if tool == "ShellTool" { "run_shell_command" } else { tool }, narrowed)
 }
@@ -165,7 +181,9 @@ impl SettingsReader<'_> {
         ModelKeys {
             name: self.resolved.text("model.name"),
             max_session_turns: u32::try_from(self.resolved.whole("model.maxSessionTurns")).ok(),
-            compression_threshold: threshold.and_then(|it| it.value.as_f64()).unwrap_or(0.5),
+            compression_threshold: threshold
+                .and_then(|it| it.value.as_f64())
+                .unwrap_or(DEFAULT_COMPACTION_THRESHOLD),
             disable_loop_detection: self.resolved.bool("model.disableLoopDetection"),
             context_window: self.resolved.get("model.contextWindow").and_then(|it| it.value.as_u64()),
         }
@@ -177,6 +195,19 @@ impl SettingsReader<'_> {
             first_byte_timeout: u32::try_from(self.resolved.whole("general.firstByteTimeout")).unwrap_or(120),
             max_attempts: u32::try_from(self.resolved.whole("general.maxAttempts")).unwrap_or(1).max(1),
             retry_fetch_errors: self.resolved.bool("general.retryFetchErrors"),
+            proxy: ProxySetting::of(self.resolved),
+            session_retention: self.session_retention(),
+        }
+    }
+
+    fn session_retention(&self) -> SessionRetention {
+        if !self.resolved.bool("general.sessionRetention.enabled") {
+            return SessionRetention::default();
+        }
+        let count = self.resolved.get("general.sessionRetention.maxCount").and_then(|it| it.value.as_u64());
+        SessionRetention {
+            max_age: self.resolved.text("general.sessionRetention.maxAge").as_deref().and_then(age::parse),
+            max_count: count.and_then(|count| usize::try_from(count).ok()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a client may have of what it requests.
+//! Checks which requested settings a client may have.
 
 use std::path::{Path, PathBuf};
 
@@ -168,7 +168,7 @@ fn refuse_secrets(name: &str, server: &McpServerSettings) -> Result<(), Settings
     match &server.transport {
         McpTransport::Http { headers, .. } if !headers.is_empty() => {
             let what = format!(
-                "{name}: headers would be kept with the task for everybody who can read it; name a server that needs none, \
+                "{name}: headers would be kept with the task, where every reader sees them; name a server that needs none, \
                  or let the operator put it into the settings"
             );
             Err(SettingsRefusal { field: "mcpServers", what })

@@ -7,9 +7,11 @@ use attache_agent::{SettingsRefusal, declarations};
 use attache_config::ConfigError;
 use attache_domain::{BoundedCache, IgnorePoison, RequestedSettings};
 use attache_model::ToolDeclaration;
+use attache_tool::Tool;
 use attache_tool::policy::Policy;
 
 use super::{SetupBuilder, opening_prompt, permitted};
+use crate::agent_files::LoadedAgents;
 use crate::command_context::context_files;
 use crate::context::LoadedContext;
 use crate::project::{Project, ProjectQuery};
@@ -19,7 +21,7 @@ use crate::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
 pub(crate) struct WorkspaceSnapshot {
     /// Absolute and without links.
     pub(super) root: PathBuf,
-    pub(super) settings: Arc<WorkspaceSettings>,
+    pub(crate) settings: Arc<WorkspaceSettings>,
     pub(super) policy: Policy,
     pub(super) context: LoadedContext,
     /// What is ignored of the project's files, in one line.
@@ -27,8 +29,14 @@ pub(crate) struct WorkspaceSnapshot {
     pub(super) instructions: Arc<str>,
     /// The files of the workspace, if the settings show them to the model.
     pub(super) tree: Option<String>,
-    /// The standard tools that are offered.
+    /// The standard tools that are offered, and the built-in agent.
     pub(crate) declared: Arc<[ToolDeclaration]>,
+    /// The tool for agents that is declared among them.
+    pub(crate) help_tool: Option<Arc<dyn Tool>>,
+    /// None while agents are switched off.
+    pub(crate) agents: Option<Arc<LoadedAgents>>,
+    /// That there are agent files nevertheless.
+    pub(crate) agents_notice: Option<String>,
 }
 
 /// Conversations with the same key share a snapshot.
@@ -130,6 +138,14 @@ impl SetupBuilder {
         Ok(Some(Arc::new(project.map_err(refused)?.settings)))
     }
 
+    /// Reads what counts in the workspace of a conversation, now. Waits for the disk.
+    pub(crate) fn read_project(&self, requested: &RequestedSettings) -> Result<Project, SettingsRefusal> {
+        let key = self.workspace_key(requested)?;
+        let flags = permitted::flags(&self.options.operator, &self.options.flags, requested)?;
+        let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
+        self.project(&key.root, key.chosen_by, &flags).map_err(refused)
+    }
+
     fn project(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Project, ConfigError> {
         let environment = |name: &str| self.options.variables.get(name).cloned();
         let place = ProjectQuery {
@@ -149,18 +165,24 @@ impl SetupBuilder {
         flags: &AgentFlags,
     ) -> Result<WorkspaceSnapshot, ConfigError> {
         let project = self.project(root, chosen_by, flags)?;
-        let notice = project.notice();
-        let Project { settings, rules, .. } = project;
+        let (notice, agents_notice) = (project.notice(), project.agents_notice());
+        let Project { settings, rules, agents, .. } = project;
         let context = context_files(&settings, root);
+        let mut tools = self.options.implementations.tools(&settings);
+        let help_tool = self.help_tool(&settings);
+        help_tool.iter().for_each(|tool| tools.add(tool.clone()));
         Ok(WorkspaceSnapshot {
             root: root.to_owned(),
             policy: rules.policy,
             notice,
             instructions: opening_prompt::instructions(root, &context).into(),
             tree: opening_prompt::tree(root, &settings),
-            declared: declarations(&self.options.implementations.tools(&settings)),
+            declared: declarations(&tools),
+            help_tool,
             settings: Arc::new(settings),
             context,
+            agents: agents.map(Arc::new),
+            agents_notice,
         })
     }
 }

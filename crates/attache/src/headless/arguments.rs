@@ -3,13 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use attache_cli::AgentArguments;
 use attache_config::Flags;
 use attache_domain::terminal_safe;
 use attache_headless::{FailureKind, OutputFormat, RunFailure};
 use attache_workspace::AgentFlags;
 use clap::Args;
-
-use crate::cli::AgentArguments;
 
 /// Warnings, except that the model gave no answer: the output shows how a run ends.
 const QUIET: &str = "warn,attache_agent::model_request=error";

@@ -7,13 +7,13 @@ use std::fmt::{Debug, Write};
 use std::sync::OnceLock;
 
 use attache_config::Settings;
+use attache_net::Redactor;
 use attache_server::{ConsoleLevel, ConsoleLine, ConsoleLog};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-use super::redact::Redactor;
 use crate::environment;
 
 /// Of a line.

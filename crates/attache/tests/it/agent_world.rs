@@ -49,6 +49,13 @@ pub(crate) async fn send(client: &TestClient, id: &str, text: &str) -> Value {
     client.rpc("SendMessage", message(id, text)).await["result"]["task"].clone()
 }
 
+/// The fault with which a message with this metadata is refused; null if it is taken.
+pub(crate) async fn refusal(client: &TestClient, id: &str, metadata: Value) -> Value {
+    let mut params = message(id, "Hello");
+    params["message"]["metadata"] = metadata;
+    client.rpc("SendMessage", params).await["error"].clone()
+}
+
 pub(crate) async fn reply(client: &TestClient, id: &str, task: &Value, text: &str) -> Value {
     let task = task["id"].as_str().unwrap();
     let answer = client.rpc("SendMessage", message_to(task, id, text)).await;
@@ -85,7 +92,7 @@ pub(crate) fn write(launch: &ServerLaunch, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// The task once it is over or waits for somebody.
+/// The task once it is finished or waits for a person.
 pub(crate) async fn settled(client: &TestClient, id: &str) -> Value {
     loop {
         let task = client.rpc("GetTask", json!({"id": id})).await["result"].clone();

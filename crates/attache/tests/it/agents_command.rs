@@ -15,18 +15,18 @@ const TOKEN: &str = "correct-horse-battery-staple";
 const SWITCHED_ON: &str = r#"{"experimental": {"enableAgents": true, "other": 1}}"#;
 
 /// A home and a project in it.
-struct World {
-    folder: TempDir,
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
 }
 
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    err: String,
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let world = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir(world.project()).unwrap();
         world.write(world.folder.path(), "settings.json", SWITCHED_ON);
@@ -37,17 +37,17 @@ impl World {
         self.folder.path().join("project")
     }
 
-    fn write(&self, folder: &Path, name: &str, text: &str) {
+    pub(crate) fn write(&self, folder: &Path, name: &str, text: &str) {
         let path = folder.join(".gemini").join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn user_agent(&self, text: &str) {
+    pub(crate) fn user_agent(&self, text: &str) {
         self.write(self.folder.path(), "agents/mine.md", text);
     }
 
-    async fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
         #[expect(clippy::disallowed_methods, reason = "programs are found where the tests find them")]
         let path = std::env::var("PATH").unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_attache"))
@@ -65,7 +65,7 @@ impl World {
 
     /// Fails with an error that holds these words and never the token.
     #[track_caller]
-    fn check_failure(ran: &Ran, words: &[&str]) {
+    pub(crate) fn check_failure(ran: &Ran, words: &[&str]) {
         assert_ne!(ran.code, Some(0), "{}{}", ran.out, ran.err);
         words.iter().for_each(|words| assert!(ran.err.contains(words), "{words:?} in {}", ran.err));
         assert!(!ran.err.contains(TOKEN) && !ran.out.contains(TOKEN), "{}{}", ran.out, ran.err);
@@ -105,6 +105,34 @@ async fn an_agent_is_called_by_its_name_with_the_credential_of_its_file() {
 }
 
 #[tokio::test]
+async fn a_command_runs_again_when_what_it_printed_is_refused() {
+    let launch = launch().in_memory().script(SCRIPT).settings("[card]\ngrpc = \"authority\"\n");
+    let path = launch.write_secret("token", TOKEN).display().to_string();
+    let server = launch.argument("--token-file").argument(path).start().await;
+    for binding in ["jsonrpc", "http", "grpc"] {
+        let world = World::new();
+        world.write(world.folder.path(), "secret.txt", TOKEN);
+        // The third one is right.
+        let line =
+            "echo x >> ~/count; [ $(wc -l < ~/count) = 3 ] && cat ~/.gemini/secret.txt || wc -l < ~/count";
+        let auth = format!("auth:\n  type: http\n  scheme: Bearer\n  token: '!{line}'\n");
+        world.user_agent(&agent(server.url(), &auth));
+        let ran = world.run(&["call", "helper", "stream", "--binding", binding]).await;
+        assert_eq!(ran.code, Some(0), "{binding}: {}{}", ran.out, ran.err);
+        assert_eq!(ran.out.trim(), "one two three four five", "{binding}");
+        let count = fs::read_to_string(world.folder.path().join("count")).unwrap();
+        assert_eq!(count.lines().count(), 3, "{binding}");
+        // Never right: the first one and two more.
+        fs::remove_file(world.folder.path().join("count")).unwrap();
+        world.user_agent(&agent(server.url(), &auth.replace("= 3", "= 9")));
+        let ran = world.run(&["call", "helper", "stream", "--binding", binding]).await;
+        World::check_failure(&ran, &["the credentials are missing or wrong"]);
+        let count = fs::read_to_string(world.folder.path().join("count")).unwrap();
+        assert_eq!(count.lines().count(), 3, "{binding}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_cannot_be_made_says_why() {
     let server = guarded_server().await;
     let world = World::new();
@@ -119,7 +147,12 @@ async fn a_call_that_cannot_be_made_says_why() {
             "auth:\n  type: http\n  scheme: Basic\n  username: u\n  password: p\n",
             &["the credentials are missing or wrong"],
         ),
-        ("auth:\n  type: google-credentials\n", &["google-credentials cannot be used yet"]),
+        ("auth:\n  type: google-credentials\n", &["google-credentials are sent over https only"]),
+        (
+            "auth:\n  type: oauth2\n  client_id: x\n  authorization_url: https://a.example/a\n  token_url: https://a.example/t\n",
+            &["helper needs you to sign in first: run `attache agents auth helper`"],
+        ),
+        ("auth:\n  type: oauth2\n  client_id: x\n", &["add authorization_url and token_url to its auth"]),
     ] {
         world.user_agent(&agent(server.url(), auth));
         World::check_failure(&world.run(&["call", "helper", "stream"]).await, words);
@@ -151,7 +184,7 @@ async fn an_agent_of_a_project_is_called_only_after_it_was_accepted() {
     let changed = agent(server.url(), "auth:\n  type: apiKey\n  key: $AGENT_TOKEN\n");
     world.write(&world.project(), "agents/theirs.md", &changed);
     let ran = world.run(&["call", "helper", "stream"]).await;
-    World::check_failure(&ran, &["there is no agent helper here", "nobody has accepted it yet"]);
+    World::check_failure(&ran, &["there is no agent helper here", "it is not accepted yet"]);
 }
 
 #[tokio::test]
@@ -166,20 +199,143 @@ async fn the_list_shows_every_agent_and_every_mistake() {
     world.write(world.folder.path(), "agents/bad.md", "---\nkind: remote\nname: Bad\n---\n");
     let ran = world.run(&["agents"]).await;
     assert_eq!(ran.code, Some(1), "a wrong file is a failure: {}", ran.err);
-    assert!(
-        ran.out.contains(
-            "helper     remote  user     https://example.com/.well-known/agent-card.json  It helps."
-        ),
-        "{}",
-        ran.out
-    );
-    assert!(ran.out.contains("local_one  local   user") && !ran.out.contains('\u{1b}'), "{}", ran.out);
+    let columns = |name: &str| -> Vec<String> {
+        let line = ran.out.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    let expected =
+        ["helper", "remote", "user", "enabled", "https://example.com/.well-known/agent-card.json", "It"];
+    assert_eq!(columns("helper ")[..6], expected, "{}", ran.out);
+    assert_eq!(columns("cli_help ")[..4], ["cli_help", "built-in", "-", "enabled"], "{}", ran.out);
+    assert_eq!(columns("local_one ")[..4], ["local_one", "local", "user", "enabled"], "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "{}", ran.out);
     for words in ["bad.md", "name: must be a valid slug", "(line 3)", "agent_card_url: is required"] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
     let json: Value = serde_json::from_str(&world.run(&["agents", "list", "--json"]).await.out).unwrap();
-    assert_eq!((json["agents"].as_array().unwrap().len(), json["errors"][0]["line"].as_u64()), (2, Some(2)));
+    assert_eq!((json["agents"].as_array().unwrap().len(), json["errors"][0]["line"].as_u64()), (3, Some(2)));
     let shown = world.run(&["agents", "show", "helper"]).await;
     assert!(shown.out.contains("authentication  none"), "{}", shown.out);
+    assert_eq!(shown.code, Some(0), "the wrong file is another one: {}", shown.err);
+    for words in [["call", "bad", "hi"], ["agents", "show", "bad"]] {
+        let ran = world.run(&words).await;
+        World::check_failure(&ran, &["the agent bad cannot be used: ", "bad.md", "valid slug", "(line 3)"]);
+    }
     World::check_failure(&world.run(&["agents", "show", "none"]).await, &["there is no agent"]);
+}
+
+#[tokio::test]
+async fn an_agent_is_switched_off_and_on_in_the_settings() {
+    let server = guarded_server().await;
+    let world = World::new();
+    let auth = "auth:\n  type: http\n  scheme: Bearer\n  token: $AGENT_TOKEN\n";
+    world.user_agent(&agent(server.url(), auth));
+    let settings = "{\n  // ours\n  \"ui\": {}\n}\n";
+    world.write(&world.project(), "settings.json", settings);
+    let ran = world.run(&["agents", "disable", "helper"]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let path = world.project().join(".gemini/settings.json");
+    assert!(
+        ran.out.contains("Agent \"helper\" is disabled now") && ran.out.contains("settings.json"),
+        "{}",
+        ran.out
+    );
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("{\n  // ours\n  \"ui\": {},\n  \"agents\""), "{text}");
+    let off = world.run(&["call", "helper", "stream"]).await;
+    World::check_failure(&off, &["the agent helper is disabled", "attache agents enable helper"]);
+    let shown = world.run(&["agents", "show", "helper"]).await;
+    assert!(shown.out.contains("disabled in ") && shown.out.contains("settings.json:"), "{}", shown.out);
+    let again = world.run(&["agents", "disable", "helper", "--json"]).await;
+    let json: Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!((again.code, &json["changed"]), (Some(0), &Value::Bool(false)), "{json}");
+    assert_eq!(json["message"], "Agent \"helper\" is already disabled.");
+    let ran = world.run(&["agents", "enable", "helper"]).await;
+    assert!(ran.code == Some(0) && ran.out.contains("is enabled now"), "{}{}", ran.out, ran.err);
+    assert_eq!(world.run(&["call", "helper", "stream"]).await.code, Some(0));
+    let again = world.run(&["agents", "enable", "helper"]).await;
+    assert_eq!(again.out.trim(), "Agent \"helper\" is already enabled.");
+    World::check_failure(&world.run(&["agents", "enable", "none"]).await, &["Agent \"none\" not found."]);
+    assert_eq!(world.run(&["agents", "enable"]).await.code, Some(2), "the usage");
+    fs::write(&path, "{ broken").unwrap();
+    World::check_failure(&world.run(&["agents", "disable", "helper"]).await, &["mend the file first"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{ broken");
+}
+
+#[tokio::test]
+async fn an_unaccepted_agent_of_a_project_is_listed_and_cannot_be_enabled() {
+    let world = World::new();
+    world.write(&world.project(), "agents/theirs.md", &agent("https://example.com", ""));
+    let ran = world.run(&["agents"]).await;
+    assert!(
+        ran.out.lines().any(|line| line.starts_with("helper ") && line.contains("not accepted")),
+        "{}",
+        ran.out
+    );
+    let ran = world.run(&["agents", "enable", "helper"]).await;
+    World::check_failure(&ran, &["is not used before you have accepted it", "attache trust"]);
+    assert!(!world.project().join(".gemini/settings.json").exists());
+}
+
+#[tokio::test]
+async fn totals_are_told() {
+    let world = World::new();
+    world.user_agent(&agent("https://example.com", ""));
+    world.write(world.folder.path(), "agents/bad.md", "nothing");
+    let ran = world.run(&["agents", "reload"]).await;
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(
+        ran.out.starts_with("1 agents (0 local, 1 remote), 0 of them disabled.\n1 files with errors."),
+        "{}",
+        ran.out
+    );
+    let json: Value = serde_json::from_str(&world.run(&["agents", "reload", "--json"]).await.out).unwrap();
+    assert_eq!((&json["remote"], json["errors"].as_array().unwrap().len()), (&Value::from(1), 1), "{json}");
+}
+
+/// Without a model, a network or the switch for agent files.
+#[tokio::test]
+async fn questions_about_attache_are_answered_from_its_documentation() {
+    let world = World::new();
+    world.write(world.folder.path(), "settings.json", "{}");
+    for arguments in [
+        ["call", "cli_help", "How do I add an MCP server?"].as_slice(),
+        &["agents", "ask", "cli_help", "How", "do", "I", "add", "an", "MCP", "server?"],
+    ] {
+        let ran = world.run(arguments).await;
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(
+            ran.out.starts_with("From docs/mcp.md") && ran.out.contains("attache mcp add"),
+            "{}",
+            ran.out
+        );
+    }
+    World::check_failure(&world.run(&["call", "cli_help"]).await, &["there is no question"]);
+    World::check_failure(
+        &world.run(&["agents", "ask", "helper", "x"]).await,
+        &["is not built in", "attache call"],
+    );
+    assert_eq!(world.run(&["agents", "disable", "cli_help", "--scope", "user"]).await.code, Some(0));
+    let ran = world.run(&["call", "cli_help", "x"]).await;
+    World::check_failure(&ran, &["the agent cli_help is disabled in", "attache agents enable cli_help"]);
+}
+
+#[tokio::test]
+async fn a_test_asks_the_agent_for_its_card() {
+    let server = launch().in_memory().script(SCRIPT).start().await;
+    let world = World::new();
+    world.user_agent(&agent(server.url(), ""));
+    let ran = world.run(&["agents", "test", "helper"]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("ready") && ran.out.contains(" ms"), "{}", ran.out);
+    let ran = world.run(&["agents", "test", "helper", "--json"]).await;
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(told["agent"]["status"], "ready", "{told:#}");
+    assert!(told["agent"]["latencyMs"].is_u64(), "{told:#}");
+    world.user_agent(&agent("http://127.0.0.1:9", ""));
+    let ran = world.run(&["agents", "test", "helper", "--json"]).await;
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &told["agent"]["status"]), (Some(1), &Value::from("failed")), "{told:#}");
+    let ran = world.run(&["agents", "test", "nobody"]).await;
+    World::check_failure(&ran, &["there is no agent \"nobody\" here"]);
 }

@@ -18,7 +18,7 @@ use crate::support::message;
 use repository::{Canary, plant};
 use watch::{Listener, Watched};
 
-/// A home, and in it a repository that somebody has just cloned.
+/// A home with a freshly cloned repository.
 struct World {
     launch: ServerLaunch,
     listener: Listener,
@@ -109,7 +109,7 @@ async fn a_server_started_in_it_does_nothing_unasked() {
         banner.push_str(&server.next_line().await.unwrap());
         banner.push('\n');
     }
-    assert!(banner.contains("  trust      no: nobody has said that it is"), "{banner}");
+    assert!(banner.contains("  trust      no: not decided yet"), "{banner}");
     assert!(banner.contains("  ignored    4 MCP servers, 2 rules, 1 command, "), "{banner}");
     let task = send(&server.client(), "m1", "Hello!").await;
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");

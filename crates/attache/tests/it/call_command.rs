@@ -18,8 +18,13 @@ pub(crate) struct Ended {
 
 /// `attache call` with these arguments and nothing on standard input.
 pub(crate) async fn call(arguments: &[&str]) -> Ended {
+    call_with(arguments, &[]).await
+}
+
+/// The same with variables.
+pub(crate) async fn call_with(arguments: &[&str], variables: &[(&str, &str)]) -> Ended {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
-    command.arg("call").args(arguments).env_clear().kill_on_drop(true);
+    command.arg("call").args(arguments).env_clear().envs(variables.iter().copied()).kill_on_drop(true);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = timeout(WAIT_TIMEOUT, command.output()).await.expect("it ends in time").unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

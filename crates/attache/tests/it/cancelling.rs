@@ -4,11 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use attache_testkit::TestClient;
 use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
+use attache_testkit::{TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
-use crate::agent_world::{answer_text, calls, launch_with, reply, says, send, start, state, work};
+use crate::agent_world::{
+    answer_text, calls, last_output, launch_with, reply, says, send, start, state, work,
+};
 use crate::support::message_to;
 use crate::watching::{
     artifact, asked, batch, check, drop_in, eventually, lives, message_in, open, reaches, silent, stuck,
@@ -22,7 +24,7 @@ async fn cancel(client: &TestClient, id: &str) -> Value {
     canceled
 }
 
-/// It stays canceled, nobody can make it go on, and the model, which has one more answer, is not asked for it.
+/// It stays canceled, it cannot be continued, and the model, which has one more answer, is not asked for it.
 async fn is_over(client: &TestClient, model: &ModelServer, id: &str) {
     let before = model.received().len();
     for (number, text) in ["yes", "Go on!"].iter().enumerate() {
@@ -104,6 +106,37 @@ fn hanging(name: &str) -> Value {
 fn pids(workspace: &Path, name: &str) -> Vec<u32> {
     let text = fs::read_to_string(workspace.join(format!("{name}.pids"))).unwrap_or_default();
     text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn one_call_alone_and_the_turn_goes_on() {
+    let model = ModelServer::with_responses([calls("run_shell_command", hanging("a")), says("Then not.")]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let server = launch.start().await;
+    let client = server.client();
+    let (id, mut stream) = open(&client, "m1", "Run!").await;
+    let workspace = work(&launch).clone();
+    eventually("the command runs", || pids(&workspace, "a").len() == 4).await;
+    let running = pids(&workspace, "a");
+    let wrong = json!({"id": id, "metadata": {"attache/call": "another"}});
+    let wrong = client.rpc("CancelTask", wrong).await["error"].to_string();
+    assert!(wrong.contains("names a call that is not under way (another)"), "{wrong}");
+    let (_, call) = wrong.split_once("under way are: ").unwrap_or_else(|| panic!("{wrong}"));
+    let call: String =
+        call.chars().take_while(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_attache"));
+    command.args(["tasks", "cancel", &id, "--call", &call]).env_clear().env("ATTACHE_SERVER", server.url());
+    let ended =
+        tokio::time::timeout(WAIT_TIMEOUT, command.kill_on_drop(true).output()).await.unwrap().unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(said.starts_with(&format!("call {call} is cancelled; task {id} is ")), "{said} {ended:?}");
+    let done = reaches(&client, &id, "COMPLETED").await;
+    assert_eq!(answer_text(&done), "Then not.");
+    let heard = last_output(&model);
+    assert!(heard.starts_with("[Operation Cancelled] The user cancelled this call while it ran."), "{heard}");
+    eventually("everything that the command started ends", || !running.iter().any(|pid| lives(*pid))).await;
+    let told = ["WORKING", "answer-1 = Then not.", "answer-1 +  (.)", "COMPLETED"];
+    check(&stream.rest().await, &told);
 }
 
 async fn cancelled_while_running(names: &[&str], calls: PlannedResponse) {

@@ -271,7 +271,7 @@ async fn a_server_with_keys_signs_both_documents_and_publishes_the_keys() {
         for keys in ["old.json", "new.json"] {
             world.run(&["card", "verify", "served.json", "--keys", keys, "--whole"]).ends_with(0);
         }
-        // By the keys that it points to, once somebody allows that.
+        // By the keys that it points to, once that is allowed.
         world.run(&["card", "verify", "served.json"]).ends_with(1);
         world.run(&["card", "verify", "served.json", "--allow-jku", "127.0.0.1", "--whole"]).ends_with(0);
         // By its own keys, from where it came.

@@ -1,5 +1,6 @@
 //! Commands over A2A: the real binary, a scripted Gemini server, real files and shell commands.
 
+mod agents;
 mod built_in;
 mod busy;
 mod confirming;

@@ -139,7 +139,7 @@ fn it_shows_whether_the_folder_is_trusted_and_which_allowances_count() {
     let world = World::new().file("work/.gemini/settings.json", settings);
     let found = world.json(&[]);
     assert_eq!((&found["trusted"], &found["agent"]["model.name"]["value"]), (&json!(false), &json!(null)));
-    assert_eq!(found["untrustedBecause"], "nobody has said that it is");
+    assert_eq!(found["untrustedBecause"], "not decided yet");
     let place = world.at("work/.gemini/settings.json").display().to_string();
     assert_eq!(
         found["allowances"][1],

@@ -3,7 +3,7 @@
 mod children;
 mod commands;
 mod failpoints;
-mod randomly;
+pub(crate) mod randomly;
 mod starting;
 mod storm;
 

@@ -1,4 +1,4 @@
-//! Clients come and go at any point: whoever takes up a stream again gets every event once, whoever serves it by then.
+//! Clients disconnect at any point: a resumed stream has every event once, even from a restarted server.
 
 use std::time::Duration;
 

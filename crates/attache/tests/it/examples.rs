@@ -3,6 +3,7 @@
 mod buffers;
 mod clients;
 mod pages;
+mod workflow;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ fn example(path: &str) -> PathBuf {
 }
 
 /// What the developer command has installed under this name; none, and said so, when it has not.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+#[expect(clippy::print_stdout, reason = "people who run the tests should see what was skipped")]
 fn installed(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let tools = std::env::var_os("ATTACHE_TEST_TOOLS");

@@ -1,8 +1,11 @@
 //! `attache -p`: the real binary, a scripted Gemini server, real files and commands.
 
+mod agents;
 mod commands;
 mod endings;
 mod formats;
+mod proxied;
+mod remote_agents;
 mod stopping;
 
 use std::fs;
@@ -50,7 +53,7 @@ impl Run {
         run
     }
 
-    /// The same in a folder about which nobody has said anything.
+    /// The same in a folder without a trust decision.
     fn untrusting(arguments: &[&str]) -> Self {
         let launch = launch();
         let workspace = launch.folder().join("work");

@@ -111,3 +111,76 @@ pub(crate) async fn read_until(
     };
     tokio::time::timeout(Duration::from_secs(20), reading).await.expect("it comes in time")
 }
+
+async fn connect(address: &str) -> WebSocketStream<TcpStream> {
+    let connection = TcpStream::connect(address).await.unwrap();
+    client_async(format!("ws://{address}/ws"), connection).await.unwrap().0
+}
+
+async fn request(socket: &mut WebSocketStream<TcpStream>, mut frame: Value) -> Value {
+    frame["id"] = json!("answer");
+    socket.send(Frame::text(frame.to_string())).await.unwrap();
+    read_until(socket, |frame| frame["id"] == "answer").await
+}
+
+#[tokio::test]
+async fn an_answer_without_its_question_is_refused_and_opens_no_session() {
+    let model = model();
+    let launch = launch_with(&model).argument("--live");
+    let server = launch.start().await;
+    let client = server.client();
+    let (_, _, mut prompting, before) = asking_session(&client).await;
+    let question = before.iter().map(SseFrame::payload).find(|event| is_question(event)).unwrap();
+    let answer = approval(&question["tool_call_id"]);
+    let taken = request(&mut connect(server.address()).await, answer.clone()).await;
+    assert!(taken["result"].is_object(), "{taken}");
+    prompting.rest().await;
+    // None of these sockets has written to a task before.
+    let mut late = connect(server.address()).await;
+    let refused = request(&mut late, answer.clone()).await;
+    let said = refused["error"]["message"].as_str().unwrap();
+    assert!(said.contains("was answered already"), "{said}");
+    let refused = request(&mut late, approval(&json!("no-such-call"))).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("no-such-call"), "{refused}");
+    for (data, field) in [
+        (json!({"kind": "TOOL_CALL_CONFIRMATION"}), "tool_call_id"),
+        (
+            json!({"kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": 7, "selected_option_id": "cancel"}),
+            "tool_call_id",
+        ),
+        (json!({"kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": "k"}), "selected_option_id"),
+        (json!({"choice": "proceed_once"}), "no task asks"),
+    ] {
+        let refused = request(&mut late, message(json!({"data": data}))).await;
+        assert!(refused["error"]["message"].as_str().unwrap().contains(field), "{refused}");
+    }
+    let reserved = client.post("/tasks", &json!({})).await.json()["taskId"].as_str().unwrap().to_owned();
+    let refused = client.post(&format!("/tasks/{reserved}/messages/stream"), &answer).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    let listed = client.get("/tasks").await.json();
+    assert_eq!(listed["tasks"].as_array().unwrap().len(), 2, "{listed}");
+}
+
+#[tokio::test]
+async fn an_answer_at_once_reaches_the_task_that_asks() {
+    let rounds = 8;
+    let mut responses = Vec::new();
+    for _ in 0..rounds {
+        responses.extend([calls("run_shell_command", json!({"command": TOUCH})), says("Made.")]);
+    }
+    let model = ModelServer::with_responses(responses);
+    let launch = launch_with(&model).argument("--live");
+    let server = launch.start().await;
+    let mut watching = connect(server.address()).await;
+    for _ in 0..rounds {
+        let mut prompting = connect(server.address()).await;
+        let begun = request(&mut prompting, message(json!({"text": "Make it"}))).await;
+        let task = begun["result"]["taskId"].clone();
+        let question = read_until(&mut watching, |event| is_question(event) && event["taskId"] == task).await;
+        // This socket has no task of its own, and the task may not wait yet.
+        let mut answering = connect(server.address()).await;
+        let taken = request(&mut answering, approval(&question["tool_call_id"])).await;
+        assert_eq!(taken["result"]["taskId"], task, "{taken}");
+        read_until(&mut watching, |event| event["taskId"] == task && event["final"] == true).await;
+    }
+}

@@ -17,7 +17,7 @@ use crate::live::message;
 fn tools() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let tools = std::env::var_os("ATTACHE_TEST_TOOLS").map(PathBuf::from);
-    let tools = tools.filter(|tools| tools.join("live-js").exists());
+    let tools = tools.filter(|tools| tools.join("live-js/node_modules/eventsource").exists());
     if tools.is_none() {
         println!("skipped: ATTACHE_TEST_TOOLS has no clients; `cargo xtask test` installs them and sets it");
     }
@@ -29,11 +29,12 @@ enum Program {
     Wscat,
     Ws,
     Websockets,
+    EventSource,
     Curl,
 }
 
 impl Program {
-    const ALL: [Self; 4] = [Self::Wscat, Self::Ws, Self::Websockets, Self::Curl];
+    const ALL: [Self; 5] = [Self::Wscat, Self::Ws, Self::Websockets, Self::EventSource, Self::Curl];
 }
 
 /// A program that follows a session and prints what it sees.
@@ -50,6 +51,7 @@ impl Client {
         let packages = tools.join("live-js");
         let after = after.map(|after| format!("after={after}")).unwrap_or_default();
         let socket = format!("ws://{address}/ws?taskId={task}&{after}");
+        let events = format!("http://{address}/tasks/{task}/messages/stream?{after}");
         let mut command = match program {
             Program::Wscat => {
                 let mut command = Command::new("node");
@@ -70,9 +72,14 @@ impl Client {
                 command.arg(scripts.join("follow.py")).arg(&socket);
                 command
             }
+            Program::EventSource => {
+                let mut command = Command::new("node");
+                command.arg(scripts.join("events.mjs")).arg(&events);
+                command
+            }
             Program::Curl => {
                 let mut command = Command::new("curl");
-                command.args(["-sN", &format!("http://{address}/tasks/{task}/messages/stream?{after}")]);
+                command.args(["-sN", &events]);
                 command
             }
         };

@@ -16,38 +16,53 @@ use crate::grpc::world::{Grpc, Speaks};
 use crate::live::{approval, asking_session, is_question, read_until};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Door {
+pub(crate) enum Door {
     WebSocket,
     Live,
     Rpc03,
     Rpc10,
     Rest10,
+    Rest03,
     Grpc10,
+    Grpc03,
     Gemini,
     Rfc,
+    /// `POST /tasks/{id}/confirmations`.
+    RestApi,
 }
 
 impl Door {
-    const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::WebSocket,
         Self::Live,
         Self::Rpc03,
         Self::Rpc10,
         Self::Rest10,
+        Self::Rest03,
         Self::Grpc10,
+        Self::Grpc03,
         Self::Gemini,
         Self::Rfc,
+        Self::RestApi,
     ];
 
     fn name(self) -> String {
         format!("client-{self:?}")
     }
 
-    /// Answers about the call. Returns what a refused client is told.
-    async fn answer(self, server: &ServerProcess, task: &str, call: &Value) -> Result<(), String> {
-        let client = server.client().with("user-agent", &self.name());
+    /// The name that others see.
+    pub(crate) fn shown_name(self) -> String {
         match self {
-            Self::WebSocket => over_socket(server, &self.name(), task, call).await,
+            Self::Grpc10 | Self::Grpc03 => "tonic".to_owned(),
+            _ => self.name(),
+        }
+    }
+
+    /// Answers about the call. Returns what a refused client is told.
+    pub(crate) async fn answer(self, address: &str, task: &str, call: &Value) -> Result<(), String> {
+        let client = TestClient::of(address).with("user-agent", &self.name());
+        match self {
+            Self::WebSocket => over_socket(address, &self.name(), task, call).await,
             Self::Live => {
                 let body = approval(call).to_string();
                 let json = client.with("content-type", "application/json");
@@ -58,17 +73,20 @@ impl Door {
                     _ => Err(answer.json()["error"]["message"].as_str().unwrap().to_owned()),
                 }
             }
-            Self::Grpc10 => {
-                let grpc = Grpc::to(server.url(), Speaks::V10).await;
-                let mut params = Speaks::V10.text_to(task, &self.name(), "");
-                let data = Words::Plain.chosen(call.as_str().unwrap(), "proceed_once");
-                params["message"]["parts"] = json!([{ "data": data }]);
-                let answer = grpc.call("SendMessage", params).await;
-                answer.map(drop).map_err(|status| status.message().to_owned())
+            Self::Grpc10 => over_grpc(Speaks::V10, address, &self.name(), task, call).await,
+            Self::Grpc03 => over_grpc(Speaks::V03, address, &self.name(), task, call).await,
+            Self::RestApi => {
+                let body = json!({"toolCallId": call, "optionId": "proceed_once"});
+                let answer = client.post(&format!("/tasks/{task}/confirmations"), &body).await;
+                match answer.status {
+                    200 => Ok(()),
+                    _ => Err(answer.json()["error"]["message"].as_str().unwrap().to_owned()),
+                }
             }
             Self::Rpc03 => send(&client, (Pair::Rpc03, Words::Plain), task, call).await,
             Self::Rpc10 => send(&client, (Pair::Rpc10, Words::Plain), task, call).await,
             Self::Rest10 => send(&client, (Pair::Rest10, Words::Plain), task, call).await,
+            Self::Rest03 => send(&client, (Pair::Rest03, Words::Plain), task, call).await,
             Self::Gemini => send(&client, (Pair::Rpc03, Words::Gemini), task, call).await,
             Self::Rfc => {
                 let client = client.with("X-A2A-Extensions", attache_wire::devtool::URI);
@@ -88,9 +106,11 @@ async fn send(
     let data = words.chosen(call.as_str().unwrap(), "proceed_once");
     let part = match pair {
         Pair::Rpc03 => json!({"kind": "data", "data": data}),
+        Pair::Rest03 => json!({"data": {"data": data}}),
         _ => json!({ "data": data }),
     };
-    params["message"]["parts"] = json!([part]);
+    let parts = if pair == Pair::Rest03 { "content" } else { "parts" };
+    params["message"][parts] = json!([part]);
     let reply = pair.call(client, &Ask::Send(params)).await;
     let body = reply.answer.json();
     match body.get("error").or_else(|| (reply.answer.status >= 400).then_some(&body)) {
@@ -99,15 +119,33 @@ async fn send(
     }
 }
 
-async fn connect(server: &ServerProcess, path: &str, name: &str) -> WebSocketStream<TcpStream> {
-    let mut request = format!("ws://{}{path}", server.address()).into_client_request().unwrap();
+async fn over_grpc(
+    speaks: Speaks,
+    address: &str,
+    name: &str,
+    task: &str,
+    call: &Value,
+) -> Result<(), String> {
+    let grpc = Grpc::to(&format!("http://{address}"), speaks).await;
+    let mut params = speaks.text_to(task, name, "");
+    let data = Words::Plain.chosen(call.as_str().unwrap(), "proceed_once");
+    match speaks {
+        Speaks::V03 => params["message"]["content"] = json!([{"data": {"data": data}}]),
+        Speaks::V10 => params["message"]["parts"] = json!([{ "data": data }]),
+    }
+    let answer = grpc.call("SendMessage", params).await;
+    answer.map(drop).map_err(|status| status.message().to_owned())
+}
+
+async fn connect(address: &str, path: &str, name: &str) -> WebSocketStream<TcpStream> {
+    let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
     request.headers_mut().insert("user-agent", name.parse().unwrap());
-    let connection = TcpStream::connect(server.address()).await.unwrap();
+    let connection = TcpStream::connect(address).await.unwrap();
     client_async(request, connection).await.unwrap().0
 }
 
-async fn over_socket(server: &ServerProcess, name: &str, task: &str, call: &Value) -> Result<(), String> {
-    let mut socket = connect(server, &format!("/ws?taskId={task}"), name).await;
+async fn over_socket(address: &str, name: &str, task: &str, call: &Value) -> Result<(), String> {
+    let mut socket = connect(address, &format!("/ws?taskId={task}"), name).await;
     let mut request = approval(call);
     request["id"] = json!(1);
     socket.send(Frame::text(request.to_string())).await.unwrap();
@@ -135,7 +173,7 @@ impl Sessions {
         let model = ModelServer::with_responses((0..count).flat_map(turn));
         let launch = launch_with(&model).argument("--live");
         let server = launch.start().await;
-        let watcher = connect(&server, "/ws", "watcher").await;
+        let watcher = connect(server.address(), "/ws", "watcher").await;
         Self { launch, server, watcher, _model: model }
     }
 
@@ -168,16 +206,19 @@ async fn a_late_answer_is_refused_and_says_who_was_quicker() {
     let mut sessions = Sessions::start(pairs.len()).await;
     for (number, (first, late)) in pairs.into_iter().enumerate() {
         let (task, call) = sessions.asking().await;
-        first.answer(&sessions.server, &task, &call).await.unwrap_or_else(|why| panic!("{first:?}: {why}"));
+        first
+            .answer(sessions.server.address(), &task, &call)
+            .await
+            .unwrap_or_else(|why| panic!("{first:?}: {why}"));
         let answerers = sessions.answerers(&task).await;
         assert_eq!(answerers.len(), 1, "{first:?}: {answerers:?}");
-        let name = if first == Door::Grpc10 { "tonic".to_owned() } else { first.name() };
+        let name = first.shown_name();
         assert!(answerers[0].contains(&name), "{first:?}: {answerers:?}");
         // The same client may repeat itself with the same message; a new message is late.
-        if first == late && !matches!(first, Door::WebSocket | Door::Live) {
+        if first == late && !matches!(first, Door::WebSocket | Door::Live | Door::RestApi) {
             continue;
         }
-        let refused = late.answer(&sessions.server, &task, &call).await;
+        let refused = late.answer(sessions.server.address(), &task, &call).await;
         let why = refused.expect_err(&format!("{late:?} is late after {first:?}"));
         assert!(why.contains("answered") && why.contains(&name), "{first:?}, {late:?}: {why}");
         assert!(work(&sessions.launch).join(format!("made-{number}")).exists(), "{first:?}, {late:?}");
@@ -193,7 +234,7 @@ async fn of_two_answers_at_the_same_time_one_counts() {
     let mut sessions = Sessions::start(pairs.len()).await;
     for (one, other) in pairs {
         let (task, call) = sessions.asking().await;
-        let server = &sessions.server;
+        let server = sessions.server.address();
         let (first, second) =
             tokio::join!(one.answer(server, &task, &call), other.answer(server, &task, &call));
         assert!(first.is_ok() != second.is_ok(), "{one:?}, {other:?}: {first:?}, {second:?}");

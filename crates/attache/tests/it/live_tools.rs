@@ -1,7 +1,7 @@
 //! Tools that a client of the live endpoint brings into a session, with the real binary.
 
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
-use attache_testkit::{TestClient, WAIT_TIMEOUT};
+use attache_testkit::{SseFrame, TestClient, WAIT_TIMEOUT};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -112,6 +112,10 @@ async fn a_client_brings_tools_that_all_see_and_that_go_with_it() {
     assert_eq!(phone.tools_change().await, shown);
     let mut late = LiveClient::connect(server.address(), "late").await;
     assert_eq!(late.tools_change().await, shown);
+    let path = format!("/tasks/{task}/messages/stream");
+    let mut stream = server.client().stream("GET", &path, b"").await;
+    let is_tools = |frame: &SseFrame| frame.payload()["kind"] == "TOOLS_CHANGE";
+    assert_eq!(stream.until(is_tools).await.pop().unwrap().data["servers"], shown, "on a stream, too");
     editor.prompt(&task, "Look!").await;
     // Nothing is sent to the address before a person agrees, and the tool is asked about as any other.
     assert!(notes.received().is_empty());
@@ -128,6 +132,7 @@ async fn a_client_brings_tools_that_all_see_and_that_go_with_it() {
     );
     drop(editor);
     assert_eq!(phone.tools_change().await, json!([]));
+    assert_eq!(stream.until(is_tools).await.pop().unwrap().data["servers"], json!([]));
     phone.prompt(&task, "And now?").await;
     assert_eq!(phone.settled().await["state"], "idle");
     assert!(!told_tools(&model).contains("mcp_notes_list"), "{}", told_tools(&model));

@@ -93,7 +93,7 @@ impl OtherUsers {
     }
 }
 
-/// An agent that nobody gets to.
+/// An agent that cannot be reached.
 struct Nothing;
 
 #[async_trait]
@@ -142,7 +142,7 @@ fn options(local_user: u32) -> ServerOptions {
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
         strict_version: false,
-        default_profile: attache_wire::devtool::Profile::Plain,
+        default_dialect: attache_wire::devtool::Dialect::Plain,
         live: true,
         api_keys: Arc::default(),
         live_session: None,

@@ -1,6 +1,7 @@
 //! The whole product over real sockets: the real binary, a scripted model, every byte looked at.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agent_origins;
 mod agent_world;
 mod agents_command;
 mod answering;
@@ -9,6 +10,8 @@ mod approving;
 mod booby_trap;
 mod broken_project;
 mod call_command;
+mod call_commands;
+mod call_limits;
 mod cancelling;
 mod card;
 mod card_command;
@@ -16,13 +19,15 @@ mod coding;
 mod commands;
 mod config_command;
 mod confining;
+mod conversation_setup;
 mod crash;
 mod crashing;
+mod delegating;
 mod devtool;
 mod disconnecting;
+mod documents;
 mod examples;
 mod extended_card;
-mod furnishing;
 mod gemini_clients;
 mod gemini_peer;
 mod grpc;
@@ -39,6 +44,8 @@ mod mcp;
 mod mcp_command;
 mod mcp_connecting;
 mod mcp_waiting;
+mod network;
+mod oauth_agents;
 mod operations;
 mod push;
 mod repeating;

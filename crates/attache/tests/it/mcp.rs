@@ -12,8 +12,8 @@ use tokio::process::{Child, Command};
 use crate::agent_world::{calls, last_output, launch_with, reply, says, send, state, write};
 use crate::support::message;
 
-/// The official Python SDK with our server file; none, and said so, when nobody has installed it.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+/// The official Python SDK with our server file; none, with a note, when it is not installed.
+#[expect(clippy::print_stdout, reason = "people who run the tests should see what was skipped")]
 pub(crate) fn notes() -> Option<(PathBuf, PathBuf)> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed them")]
     let Some(tools) = std::env::var_os("ATTACHE_TEST_TOOLS") else {

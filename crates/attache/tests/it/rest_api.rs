@@ -30,14 +30,19 @@ async fn asking_task(client: &TestClient) -> (String, SseStream, Value) {
     let prompt = json!({"message": "Make it"});
     let mut stream = client.post_stream(&format!("/tasks/{task}/execute"), &prompt).await;
     let question = stream.until(is_question).await.pop().unwrap().data;
+    let seen = client.get(&format!("/tasks/{task}")).await.json();
+    assert_eq!(
+        seen["pendingConfirmations"][0]["toolCallId"], question["toolCallId"],
+        "as soon as it is shown"
+    );
     (task, stream, question)
 }
 
-/// Waits until the task itself shows the question.
+/// Waits until the task waits for the answer.
 async fn pending(client: &TestClient, task: &str) -> Value {
     loop {
         let seen = client.get(&format!("/tasks/{task}")).await.json();
-        if !seen["pendingConfirmations"].as_array().unwrap().is_empty() {
+        if seen["status"]["state"] == "TASK_STATE_INPUT_REQUIRED" {
             return seen;
         }
         tokio::task::yield_now().await;
@@ -276,4 +281,27 @@ async fn after_a_restart_a_task_asks_for_its_key_again() {
     let frames = client.post_stream(&path, &body).await.rest().await;
     assert_eq!(frames.last().unwrap().data["state"], "completed", "{frames:#?}");
     assert_eq!(keys_received(&model), [KEY, KEY]);
+}
+
+#[tokio::test]
+async fn a_command_that_asks_shows_its_question_and_goes_on_with_the_answer() {
+    let model = model();
+    let launch = launch_with(&model);
+    let server = launch.start().await;
+    let client = server.client();
+    let asked = client.post("/commands/memory%20add/execute", &json!({"args": ["we", "test"]})).await.json();
+    assert_eq!((&asked["success"], &asked["state"]), (&json!(false), &json!("running")), "{asked}");
+    let task = asked["taskId"].as_str().unwrap();
+    let question = &asked["pendingConfirmations"][0];
+    let path = format!("/tasks/{task}/confirmations");
+    let taken = client.post(&path, &answer(question, "proceed_once")).await;
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    loop {
+        let seen = client.get(&format!("/tasks/{task}")).await.json();
+        if seen["state"] != "running" {
+            assert_eq!(seen["state"], "completed", "{seen}");
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
 }

@@ -5,7 +5,7 @@ use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedReques
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::agent_world::{answer_text, calls, launch_with, reply, says, state};
+use crate::agent_world::{answer_text, calls, launch_with, refusal, reply, says, start, state};
 use crate::support::message;
 use crate::watching::{Pipe, drop_in, eventually, lines, message_in, open, reaches, replay, task};
 
@@ -95,4 +95,19 @@ async fn what_runs_when_the_history_is_full_is_stopped() {
     assert_eq!(failed["status"]["message"]["metadata"]["reason"], "history_limit", "{failed:#}");
     assert!(pipe.has_started());
     eventually("the command's end", || pipe.is_over()).await;
+}
+
+#[tokio::test]
+async fn agents_that_delegate_to_each_other_are_stopped() {
+    let model = ModelServer::with_responses([says("Near enough."), says("Without a number.")]);
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let delegated = |depth: u32| json!({"attache/delegation": {"depth": depth, "chain": ["https://a#b"]}});
+    let far = refusal(&client, "m1", delegated(4)).await;
+    assert_eq!(far["code"], -32602, "{far}");
+    assert!(far.to_string().contains("says that 4 agents delegated this"), "{far}");
+    let unreadable = refusal(&client, "m2", json!({"attache/delegation": "deep"})).await;
+    assert!(unreadable.to_string().contains("must be an object with the number"), "{unreadable}");
+    assert_eq!(refusal(&client, "m3", delegated(3)).await, json!(null));
+    assert_eq!(refusal(&client, "m4", json!({"other": 1})).await, json!(null));
 }

@@ -2,6 +2,8 @@
 
 mod approving;
 mod clients;
+mod hostile;
+mod keeping;
 mod one_prompt;
 mod resuming;
 mod starting;

@@ -119,8 +119,8 @@ async fn without_a_terminal_nothing_blocks_and_one_line_says_what_is_ignored() {
     assert_eq!(
         err,
         format!(
-            "[WARNING] ignored in {folder}: 1 setting in .gemini/settings.json (the folder is not trusted: nobody has said \
-             that it is); `attache trust` shows and accepts it, --trust accepts it for one run\n"
+            "[WARNING] ignored in {folder}: 1 setting in .gemini/settings.json (the folder is not trusted: not decided \
+             yet); `attache trust` shows and accepts it, --trust accepts it for one run\n"
         )
     );
     let (_, _, err) = world.run(&["-p", "reverse abc", "--trust"]).await;
@@ -184,7 +184,7 @@ fn touch(name: &str) -> attache_testkit::model_server::PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))
 }
 
-/// All that a stream shows of a task until it waits for somebody or is over.
+/// All that a stream shows of a task until it waits for a person or is finished.
 async fn told(client: &TestClient, params: Value) -> String {
     let frames = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
     frames.iter().map(|frame| frame.payload().to_string()).collect()
@@ -198,7 +198,7 @@ async fn a_server_says_what_it_ignores_until_it_is_accepted() {
     let launch = launch_with(&model).without_trust();
     write(&launch, "work/.gemini/settings.json", ALLOWED);
     let server = launch.start().await;
-    let line = "1 setting in .gemini/settings.json (the folder is not trusted: nobody has said that it is)";
+    let line = "1 setting in .gemini/settings.json (the folder is not trusted: not decided yet)";
     assert!(server.log().lines().any(|it| it.contains("WARN") && it.contains(line)), "{}", server.log());
     let shown = told(&server.client(), message("m1", "Go!")).await;
     assert!(shown.contains(ASKED) && shown.contains("ignored in "), "clients are told, too: {shown}");
@@ -212,10 +212,7 @@ async fn a_server_says_what_it_ignores_until_it_is_accepted() {
     assert!(work(&launch).join("two").exists());
     write(&launch, "work/.gemini/settings.json", &ALLOWED.replace("]}", ", \"write_file\"]}"));
     let shown = told(&server.client(), message("m4", "Go!")).await;
-    assert!(
-        shown.contains(ASKED) && shown.contains("nobody has accepted it yet"),
-        "what has changed: {shown}"
-    );
+    assert!(shown.contains(ASKED) && shown.contains("it is not accepted yet"), "what has changed: {shown}");
 }
 
 #[tokio::test]
@@ -241,7 +238,7 @@ async fn the_operator_may_name_trusted_folders_and_still_nothing_is_accepted() {
     write(&launch, "work/.gemini/settings.json", ALLOWED);
     let server = launch.start().await;
     let shown = told(&server.client(), message("m1", "Go!")).await;
-    assert!(shown.contains(ASKED) && shown.contains("nobody has accepted it yet"), "{shown}");
+    assert!(shown.contains(ASKED) && shown.contains("it is not accepted yet"), "{shown}");
 }
 
 #[tokio::test]

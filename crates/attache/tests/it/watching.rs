@@ -26,7 +26,7 @@ pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
         .unwrap_or_else(|_| panic!("{what} does not come about"));
 }
 
-/// A process that has ended and that nobody has asked about yet is dead, too.
+/// A zombie counts as dead, too.
 pub(crate) fn lives(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     status
@@ -139,7 +139,7 @@ pub(crate) fn told(model: &ModelServer) -> Vec<Value> {
     model.received().last().unwrap().json()["contents"].as_array().unwrap()[1..].to_vec()
 }
 
-/// What came of the calls that the model was last told about, in order: tool and text.
+/// The results that the model was last given, in order: tool and text.
 pub(crate) fn outputs(model: &ModelServer) -> Vec<(String, String)> {
     let told = told(model);
     let parts = told.last().unwrap()["parts"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! The words of an answer become data that names the calls they are about.
+//! Encodes a typed answer as data that names the calls.
 
 use anyhow::bail;
 use attache_client::{OpenCall, Part, PartContent};
@@ -43,6 +43,10 @@ pub(super) fn encode_answer(
     content: Option<String>,
     open: &[OpenCall],
 ) -> anyhow::Result<EncodedAnswer> {
+    if let Some(parts) = encode_questions(words, open).filter(|_| content.is_none()) {
+        let calls = parts.len();
+        return Ok(EncodedAnswer { parts, calls, naming: QuestionNaming::Named });
+    }
     let named: Option<Vec<(&str, &str)>> = words.iter().map(|word| call_and_choice(word)).collect();
     if let Some(named) = named.filter(|named| !named.is_empty()) {
         return encode_named(&named, content, open);
@@ -100,7 +104,7 @@ fn encode_bare(text: &str, open: &[OpenCall]) -> EncodedAnswer {
         [] => {
             return EncodedAnswer { parts: vec![Part::text(text)], calls: 0, naming: QuestionNaming::Named };
         }
-        [only] if only.takes_text() && text.trim() != "cancel" => {
+        [only] if only.takes_text() && !is_other_choice(text, only) => {
             let parts = vec![only.answer_text(text)];
             return EncodedAnswer { parts, calls: 1, naming: QuestionNaming::Named };
         }
@@ -110,6 +114,11 @@ fn encode_bare(text: &str, open: &[OpenCall]) -> EncodedAnswer {
     };
     let calls = open.len();
     EncodedAnswer { parts, calls, naming }
+}
+
+/// The id of a choice that gives no answer to the question.
+fn is_other_choice(text: &str, open: &OpenCall) -> bool {
+    ["cancel", "skip"].contains(&text.trim()) && open.choices.iter().any(|choice| choice == text.trim())
 }
 
 fn data_part(data: Value) -> Part {
@@ -124,6 +133,33 @@ fn refuses(word: &str) -> bool {
 fn real<'a>(name: &'a str, open: &'a [OpenCall]) -> &'a str {
     let shown = open.iter().find(|open| visible_line(&open.call) == name);
     shown.map_or(name, |open| open.call.as_str())
+}
+
+/// Answers of which one at least gives words to a question that it names.
+fn encode_questions(words: &[String], open: &[OpenCall]) -> Option<Vec<Part>> {
+    let joined = words.join(" ");
+    let each = words.iter().map(|word| match question_and_words(word, open) {
+        Some((question, words)) => Some((true, question.answer_text(words))),
+        None => call_and_choice(word)
+            .map(|(call, choice)| (false, data_part(json!({ "call": real(call, open), "choice": choice })))),
+    });
+    match each.collect::<Option<Vec<_>>>() {
+        Some(each) => {
+            let has_words = each.iter().any(|(is_words, _)| *is_words);
+            has_words.then(|| each.into_iter().map(|(_, part)| part).collect())
+        }
+        // The shell may have split the words.
+        None => question_and_words(&joined, open).map(|(question, words)| vec![question.answer_text(words)]),
+    }
+}
+
+/// `QUESTION=words` or `QUESTION: words`, for an open question that takes any text.
+fn question_and_words<'a, 'o>(text: &'a str, open: &'o [OpenCall]) -> Option<(&'o OpenCall, &'a str)> {
+    let (name, words) = text.split_once(['=', ':'])?;
+    let named = real(name.trim(), open);
+    let question = open.iter().find(|open| open.call == named && open.takes_text())?;
+    let words = words.trim();
+    (!words.is_empty() && !is_other_choice(words, question)).then_some((question, words))
 }
 
 fn call_and_choice(word: &str) -> Option<(&str, &str)> {
@@ -178,7 +214,16 @@ mod tests {
         check(&["c-2:", "yes"], None, &two, Some(json!([{"data": [{"call": "c-2", "choice": "yes"}]}])));
         let question = [open("q", &["answer", "cancel"])];
         let answer = json!({"call": "q", "choice": "answer", "answers": "deep blue"});
-        check(&["deep", "blue"], None, &question, Some(json!([{ "data": answer }])));
+        check(&["deep", "blue"], None, &question, Some(json!([{ "data": answer.clone() }])));
+        let two = [open("q", &["answer", "skip", "cancel"]), open("c-2", &["proceed_once"])];
+        for words in ["q=deep blue", "q: deep blue"] {
+            check(&[words], None, &two, Some(json!([{ "data": answer.clone() }])));
+        }
+        check(&["q:", "deep", "blue"], None, &two, Some(json!([{ "data": answer.clone() }])));
+        let both = json!([{ "data": answer }, {"data": {"call": "c-2", "choice": "yes"}}]);
+        check(&["q=deep blue", "c-2=yes"], None, &two, Some(both));
+        check(&["q=skip"], None, &two, Some(json!([{"data": [{"call": "q", "choice": "skip"}]}])));
+        check(&["skip"], None, &two[..1], Some(json!([{"data": {"call": "q", "choice": "skip"}}])));
     }
 
     #[test]

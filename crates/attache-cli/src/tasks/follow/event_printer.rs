@@ -1,4 +1,4 @@
-//! Prints events as they come: what the agent says and makes on stdout, what it does besides on stderr.
+//! Prints events: text and artifacts on stdout, everything else on stderr.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -83,7 +83,7 @@ impl EventPrinter {
         }
         if self.form == FollowFormat::Json {
             let mut out = io::stdout().lock();
-            serde_json::to_writer(&mut out, &event.to_json())?;
+            crate::printable::write_json(&mut out, &event.to_json())?;
             writeln!(out)?;
             return out.flush();
         }

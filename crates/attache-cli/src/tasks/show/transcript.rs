@@ -1,4 +1,4 @@
-//! What happened in a task, in its order: put together from the events of its stream and from its history.
+//! The transcript of a task, built from its stream and its history.
 //!
 //! The stream shows thoughts, tool calls and text; the history has what people said and who approved what.
 
@@ -20,32 +20,32 @@ pub(super) enum TranscriptEntry {
 }
 
 pub(super) fn transcript(task: &RemoteTask, events: &[StreamEvent]) -> Vec<TranscriptEntry> {
-    let mut story = Transcript::default();
+    let mut builder = TranscriptBuilder::default();
     for message in &task.history {
         match (message.role, approval_in(message)) {
-            (Role::User, _) => story.said.push_back(message.clone()),
-            (_, Some(_)) => story.approvals.push(message.clone()),
+            (Role::User, _) => builder.said.push_back(message.clone()),
+            (_, Some(_)) => builder.approvals.push(message.clone()),
             // Texts, questions and notes stand in the stream.
             _ => {}
         }
     }
     for event in events {
         if let StreamEvent::StatusUpdate(update) = event {
-            story.take(update);
+            builder.take(update);
         }
     }
-    story.finish(task)
+    builder.finish(task)
 }
 
 #[derive(Default)]
-struct Transcript {
+struct TranscriptBuilder {
     entries: Vec<TranscriptEntry>,
     /// What people said and has no place yet.
     said: VecDeque<Message>,
     approvals: Vec<Message>,
 }
 
-impl Transcript {
+impl TranscriptBuilder {
     fn take(&mut self, update: &StatusUpdate) {
         match update.development() {
             Some(DevelopmentEvent::Text(text)) => match self.entries.last_mut() {

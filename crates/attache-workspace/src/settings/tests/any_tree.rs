@@ -22,6 +22,8 @@ fn right(takes: keys::ValueType, number: u8) -> Value {
         keys::ValueType::Text => json!(word),
         keys::ValueType::OneOf(known) => json!(known[usize::from(number) % known.len()]),
         keys::ValueType::Texts | keys::ValueType::TextOrTexts => json!([word, "all"]),
+        keys::ValueType::Age => json!(format!("{}d", number.max(1))),
+        keys::ValueType::Agents => json!({word: {"enabled": number.is_multiple_of(2)}}),
         keys::ValueType::Servers => json!({word: {"command": format!("c{number}")}}),
     }
 }

@@ -1,4 +1,4 @@
-//! What a project's word is worth.
+//! What a project's settings may change.
 
 use attache_config::ApprovalMode;
 

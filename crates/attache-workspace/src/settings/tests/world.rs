@@ -63,7 +63,7 @@ impl World {
         self
     }
 
-    /// Trusted, but nobody has accepted what it allows.
+    /// Trusted, but what it allows is not accepted.
     pub(crate) fn unaccepted(mut self) -> Self {
         self.project_trust = ProjectTrust::for_tests(true, false);
         self

@@ -1,4 +1,4 @@
-//! Whoever reads a task after its answer was accepted never sees the question that was answered.
+//! A read after an accepted answer never shows the answered question.
 
 use attache_testkit::TestClient;
 use attache_testkit::model_server::ModelServer;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-/// Where traps leave their traces: a folder for files, and a port that somebody listens on.
+/// Where traps leave their traces: a folder for files, and a port with a listener.
 pub(super) struct Canary {
     pub(super) folder: PathBuf,
     pub(super) port: u16,

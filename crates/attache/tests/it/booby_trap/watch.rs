@@ -46,7 +46,7 @@ pub(super) struct Watched {
 
 impl Watched {
     /// `folder` is for what is written.
-    #[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+    #[expect(clippy::print_stdout, reason = "people who run the tests should see what was skipped")]
     pub(super) fn new(folder: &Path, name: &str) -> Self {
         let binary = env!("CARGO_BIN_EXE_attache");
         let works =

@@ -7,10 +7,20 @@ use super::world::{World, command};
 use crate::agent_world::write;
 
 /// Commands that want more than a look; other modules here try them.
-const ELSEWHERE: [&str; 3] = ["init", "memory add", "model set"];
+const ELSEWHERE: [&str; 9] = [
+    "agents auth",
+    "agents disable",
+    "agents enable",
+    "agents reset",
+    "agents show",
+    "agents test",
+    "init",
+    "memory add",
+    "model set",
+];
 
 /// A workspace with a context file and an extension.
-fn furnished(launch: ServerLaunch) -> ServerLaunch {
+fn with_context_and_extension(launch: ServerLaunch) -> ServerLaunch {
     write(&launch, "work/GEMINI.md", "Tabs, not spaces.\n");
     let extension = json!({"name": "tidy", "version": "1.2.0"}).to_string();
     write(&launch, ".gemini/extensions/tidy/gemini-extension.json", &extension);
@@ -36,7 +46,7 @@ fn paths(commands: &Value, before: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn every_built_in_command_does_what_it_says() {
-    let world = World::with([], furnished).await;
+    let world = World::with([], with_context_and_extension).await;
     let tried = &mut Vec::new();
     check(&world, tried, "about", "model: gemini-2.5-pro\n", |data| {
         data["about"].as_array().unwrap().iter().any(|it| it["name"] == "workspace")
@@ -48,7 +58,11 @@ async fn every_built_in_command_does_what_it_says() {
         })
         .await;
     }
-    check(&world, tried, "help", "/memory", |data| data["commands"].as_array().unwrap().len() == 12).await;
+    check(&world, tried, "help", "/memory", |data| data["commands"].as_array().unwrap().len() == 13).await;
+    for name in ["agents", "agents list"] {
+        check(&world, tried, name, "cli_help", |data| data["agents"][0]["kind"] == "built-in").await;
+    }
+    check(&world, tried, "agents reload", "Agents reloaded: 0", |data| data["reload"]["remote"] == 0).await;
     for name in ["mcp", "mcp list", "mcp desc"] {
         check(&world, tried, name, "MCP", |data| *data == json!({"servers": []})).await;
     }
@@ -82,7 +96,7 @@ async fn every_built_in_command_does_what_it_says() {
     let nothing = world.line("/compress").await;
     assert_eq!(
         nothing.text(),
-        "Our conversation stays as it is: there is nothing to sum up, or no shorter summary to be had."
+        "Our conversation stays unchanged: there is nothing to sum up, or the summary would not be shorter."
     );
     tried.push("compress".into());
     let listed = world.client().rpc("commands/get", json!({})).await;

@@ -1,4 +1,4 @@
-//! A command for a task that is at work, or that waits for somebody.
+//! A command for a task that is at work, or that waits for a person.
 
 use attache_testkit::model_server::gemini;
 use serde_json::{Value, json};

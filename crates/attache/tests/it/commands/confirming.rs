@@ -1,4 +1,4 @@
-//! Commands that somebody has to agree to: asked in the RFC's way, answered, refused, and after a crash.
+//! Commands that need an approval: asked in the RFC's way, answered, refused, and after a crash.
 
 use attache_testkit::ServerLaunch;
 use serde_json::json;

@@ -51,6 +51,7 @@ async fn the_list_is_a_tree_with_arguments() {
     let names: Vec<_> = list["commands"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
     let expected = [
         "about",
+        "agents",
         "compress",
         "extensions",
         "help",

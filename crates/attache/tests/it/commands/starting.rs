@@ -25,7 +25,7 @@ async fn without_a_stream_the_task_is_followed_by_its_id() {
     let mut stream = world.client().rpc_stream("tasks/resubscribe", json!({"id": id})).await;
     let told = Told::of_message(stream.rest().await);
     assert_eq!(told.task(), id);
-    // Whoever begins from the start sees everything that happened.
+    // A stream from the start has every event.
     let client = world.client().with("last-event-id", "1");
     let mut stream = client.rpc_stream("tasks/resubscribe", json!({"id": id})).await;
     let told = Told::of_message(stream.rest().await);

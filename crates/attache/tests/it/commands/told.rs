@@ -1,4 +1,4 @@
-//! What came of a command or a message, event by event.
+//! The events that follow a command or a message.
 
 use attache_testkit::SseFrame;
 use attache_testkit::extension::check_event;
@@ -14,7 +14,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// The first frame is the answer, and nobody resumes after it.
+    /// The first frame is the response; streams do not resume after it.
     #[track_caller]
     pub(super) fn of_command(frames: Vec<SseFrame>) -> Self {
         let (first, rest) = frames.split_first().expect("an answer");
@@ -82,7 +82,7 @@ impl Told {
         updates.map(|event| &event["status"]["message"]["parts"][0]["data"])
     }
 
-    /// The one call about which somebody is asked.
+    /// The one call that waits for an approval.
     #[track_caller]
     pub(super) fn asked(&self) -> &Value {
         let mut asked = self.calls().filter(|call| call.get("confirmation_request").is_some());

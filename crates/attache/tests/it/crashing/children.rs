@@ -1,5 +1,5 @@
 //! Commands end with a server that is killed, however they were started and wherever their processes hide: nothing takes
-//! effect once somebody is asked about them.
+//! effect after a person is asked about them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

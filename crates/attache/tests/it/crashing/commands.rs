@@ -1,4 +1,4 @@
-//! Commands that run when everything stops: somebody is asked about them who can look.
+//! Commands that run when the server is killed: a person is asked about them.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! `kill -9` at named points between the record of a call's start, its processes and the record of its end.
 //!
-//! At each of them the effect happens at most once, and somebody is asked exactly when it may have happened unseen.
+//! At each of them the effect happens at most once, and a person is asked exactly when it may have happened unseen.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ use crate::watching::{drop_in, outputs, reaches};
 /// What a new start finds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// The call is not known to have started: it runs now, and nobody is asked.
+    /// The call is not known to have started: it runs now, without a question.
     RunsNow,
     Asks {
         ran: Ran,

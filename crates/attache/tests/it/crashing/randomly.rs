@@ -80,7 +80,7 @@ fn call(number: usize) -> (&'static str, Value) {
     }
 }
 
-/// Answers what is asked, as somebody who looks, until the task is over.
+/// Answers questions like a person who checks the effect, until the task is finished.
 async fn drive(launch: &ServerLaunch, client: &TestClient, id: &str) {
     let mut ticks = interval(Duration::from_millis(3));
     let begun = Instant::now();
@@ -152,7 +152,7 @@ fn check_told(request: &Value) {
     assert_eq!((parts(request, "functionCall"), parts(request, "functionResponse")), (CALLS, CALLS));
 }
 
-pub(super) fn parts(request: &Value, member: &str) -> usize {
+pub(crate) fn parts(request: &Value, member: &str) -> usize {
     let contents = request["contents"].as_array().cloned().unwrap_or_default();
     let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
     parts.filter(|part| part.get(member).is_some()).count()
@@ -160,23 +160,23 @@ pub(super) fn parts(request: &Value, member: &str) -> usize {
 
 /// The seed that is wanted, or any.
 #[expect(clippy::print_stderr, reason = "a course that fails is played again by its seed")]
-pub(super) fn announced_seed() -> u64 {
+pub(crate) fn announced_seed() -> u64 {
     let seed = wanted("ATTACHE_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()));
     eprintln!("ATTACHE_TEST_SEED={seed}");
     seed
 }
 
-pub(super) fn wanted(name: &str) -> Option<u64> {
+pub(crate) fn wanted(name: &str) -> Option<u64> {
     #[expect(clippy::disallowed_methods, reason = "tests are told how hard to try by the environment")]
     let wanted = std::env::var(name);
     wanted.ok()?.parse().ok()
 }
 
 /// Numbers without a pattern, the same for the same seed.
-pub(super) struct Chance(pub(super) u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }

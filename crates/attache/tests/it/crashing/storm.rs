@@ -81,7 +81,7 @@ async fn drive_all(launch: &ServerLaunch, client: &TestClient, ids: &[String]) {
     join_all(ids.iter().map(|id| drive(launch, client, id))).await;
 }
 
-/// Answers what is asked, as somebody who looks, until the task is over.
+/// Answers questions like a person who checks the effect, until the task is finished.
 async fn drive(launch: &ServerLaunch, client: &TestClient, id: &str) {
     let mut ticks = interval(Duration::from_millis(10));
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! What came of one message, event by event, in a form that all pairs have in common.
+//! The events that follow one message, in a form that all pairs have in common.
 
 use attache_testkit::SseFrame;
 use attache_testkit::extension::check_event;
@@ -74,7 +74,7 @@ impl Event {
     }
 
     /// `task state`; `artifact`; else `KIND state`, and then what it is about: a call's name and status, with a question
-    /// mark where somebody is asked; a text; a thought. `final` stands at the end of the last event of a stream.
+    /// mark where an approval is asked for; a text; a thought. `final` stands at the end of the last event of a stream.
     fn line(&self) -> String {
         if self.neutral.get("task").is_some() {
             return format!("task {}", self.state());
@@ -150,13 +150,13 @@ impl Exchange {
         first["task"]["context"].as_str().or_else(|| first["status"]["context"].as_str()).unwrap()
     }
 
-    /// The calls about which somebody was asked, as they were first shown.
+    /// The calls that waited for an approval, as they were first shown.
     pub(super) fn asked(&self) -> Vec<Value> {
         let calls = self.events.iter().filter_map(Event::call);
         calls.filter(|call| call.get("confirmation_request").is_some()).cloned().collect()
     }
 
-    /// The one call about which somebody was asked.
+    /// The one call that waited for an approval.
     #[track_caller]
     pub(super) fn only_asked(&self) -> Value {
         let asked = self.asked();

@@ -1,4 +1,4 @@
-//! A task of an editor that is over goes on under the same id, for those who know that it does.
+//! A finished task of an editor continues under the same id, for clients that support it.
 
 use attache_testkit::model_server::gemini;
 use serde_json::json;
@@ -18,7 +18,7 @@ async fn a_completed_task_goes_on_with_all_that_was_said() {
         let second = editor.ask_more(first.task(), "m2", "Second?").await;
         assert_eq!((second.task(), second.context()), (first.task(), first.context()), "{pair:?}");
         assert_eq!((second.said().as_str(), second.last().state()), ("Two.", "completed"), "{pair:?}");
-        // Also by somebody who waits for the answer.
+        // Also with a blocking send.
         let third = editor.send(pair.text_to(first.task(), "m3", "Third?")).await;
         assert_eq!(third["status"]["state"], "completed", "{pair:?}");
         let history = third["history"].as_array().unwrap().clone();

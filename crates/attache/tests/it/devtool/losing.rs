@@ -1,4 +1,4 @@
-//! What was under way when the server was killed: a call that nobody knows the end of, so somebody is asked who can look;
+//! What was under way when the server was killed: a call with an unknown outcome, about which a person is asked;
 //! a call that changes nothing, which runs again; half an answer, which does not count.
 
 use std::fs;

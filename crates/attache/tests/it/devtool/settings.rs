@@ -26,10 +26,10 @@ fn with_roots(more: &str) -> impl FnOnce(ServerLaunch) -> ServerLaunch {
 #[tokio::test]
 async fn a_workspace_below_an_allowed_root_is_used_and_kept() {
     let read = || calls("read_file", json!({"file_path": "readme.txt"}));
-    for spelled in ["workspace_path", "workspacePath"] {
+    for name in ["workspace_path", "workspacePath"] {
         let world = World::with([read(), says("a"), read(), says("b")], with_roots("")).await;
         let editor = world.editor();
-        let settings = json!({ spelled: world.launch.folder().join("projects/a") });
+        let settings = json!({ name: world.launch.folder().join("projects/a") });
         let first = editor.exchange(editor.text_with("m1", "Read!", &settings)).await;
         assert_eq!(first.last().state(), "completed", "{:#?}", first.lines());
         assert!(last_output(&world.model).contains("I am a."), "{}", last_output(&world.model));
@@ -116,7 +116,7 @@ async fn a_mode_for_another_workspace_is_granted_or_refused_before_a_task_opens(
     }
 }
 
-/// What came of a task with these settings that wants to touch `made`: how often somebody was asked, and the texts of
+/// The outcome of a task with these settings that wants to touch `made`: the number of approvals asked for, and the texts of
 /// its state changes.
 async fn touching(settings: &Value, operator: &str) -> (World, usize, String) {
     let world = World::with([touch("made"), says("Done.")], |launch| launch.settings(operator)).await;

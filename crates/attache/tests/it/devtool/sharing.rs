@@ -1,4 +1,4 @@
-//! Approvals belong to nobody: whoever comes first answers, from wherever, and everybody can know.
+//! Approvals belong to no client: the first answer counts, from any client, and all clients see it.
 
 mod partly;
 mod racing;
@@ -18,7 +18,7 @@ fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
 }
 
-/// The tasks that wait for somebody, as a client over REST lists them.
+/// The tasks that wait for a person, as a client over REST lists them.
 async fn waiting(editor: &Editor) -> Vec<Value> {
     let client = editor.client.with("A2A-Version", "1.0");
     let page = client.get("/tasks?status=TASK_STATE_INPUT_REQUIRED").await.json();

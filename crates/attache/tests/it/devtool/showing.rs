@@ -12,7 +12,7 @@ use super::world::World;
 use crate::agent_world::{calls, says};
 use crate::watching::batch;
 
-/// Nobody is asked.
+/// Without approvals.
 fn careless(launch: ServerLaunch) -> ServerLaunch {
     launch.argument("--approval-mode").argument("yolo")
 }

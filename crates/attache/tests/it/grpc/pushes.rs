@@ -8,7 +8,7 @@ use crate::support::{SCRIPT, launch};
 
 /// Receivers of tests are on this machine.
 const LOCAL: &str = "[push]\nallow_private_addresses = [\"127.0.0.0/8\"]\n";
-/// Nobody listens there: these tasks say nothing more.
+/// No server listens there: these tasks have no more events.
 const URL: &str = "http://127.0.0.1:9/hook";
 
 #[tokio::test]

@@ -142,7 +142,7 @@ async fn a_denied_call_is_told_with_the_flag_that_allows_it() {
     let mut run = Run::with(&text, &["-p", "Make it"]);
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("Done!\n", Some(0)), "{}", ended.err);
-    let warning = "run_shell_command (touch made) was denied: it needs an approval, and nobody can be asked here; \
+    let warning = "run_shell_command (touch made) was denied: it needs an approval, which cannot be asked for here; \
                    --allowed-tools 'run_shell_command(touch)' or --yolo would allow it";
     assert_eq!(ended.err, format!("[WARNING] {warning}\n"));
     assert!(!run.file("made").exists());

@@ -1,4 +1,4 @@
-//! Somebody wants it to stop, or does not listen any more.
+//! A run is stopped, or its output is not read any more.
 
 use std::fs;
 use std::path::Path;

@@ -131,7 +131,7 @@ async fn over_http2_only_the_call_ends_and_without_an_error() {
     let reset = find(&received, RESET, 1).expect("it was just found");
     assert_eq!(reset.payload, [0; 4], "no error is meant");
     assert!(find(&received, HEADERS, 1).is_some(), "the answer comes before");
-    // What was on its way harms nobody, also when in the end it is more than a client may send ahead.
+    // What was on its way does no harm, also when in the end it is more than a client may send ahead.
     for stream in (3..125).step_by(2) {
         assert!(connection.say(&[data(stream - 2), call(stream, 0), data(stream)].concat()).await);
         while find(&received, RESET, stream).is_none() {

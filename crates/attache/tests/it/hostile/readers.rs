@@ -40,7 +40,7 @@ async fn slow_readers(world: &World, path: &str) -> Vec<Connection> {
     readers
 }
 
-/// Somebody who takes the answer is given it, though perhaps not at the first try.
+/// A client that reads the answer gets it, though perhaps not at the first attempt.
 async fn is_served_a_large_answer(world: &World, path: &str) {
     let began = Instant::now();
     loop {

@@ -107,7 +107,7 @@ fn head_of(length: usize) -> String {
     head("/").replace(&format!("content-length: {LENGTH}"), &format!("content-length: {length}"))
 }
 
-/// A large message of somebody else is answered soon.
+/// A large message of another client is answered soon.
 async fn a_large_message_is_answered(world: &World, id: &str) {
     let began = std::time::Instant::now();
     let text = format!("echo {}", "x".repeat(300_000));
@@ -115,7 +115,7 @@ async fn a_large_message_is_answered(world: &World, id: &str) {
     loop {
         let answer = world.server().client().post("/message:send", &send).await;
         assert!(began.elapsed() < PROMPT, "it took {:?}", began.elapsed());
-        // Whoever is told to come again does.
+        // Retries when asked to.
         if answer.status != 503 {
             assert!(answer.json()["task"].is_object(), "{:.300}", answer.text());
             return;

@@ -44,7 +44,7 @@ async fn health_tells_of_a_full_disk_and_of_its_end() {
     let large = "x".repeat(200_000);
     let mut number = 0;
     while client.get("/health").await.status == 200 {
-        // Nobody waits for the end: a task that cannot be written goes on when the disk does.
+        // The end is not awaited: a task that cannot be written continues when the disk does.
         let mut params = message(&format!("m{number}"), &format!("echo {large}"));
         params["configuration"] = json!({ "returnImmediately": true });
         client.rpc("SendMessage", params).await;

@@ -34,6 +34,25 @@ async fn a_task_is_started_and_left_alone() {
 }
 
 #[tokio::test]
+async fn files_are_sent_along() {
+    let launch = launch().in_memory().argument("--model").argument("offline");
+    let server = launch.start().await;
+    let note = launch.write("note.txt", "from a file");
+    let note = note.display().to_string();
+    let sent = tasks(&server, &["send", "echo hello", "--file", &note, "--json"]).await;
+    let sent: Value = serde_json::from_str(&sent.out).unwrap_or_else(|error| panic!("{error}: {}", sent.err));
+    let shown = tasks(&server, &["show", sent["id"].as_str().unwrap(), "--json"]).await;
+    let shown: Value = serde_json::from_str(&shown.out).unwrap();
+    let parts = &shown["history"][0]["parts"];
+    assert_eq!(
+        (&parts[0]["text"], &parts[1]["filename"]),
+        (&"echo hello".into(), &"note.txt".into()),
+        "{shown:#}"
+    );
+    check(&tasks(&server, &["send", "x", "--file", "missing.txt"]).await, 1, &["cannot read missing.txt"]);
+}
+
+#[tokio::test]
 async fn a_message_goes_to_a_conversation_or_a_task() {
     let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let first: Value =

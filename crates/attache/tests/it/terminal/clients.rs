@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::world::{Endpoint, World, address_in, message};
+use crate::live_pairs::Door;
 
 #[tokio::test]
 async fn the_endpoint_is_that_of_the_session() {
@@ -38,6 +39,28 @@ async fn the_endpoint_is_that_of_the_session() {
 }
 
 #[tokio::test]
+async fn messages_of_a2a_and_commands_without_a_task_go_to_the_session() {
+    let world = World::new();
+    let (mut terminal, endpoint) = world.start_with_endpoint().await;
+    let client = endpoint.client();
+    let id = client.post("/tasks", &json!({})).await.json()["sessionId"].clone();
+    let hello = json!({"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "over A2A"}]});
+    let sent = client.rpc("SendMessage", json!({"message": hello})).await;
+    assert_eq!(sent["result"]["task"]["id"], id, "{sent}");
+    terminal.until("> over A2A").await;
+    terminal.until("You said over A2A.").await;
+    let command = client.post("/commands/about/execute", &json!({})).await.json();
+    assert_eq!((&command["success"], &command["taskId"]), (&json!(true), &id), "{command}");
+    terminal.until("> /about").await;
+    let elsewhere =
+        json!({"messageId": "m2", "role": "ROLE_USER", "contextId": "another", "parts": [{"text": "no"}]});
+    let refused = client.rpc("SendMessage", json!({"message": elsewhere})).await;
+    assert!(refused["error"].is_object(), "{refused}");
+    let listed = client.rpc("ListTasks", json!({})).await;
+    assert_eq!(listed["result"]["totalSize"], 1, "{listed}");
+}
+
+#[tokio::test]
 async fn a_socket_sees_the_terminal_and_prompts_into_it_while_a_line_is_typed() {
     let world = World::new();
     let (mut terminal, endpoint) = world.start_with_endpoint().await;
@@ -67,7 +90,7 @@ async fn a_client_answers_and_the_question_at_the_terminal_closes() {
     let (mut terminal, endpoint) = world.start_with_endpoint().await;
     let mut socket = endpoint.socket().await;
     terminal.line("make one").await;
-    terminal.until("then Enter.").await;
+    terminal.until("and Enter.").await;
     let question = socket.question().await;
     let details = &question["confirmation_request"]["details"]["execute_details"];
     assert!(details["command"].as_str().unwrap().contains("touch one"), "{question}");
@@ -90,8 +113,8 @@ async fn the_terminal_answers_and_a_client_hears_it_and_is_late() {
     let mut socket = endpoint.socket().await;
     socket.prompt("make one").await;
     let question = socket.question().await;
-    terminal.until("then Enter.").await;
-    terminal.line("n").await;
+    terminal.until("and Enter.").await;
+    terminal.press("n").await;
     let answered = socket.until(|event| event.get("confirmation_answer").is_some()).await;
     let answer = &answered["confirmation_answer"];
     assert_eq!(answer["selected_option_id"], "cancel");
@@ -101,6 +124,41 @@ async fn the_terminal_answers_and_a_client_hears_it_and_is_late() {
     let late = socket.until(|frame| frame.get("jsonrpc").is_some() && frame.get("error").is_some()).await;
     assert!(late["error"]["message"].as_str().unwrap().contains("answered"), "{late}");
     assert!(!world.work("one").exists());
+}
+
+#[tokio::test]
+async fn the_first_answer_counts_between_the_terminal_and_every_other_interface() {
+    let world = World::new();
+    let (mut terminal, endpoint) = world.start_with_endpoint().await;
+    let task = endpoint.client().post("/tasks", &json!({})).await.json()["taskId"].clone();
+    let mut socket = endpoint.socket().await;
+    for door in Door::ALL {
+        let (by_client, by_terminal) = (format!("client-{door:?}"), format!("terminal-{door:?}"));
+        terminal.line(&format!("make {by_client}")).await;
+        let question = socket.question().await;
+        terminal.until("and Enter.").await;
+        let answered =
+            door.answer(&endpoint.address, task.as_str().unwrap(), &question["tool_call_id"]).await;
+        answered.unwrap_or_else(|why| panic!("{door:?}: {why}"));
+        let shown = terminal.until("answered for run_shell_command: proceed_once").await;
+        assert!(shown.contains(&door.shown_name()), "{door:?}: {shown}");
+        terminal.until(&format!("The result for {by_client} is here.")).await;
+        // The key comes too late: it is a letter of the next line, which is refused.
+        terminal.line("y").await;
+        terminal.until("has answered the question before you").await;
+        socket.idle().await;
+
+        terminal.line(&format!("make {by_terminal}")).await;
+        let question = socket.question().await;
+        terminal.until("and Enter.").await;
+        terminal.press("y").await;
+        terminal.until(&format!("The result for {by_terminal} is here.")).await;
+        socket.idle().await;
+        let late = door.answer(&endpoint.address, task.as_str().unwrap(), &question["tool_call_id"]).await;
+        let why = late.expect_err("it is late");
+        assert!(why.contains("answered") && why.contains("terminal"), "{door:?}: {why}");
+        assert!(world.work(&by_client).exists() && world.work(&by_terminal).exists());
+    }
 }
 
 #[tokio::test]

@@ -32,13 +32,13 @@ async fn a_killed_session_asks_again_what_it_asked() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     terminal.line("make one").await;
-    terminal.until("then Enter.").await;
+    terminal.until("and Enter.").await;
     terminal.kill().await;
     let mut terminal = world.start(&["--resume"]);
     terminal.until("> make one").await;
-    let question = terminal.until("then Enter.").await;
+    let question = terminal.until("and Enter.").await;
     assert!(question.contains("touch one"), "{question}");
-    terminal.line("y").await;
+    terminal.press("y").await;
     terminal.until("The result for one is here.").await;
     assert!(world.work("one").exists());
     terminal.press(CTRL_D).await;

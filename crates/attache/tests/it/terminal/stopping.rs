@@ -20,13 +20,35 @@ async fn ctrl_c_stops_a_turn_that_waits_for_an_answer() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     terminal.line("make one").await;
-    terminal.until("then Enter.").await;
+    terminal.until("and Enter.").await;
     terminal.press(CTRL_C).await;
     terminal.until("The turn was stopped.").await;
     terminal.until("! Stopped, as requested.").await;
     terminal.line("hello").await;
     terminal.until("You said hello.").await;
     assert!(!world.work("one").exists());
+}
+
+#[tokio::test]
+async fn one_call_is_cancelled_and_the_turn_goes_on() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("/calls").await;
+    terminal.until("No call is running.").await;
+    terminal.line("hang").await;
+    terminal.until("and Enter.").await;
+    terminal.press("y").await;
+    terminal.until("| begun").await;
+    terminal.line("/calls cancel another").await;
+    terminal.until("names a call that is not under way (another)").await;
+    terminal.line("/calls").await;
+    let shown = terminal.until("  run_shell_command  echo begun").await;
+    let id = shown.split_whitespace().rev().nth(3).unwrap();
+    terminal.line(&format!("/calls cancel {id}")).await;
+    terminal.until("The user cancelled this call while it ran.").await;
+    terminal.until("It goes on.").await;
+    terminal.line("/calls stop").await;
+    terminal.until("say /calls, or /calls cancel ID").await;
 }
 
 #[tokio::test]

@@ -23,6 +23,10 @@ rules:
     steps:
       - call: {tool: run_shell_command, input: {command: 'echo begun; touch {{1}}'}}
       - say: 'The result for {{1}} is here.'
+  - text: '^hang$'
+    steps:
+      - call: {tool: run_shell_command, input: {command: 'echo begun; sleep 321'}}
+      - say: 'It goes on.'
   - text: '^write$'
     steps:
       - call: {tool: write_file, input: {file_path: hello.txt, content: "Hello\nthere\n"}}
@@ -67,10 +71,22 @@ impl World {
 
     /// The databases of all sessions.
     pub(crate) fn sessions(&self) -> Vec<String> {
+        let names = self.session_files().into_iter().map(|file| file.file_name().unwrap().to_owned());
+        names.map(|name| name.into_string().unwrap()).filter(|name| name.ends_with(".db")).collect()
+    }
+
+    /// The files of all sessions.
+    pub(crate) fn session_files(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(self.data().join("sessions")).into_iter().flatten().flatten();
         let files = folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten());
-        let names = files.map(|file| file.file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".db")).collect()
+        files.map(|file| file.path()).collect()
+    }
+
+    /// Writes a file below the home.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     pub(crate) fn arguments(&self, arguments: &[&str]) -> Vec<String> {
@@ -170,7 +186,15 @@ impl Terminal {
     }
 
     pub(crate) async fn keys(&mut self, keys: &str) {
-        self.input.write_all(keys.as_bytes()).await.unwrap();
+        self.bytes(keys.as_bytes()).await;
+    }
+
+    pub(crate) async fn bytes(&mut self, bytes: &[u8]) {
+        self.input.write_all(bytes).await.unwrap();
+    }
+
+    pub(crate) fn resize(&self, rows: u16, columns: u16) {
+        self.input.resize(Size::new(rows, columns)).unwrap();
     }
 
     /// Everything that was sent to the terminal.

@@ -39,6 +39,22 @@ async fn a_command_is_shown_as_it_is_and_runs_once() {
 }
 
 #[tokio::test]
+async fn a_command_that_runs_is_cancelled_by_its_confirmation() {
+    let world = World::playing([runs("echo begun; sleep 321"), says("Then not.")]).await;
+    let editor = world.editor();
+    let asked = editor.ask("m1", "Run!").await;
+    let call = asked.only_asked();
+    let mut stream =
+        editor.stream(editor.answers(asked.task(), "m2", &[chosen(&call, "proceed_once")])).await;
+    editor.until(&mut stream, |event| event.has_call("EXECUTING")).await;
+    editor.send(editor.answers(asked.task(), "m3", &[chosen(&call, "cancel")])).await;
+    let rest = editor.rest(&mut stream).await;
+    let canceled = rest.call("CANCELLED");
+    assert_eq!(canceled["tool_call_id"], call["tool_call_id"]);
+    assert_eq!(rest.last().state(), "completed");
+}
+
+#[tokio::test]
 async fn all_of_a_confirmed_command_is_told_in_few_bytes() {
     let world = World::playing([runs("touch made; echo done"), says("Done.")]).await;
     let editor = world.editor();

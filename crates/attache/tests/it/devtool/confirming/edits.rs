@@ -38,14 +38,14 @@ async fn an_edit_is_shown_with_what_was_there_and_what_will_be() {
     assert_eq!(artifacts, 0, "the call has told it: {:#?}", done.lines());
 }
 
-/// An approval with content of the person's own, as `spelled`.
-async fn check_own_content(pair: Pair, spelled: impl Fn(&str) -> Value) {
+/// An approval with content of the person's own, as `edit`.
+async fn check_own_content(pair: Pair, edit: impl Fn(&str) -> Value) {
     let mine = "mine, \u{e4}\r\nno end";
     let world = World::playing([writes("new.txt", "the model's\n"), says("Done.")]).await;
     let editor = world.editor_on(pair);
     let asked = editor.ask("m1", "Write!").await;
     let mut answer = chosen(&asked.only_asked(), "proceed_once");
-    answer.as_object_mut().unwrap().extend(spelled(mine).as_object().unwrap().clone());
+    answer.as_object_mut().unwrap().extend(edit(mine).as_object().unwrap().clone());
     let done = editor.answer(asked.task(), "m2", &[answer]).await;
     assert_eq!(done.last().state(), "completed", "{pair:?}: {:#?}", done.lines());
     assert_eq!(world.file("new.txt").as_deref(), Some(mine), "{pair:?}");

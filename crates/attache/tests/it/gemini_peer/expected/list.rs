@@ -136,20 +136,20 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         "resubscribe-running",
         2,
         Missing("task call1 executing"),
-        "the task at the beginning shows no call that nobody has to answer about",
+        "the task at the beginning shows only calls that wait for an answer",
     ),
     only(
         "resubscribe-running",
         2,
         Added("task"),
-        "the task at the beginning shows no call that nobody has to answer about",
+        "the task at the beginning shows only calls that wait for an answer",
     ),
-    only("leave-running", 0, Field("modelCalls"), "the work goes on when nobody listens"),
+    only("leave-running", 0, Field("modelCalls"), "the work goes on without a connection"),
     only(
         "leave-running",
         1,
         Anything,
-        "the peer gives the work up with the connection; here it goes on when nobody listens",
+        "the peer gives the work up with the connection; here it goes on without it",
     ),
     only(
         "message-while-busy",
@@ -180,8 +180,11 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     ),
     everywhere(Field("usageMetadata"), "the end of a turn says what the task has cost"),
     everywhere(Missing("status-update state-change"), "`working` is said once, when a turn begins"),
-    everywhere(Missing("validating"), "`validating` says nothing to anybody"),
-    everywhere(Missing("awaiting_approval"), "`awaiting_approval` is said only where somebody is asked"),
+    everywhere(Missing("validating"), "`validating` tells clients nothing"),
+    everywhere(
+        Missing("awaiting_approval"),
+        "`awaiting_approval` is sent only while a call waits for an approval",
+    ),
     everywhere(
         Missing("scheduled"),
         "the stream of an answer begins behind the answer, with the call that runs",

@@ -1,4 +1,4 @@
-//! Prompts that nobody is asked about.
+//! Prompts without approvals.
 
 use attache_testkit::model_server::gemini;
 use serde_json::{Value, json};

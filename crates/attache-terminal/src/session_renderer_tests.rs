@@ -19,7 +19,7 @@ fn rendered(lines: Vec<Line>) -> Vec<String> {
     lines.iter().map(|line| line.render(false).trim_end().to_owned()).collect()
 }
 
-struct Shown(Transcript);
+struct Shown(SessionRenderer);
 
 impl Shown {
     fn of(&mut self, event: SessionEvent) -> Vec<String> {
@@ -31,7 +31,7 @@ const CHOICES: &[&str] = &[PROCEED_ONCE, CANCEL];
 
 #[test]
 fn a_text_ends_its_line_before_anything_else_is_shown() {
-    let mut shown = Shown(Transcript::default());
+    let mut shown = Shown(SessionRenderer::default());
     assert_eq!(shown.of(SessionEvent::Text("Hel".into())), [""; 0]);
     assert_eq!(shown.of(SessionEvent::Text("lo\nyou".into())), ["Hello"]);
     assert_eq!(shown.of(SessionEvent::Notice("wait\n\u{1b}c".into())), ["you", "! wait", r"! \u{1b}c"]);
@@ -40,25 +40,29 @@ fn a_text_ends_its_line_before_anything_else_is_shown() {
 
 #[test]
 fn output_is_shown_by_lines_and_its_rest_at_the_end() {
-    let mut shown = Shown(Transcript::default());
+    let mut shown = Shown(SessionRenderer::default());
     let call = Arc::new(command("a", &[]));
     assert_eq!(shown.of(SessionEvent::CallStarted(call.clone())), ["* run_shell_command  touch a"]);
     let output = |text: &str| SessionEvent::CallOutput { call: call.clone(), text: text.into() };
     assert_eq!(shown.of(output("one\r\ntw")), ["  | one"]);
     assert_eq!(shown.of(output("o")), [""; 0]);
+    assert!(shown.0.has_unfinished_line(), "shown when nothing follows for a while");
+    assert_eq!(rendered(shown.0.finish_line()), ["  | two"]);
+    assert!(!shown.0.has_unfinished_line());
+    assert_eq!(shown.of(output("three")), [""; 0]);
     let mut over = command("a", &[]);
     (over.live, over.outcome) = ("one\ntwo".into(), Some(CallOutcome::Succeeded));
     over.summary = "Exit code 0".into();
-    assert_eq!(shown.of(SessionEvent::CallFinished(Arc::new(over))), ["  | two", "  Exit code 0"]);
+    assert_eq!(shown.of(SessionEvent::CallFinished(Arc::new(over))), ["  | three", "  Exit code 0"]);
 }
 
 #[test]
 fn questions_come_one_after_the_other_and_close_when_another_client_answers() {
-    let mut shown = Shown(Transcript::default());
+    let mut shown = Shown(SessionRenderer::default());
     let (one, two) = (Arc::new(command("one", CHOICES)), Arc::new(command("two", CHOICES)));
     let first = shown.of(SessionEvent::Asked(one.clone()));
     assert!(first.contains(&"    touch one".to_owned()), "{first:?}");
-    assert!(first.iter().any(|line| line.starts_with("  1, y, yes  Allow once")), "{first:?}");
+    assert!(first.iter().any(|line| line.starts_with("  1, y, yes  Allow Once")), "{first:?}");
     assert_eq!(shown.of(SessionEvent::Asked(two.clone())), [""; 0]);
     assert!(shown.0.is_busy());
     let by = Participant::Other("operator (wscat)".into());
@@ -73,7 +77,7 @@ fn questions_come_one_after_the_other_and_close_when_another_client_answers() {
 
 #[test]
 fn a_question_closes_when_its_call_is_over() {
-    let mut shown = Shown(Transcript::default());
+    let mut shown = Shown(SessionRenderer::default());
     shown.of(SessionEvent::Asked(Arc::new(command("one", CHOICES))));
     let mut over = command("one", &[]);
     over.outcome = Some(CallOutcome::Canceled);
@@ -88,7 +92,7 @@ fn a_question_closes_when_its_call_is_over() {
 
 #[test]
 fn prompts_of_others_are_shown_and_own_ones_are_on_the_screen_already() {
-    let mut shown = Shown(Transcript::default());
+    let mut shown = Shown(SessionRenderer::default());
     let prompt = |from: Participant, is_queued: bool| SessionEvent::Prompt {
         text: "List\nthem\u{7}".into(),
         from,
@@ -105,6 +109,6 @@ fn a_finished_call_never_prints_what_steers_the_terminal() {
     let mut over = command("a", &[]);
     over.outcome = Some(CallOutcome::Failed { kind: "x".into() });
     over.summary = "\u{1b}[31mred\u{1b}[0m".into();
-    let mut shown = Shown(Transcript::default());
+    let mut shown = Shown(SessionRenderer::default());
     assert_eq!(shown.of(SessionEvent::CallFinished(Arc::new(over))), [r"  failed: \u{1b}[31mred\u{1b}[0m"]);
 }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use attache_command::{
-    CommandContext, CommandError, CommandRegistry, CommandStep, ConversationStats, ExtensionEntry, Memory,
-    MemoryFile, ServerEntry, ToolEntry,
+    AgentDirectory, CommandContext, CommandError, CommandRegistry, CommandStep, ConversationStats,
+    ExtensionEntry, Memory, MemoryFile, ServerEntry, ToolEntry, WorkspaceInfo,
 };
 use attache_domain::{CallId, Content, ToolResult, Usage};
 
 #[derive(Default)]
-pub(crate) struct FakeDesk {
+pub(crate) struct FakeContext {
     pub(crate) workspace: PathBuf,
     pub(crate) memory: Memory,
     /// What stands in the files by now.
@@ -23,9 +23,10 @@ pub(crate) struct FakeDesk {
     pub(crate) models: Vec<String>,
     pub(crate) files: BTreeMap<String, String>,
     pub(crate) progress: Mutex<Vec<String>>,
+    pub(crate) agents: Option<Arc<dyn AgentDirectory>>,
 }
 
-impl FakeDesk {
+impl FakeContext {
     /// One of everything.
     pub(crate) fn full() -> Self {
         let tool = |name: &str, description: &str, server: Option<&str>| ToolEntry {
@@ -56,6 +57,7 @@ impl FakeDesk {
             models: vec!["fast".into(), "deep".into()],
             files: BTreeMap::from([("notes.md".into(), "the notes".into())]),
             progress: Mutex::default(),
+            agents: None,
         }
     }
 
@@ -91,7 +93,7 @@ pub(crate) fn result(text: &str, failed: bool) -> ToolResult {
 }
 
 #[async_trait]
-impl CommandContext for FakeDesk {
+impl CommandContext for FakeContext {
     async fn progress(&self, text: &str) {
         self.progress.lock().unwrap().push(text.to_owned());
     }
@@ -100,8 +102,8 @@ impl CommandContext for FakeDesk {
         &self.workspace
     }
 
-    async fn memory(&self) -> Memory {
-        self.memory.clone()
+    fn workspace_info(&self) -> &dyn WorkspaceInfo {
+        self
     }
 
     async fn refresh_memory(&self) -> Memory {
@@ -112,20 +114,8 @@ impl CommandContext for FakeDesk {
         self.tools.clone()
     }
 
-    fn servers(&self) -> Vec<ServerEntry> {
-        self.servers.clone()
-    }
-
-    fn extensions(&self) -> Vec<ExtensionEntry> {
-        self.extensions.clone()
-    }
-
     fn model(&self) -> String {
         "fast".into()
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.models.clone()
     }
 
     fn stats(&self) -> ConversationStats {
@@ -136,8 +126,31 @@ impl CommandContext for FakeDesk {
     async fn read_file(&self, path: &str) -> Result<String, String> {
         self.files.get(path).cloned().ok_or_else(|| "there is no such file".to_owned())
     }
+}
+
+#[async_trait]
+impl WorkspaceInfo for FakeContext {
+    async fn memory(&self) -> Memory {
+        self.memory.clone()
+    }
+
+    fn servers(&self) -> Vec<ServerEntry> {
+        self.servers.clone()
+    }
+
+    fn extensions(&self) -> Vec<ExtensionEntry> {
+        self.extensions.clone()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.models.clone()
+    }
+
+    fn agents(&self) -> Option<Arc<dyn AgentDirectory>> {
+        self.agents.clone()
+    }
 
     fn about(&self) -> Vec<(String, String)> {
-        vec![("Version".into(), "1.0".into()), ("Model".into(), "fast".into())]
+        vec![("Version".into(), "1.0".into()), ("Workspace".into(), "w".into())]
     }
 }

@@ -10,7 +10,7 @@ const FOREIGN: &[&str] =
     &["auth", "completion", "completions", "daemon", "doctor", "login", "logout", "version"];
 
 /// The message about `arguments` if their first word is a mistyped command. They are all that follows the program's name.
-pub(crate) fn find(program: &Command, arguments: &[OsString]) -> Option<String> {
+pub fn find(program: &Command, arguments: &[OsString]) -> Option<String> {
     let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
     let (first, rest) = words.split_first()?;
     let is_word =
@@ -48,46 +48,4 @@ fn nearest<'a>(word: &str, command: &'a Command) -> Option<&'a Command> {
     let distance = |candidate: &Command| strsim::osa_distance(&word, candidate.get_name());
     let near = |candidate: &&Command| distance(candidate) <= 1 + candidate.get_name().len() / 6;
     command.get_subcommands().filter(near).min_by_key(|candidate| distance(candidate))
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-    use crate::cli::Cli;
-
-    #[track_caller]
-    fn check(line: &str, expected: Option<&str>) {
-        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        assert_eq!(find(&Cli::command(), &words).as_deref(), expected, "{line}");
-    }
-
-    #[test]
-    fn a_mistyped_command_is_found() {
-        check("serv", Some("there is no command `serv`; did you mean `attache serve`?"));
-        check("server --port 8080", Some("there is no command `server`; did you mean `attache serve`?"));
-        check("task list", Some("there is no command `task`; did you mean `attache tasks list`?"));
-        check("Tasks lst", Some("there is no command `Tasks`; did you mean `attache tasks list`?"));
-        check("completions bash", Some("there is no command `completions`"));
-        check("version", Some("there is no command `version`"));
-    }
-
-    #[test]
-    fn prompts_and_commands_are_left_alone() {
-        for line in [
-            "serve --port 1",
-            "help serve",
-            "server tests fail, why?",
-            "test this code",
-            "trust me and go on",
-            "task lists are long",
-            "login does not work any more",
-            "-p serv",
-            "/memory show",
-            "what is 12 * 7",
-        ] {
-            check(line, None);
-        }
-    }
 }

@@ -1,11 +1,11 @@
-//! The lines that show what happens in a session.
+//! Renders the events of a session as lines.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use attache_domain::{
-    APPROVAL, CallId, CallOutcome, CallRecord, Message, OPEN_CALLS, Preview, Role, TaskState, TaskView,
-    TurnPhase, Verdict, visible, visible_line,
+    APPROVAL, CallId, CallOutcome, CallPhase, CallRecord, Message, OPEN_CALLS, Preview, Role, TaskState,
+    TaskView, TurnPhase, Verdict, visible, visible_line,
 };
 use attache_wire::devtool::call_display;
 
@@ -25,19 +25,43 @@ const MAX_PENDING_BYTES: usize = 8 << 10;
 
 /// Keeps what the next lines depend on.
 #[derive(Debug, Default)]
-pub(crate) struct Transcript {
+pub(crate) struct SessionRenderer {
     text: TextWrapper,
     /// The unfinished last line of running calls.
     output: HashMap<CallId, String>,
     /// The open questions, in the order in which they are asked. The first one is shown.
     questions: Vec<Arc<CallRecord>>,
+    /// How often a question was shown, also the same one with another content.
+    questions_shown: u64,
+    /// The calls that run or ask something, in the order in which they started.
+    running: Vec<Arc<CallRecord>>,
     is_busy: bool,
 }
 
-impl Transcript {
+impl SessionRenderer {
     /// The question that a typed line answers.
     pub(crate) fn question(&self) -> Option<&Arc<CallRecord>> {
         self.questions.first()
+    }
+
+    /// The question that is open, by a number that no other showing of a question has.
+    pub(crate) fn shown_question(&self) -> Option<u64> {
+        self.question().map(|_| self.questions_shown)
+    }
+
+    /// One line for each call under way, with the id by which it can be cancelled.
+    pub(crate) fn running_calls(&self) -> Vec<Line> {
+        if self.running.is_empty() {
+            return vec![Line::styled(Style::Dim, "No call is running.")];
+        }
+        let line = |call: &Arc<CallRecord>| {
+            let id = visible_line(&call.shown_id().0).into_owned();
+            let described = call_display::description(call).unwrap_or_default();
+            let first = described.lines().next().unwrap_or_default().to_owned();
+            Line::styled(Style::Bold, format!("  {id}"))
+                .and(Style::Plain, format!("  {}  {first}", visible_line(&call.call.name)))
+        };
+        self.running.iter().map(line).collect()
     }
 
     /// A prompt is worked on, or waits for an answer.
@@ -65,11 +89,16 @@ impl Transcript {
                 let what = "! the answer was cut off; what was printed of it does not count";
                 lines.push(Line::styled(Style::Yellow, what));
             }
-            SessionEvent::CallStarted(call) => lines.push(call_line(&call)),
+            SessionEvent::CallStarted(call) => {
+                lines.push(call_line(&call));
+                self.running.retain(|known| known.call.id != call.call.id);
+                self.running.push(call);
+            }
             SessionEvent::CallOutput { call, text } => lines.extend(self.output_lines(&call, &text)),
             SessionEvent::CallFinished(call) => {
                 lines.extend(self.rest_of_output(&call.call.id));
                 lines.extend(outcome_lines(&call));
+                self.running.retain(|known| known.call.id != call.call.id);
                 lines.extend(self.close_question(&call));
             }
             SessionEvent::Asked(call) => {
@@ -88,6 +117,7 @@ impl Transcript {
             SessionEvent::Idle { message, is_problem } => {
                 self.is_busy = false;
                 self.questions.clear();
+                self.running.clear();
                 let style = if is_problem { Style::Yellow } else { Style::Plain };
                 let indent = if is_problem { "! " } else { "" };
                 lines.extend(message.iter().flat_map(|text| lines_of(style, indent, text)));
@@ -103,12 +133,16 @@ impl Transcript {
 
     /// There is text that no line shows yet.
     pub(crate) fn has_unfinished_line(&self) -> bool {
-        self.text.has_pending()
+        self.text.has_pending() || self.output.values().any(|pending| !pending.is_empty())
     }
 
     /// Shows the text that no line shows yet, because nothing follows for a while.
     pub(crate) fn finish_line(&mut self) -> Vec<Line> {
-        self.text.flush().map(Line::plain).into_iter().collect()
+        let mut lines: Vec<_> = self.text.flush().map(Line::plain).into_iter().collect();
+        for pending in self.output.values_mut() {
+            lines.extend(lines_of(Style::Dim, "  | ", &std::mem::take(pending)));
+        }
+        lines
     }
 
     /// What a resumed session shows first: the end of the conversation, and what is open.
@@ -131,10 +165,11 @@ impl Transcript {
         if self.is_busy {
             lines.extend(self.show(SessionEvent::Text(view.answer_text()), usize::MAX));
         }
-        if view.progress.waits_for_person() {
-            for call in view.call_records.asked().cloned() {
-                lines.extend(self.ask(call));
-            }
+        let is_running = |call: &CallRecord| call.phase == CallPhase::Started || call.asks.is_some();
+        self.running = view.call_records.calls.iter().filter(|call| is_running(call)).cloned().collect();
+        let waits = view.progress.waits_for_person();
+        for call in view.call_records.asked().filter(|call| waits || call.asks.is_some()) {
+            lines.extend(self.ask(call.clone()));
         }
         lines
     }
@@ -142,7 +177,7 @@ impl Transcript {
     /// Adds the question, and shows it if no other is open.
     fn ask(&mut self, call: Arc<CallRecord>) -> Vec<Line> {
         if let Some(known) = self.questions.iter_mut().find(|known| known.shown_id() == call.shown_id()) {
-            let is_changed = known.proposal != call.proposal;
+            let is_changed = known.proposal != call.proposal || known.asks != call.asks;
             *known = call;
             return if is_changed { self.first_question() } else { Vec::new() };
         }
@@ -157,8 +192,10 @@ impl Transcript {
         if was_first { self.first_question() } else { Vec::new() }
     }
 
-    fn first_question(&self) -> Vec<Line> {
-        self.question().map(|call| question_lines(call)).unwrap_or_default()
+    fn first_question(&mut self) -> Vec<Line> {
+        let Some(call) = self.questions.first() else { return Vec::new() };
+        self.questions_shown += 1;
+        question_lines(call)
     }
 
     fn output_lines(&mut self, call: &CallRecord, text: &str) -> Vec<Line> {
@@ -241,5 +278,5 @@ fn ending(state: TaskState) -> &'static str {
 }
 
 #[cfg(test)]
-#[path = "transcript_tests.rs"]
+#[path = "session_renderer_tests.rs"]
 mod tests;

@@ -3,24 +3,31 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::Error;
-use attache_cli::trust::{Reply, accept, ask, describe};
 use attache_config::{Environment, Settings};
-use attache_headless::{FailureKind, RunFailure};
 use attache_workspace::{
     AgentFlags, ChosenBy, FolderTrust, HomeFolders, Project, ProjectQuery, TrustedFolders,
     accept_for_this_run, visible,
 };
 
-use super::settings_failure;
+use crate::trust::{Reply, accept, ask, describe};
+
+/// Why a run may not begin.
+#[derive(Debug)]
+pub enum TrustRefusal {
+    /// Folder trust is switched on, and the folder is not trusted.
+    Untrusted(String),
+    /// The settings, or what they name, are wrong.
+    Settings(Error),
+}
 
 /// Decides, and reports on stderr what is ignored.
-#[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
-pub(crate) fn resolve_trust(
+#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
+pub fn resolve_trust(
     settings: &Settings,
     flags: &mut AgentFlags,
     environment: Environment<'_>,
-) -> Result<(), RunFailure> {
-    let wrong = |error: Error| settings_failure(&error);
+) -> Result<(), TrustRefusal> {
+    let wrong = |error: Error| TrustRefusal::Settings(error);
     let folder = settings.workspace.as_path();
     let accepted = accept_for_this_run(flags, folder, environment, settings);
     for allowance in accepted.map_err(|error| wrong(error.into()))? {
@@ -42,7 +49,7 @@ pub(crate) fn resolve_trust(
     if !trust.is_trusted() && project.settings.security.folder_trust == Some(true) {
         let message =
             format!("{} is not trusted: {}; --trust trusts it for this run", folder.display(), trust.why());
-        return Err(RunFailure::new(FailureKind::Untrusted, message));
+        return Err(TrustRefusal::Untrusted(message));
     }
     if let Some(notice) = project.notice() {
         eprintln!("[WARNING] {notice}");
@@ -56,7 +63,7 @@ fn may_ask(project: &Project) -> bool {
     !project.report.is_quiet() && !decided && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-#[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
+#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
     eprintln!("{}", describe(project));
     match ask("Do you trust the files in this folder?")? {

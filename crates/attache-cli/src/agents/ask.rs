@@ -1,0 +1,50 @@
+//! Asks the agent that is part of the program.
+
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use attache_help::Manual;
+use attache_workspace::Project;
+
+use super::arguments::PlaceArguments;
+use super::{is_built_in, print, read_project};
+use crate::ProcessContext;
+use crate::report::with_hint;
+
+pub(super) fn run(
+    project: &Project,
+    manual: &Manual,
+    name: &str,
+    words: &[String],
+) -> anyhow::Result<ExitCode> {
+    if !is_built_in(name) {
+        let error = anyhow!("{name:?} is not built in");
+        return Err(with_hint(error, "`attache call NAME TEXT` calls the agent of an agent file"));
+    }
+    answer(project, manual, name, &words.join(" "))
+}
+
+/// The answer of a built-in agent to `attache call NAME TEXT`; none if `name` is no such agent.
+pub(crate) fn built_in_answer(
+    name: &str,
+    words: &[String],
+    process: ProcessContext<'_>,
+    manual: &Manual,
+) -> Option<anyhow::Result<ExitCode>> {
+    is_built_in(name).then(|| {
+        let project = read_project(PlaceArguments::default(), process)?;
+        if words.is_empty() {
+            let error = anyhow!("there is no question");
+            return Err(with_hint(error, format!("say it after the name: attache call {name} \"…\"")));
+        }
+        answer(&project, manual, name, &words.join(" "))
+    })
+}
+
+fn answer(project: &Project, manual: &Manual, name: &str, question: &str) -> anyhow::Result<ExitCode> {
+    if let Some(origin) = project.settings.agent_overrides.disabled_in(name) {
+        let error = anyhow!("the agent {name} is disabled in {origin}");
+        return Err(with_hint(error, format!("`attache agents enable {name}` enables it")));
+    }
+    print(&manual.answer(question)).map(|()| ExitCode::SUCCESS)
+}

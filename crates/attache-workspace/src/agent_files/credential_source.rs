@@ -1,0 +1,189 @@
+//! Builds the credential source of a remote agent from the `auth` block of its file.
+
+use std::sync::Arc;
+
+use attache_config::{Environment, variable};
+use attache_credentials::google::{GoogleEnvironment, GoogleSource};
+use attache_credentials::oauth::{OAuthSettings, OAuthSource, RedirectUri, SecretValue, TokenFile};
+use attache_credentials::{CredentialSource, SignIn};
+use attache_net::{HttpClientOptions, Url};
+
+use super::auth::AgentAuth;
+use super::definition::{CardSource, RemoteAgent};
+use super::dynamic_value::DynamicValue;
+use super::static_credential::StaticCredential;
+use crate::HomeFolders;
+
+/// The name is Gemini CLI's, which reads it too.
+const TOKEN_FILE: &str = "a2a-oauth-tokens.json";
+
+/// What a source needs besides the agent's file.
+#[derive(Clone, Copy)]
+pub struct SourceContext<'a> {
+    /// Read now; a source keeps no environment.
+    pub environment: Environment<'a>,
+    /// For token endpoints.
+    pub net: &'a HttpClientOptions,
+    pub sign_in: &'a Arc<dyn SignIn>,
+}
+
+/// The source of an agent's credentials; `None` if its file has no `auth`. Nothing is asked for or run before the first
+/// request. The error says why there can be none.
+pub fn credential_source(
+    agent: &str,
+    remote: &RemoteAgent,
+    context: SourceContext<'_>,
+) -> Result<Option<Arc<dyn CredentialSource>>, String> {
+    let environment = context.environment;
+    Ok(Some(match &remote.auth {
+        None => return Ok(None),
+        Some(AgentAuth::ApiKey { key, name }) => {
+            Arc::new(StaticCredential::api_key(agent, key, name.clone(), environment))
+        }
+        Some(AgentAuth::Http { scheme, credential }) => {
+            Arc::new(StaticCredential::http(agent, scheme, credential, environment))
+        }
+        Some(AgentAuth::GoogleCredentials { scopes }) => {
+            let google = GoogleEnvironment::read(environment);
+            let source = GoogleSource::new(agent, google, scopes.clone(), context.net.clone());
+            if let Some(url) = agent_url(&remote.card) {
+                source.check_target(&url).map_err(|error| error.to_string())?;
+            }
+            Arc::new(source)
+        }
+        Some(AgentAuth::OAuth2 { .. }) => match oauth_source(agent, remote, context)? {
+            Some(source) => Arc::new(source),
+            None => return Ok(None),
+        },
+    }))
+}
+
+/// The source of an agent with OAuth 2.0, which a person can sign in to; `None` for other agents.
+pub fn oauth_source(
+    agent: &str,
+    remote: &RemoteAgent,
+    context: SourceContext<'_>,
+) -> Result<Option<OAuthSource>, String> {
+    let Some(AgentAuth::OAuth2 {
+        client_id,
+        client_secret,
+        scopes,
+        authorization_url,
+        device_authorization_url,
+        token_url,
+        issuer,
+        flow,
+        redirect_uri,
+    }) = &remote.auth
+    else {
+        return Ok(None);
+    };
+    let prepared = |value: &Option<DynamicValue>| {
+        value.as_ref().map(|value| Arc::new(value.prepare(context.environment)) as Arc<dyn SecretValue>)
+    };
+    let settings = OAuthSettings {
+        agent: agent.to_owned(),
+        client_id: prepared(client_id),
+        client_secret: prepared(client_secret),
+        scopes: scopes.clone(),
+        authorization_url: authorization_url.clone(),
+        device_authorization_url: device_authorization_url.clone(),
+        token_url: token_url.clone(),
+        issuer: issuer.clone(),
+        flow: *flow,
+        redirect_uri: redirect_uri.as_deref().and_then(RedirectUri::parse),
+        callback_port: callback_port(context.environment)?,
+        agent_url: agent_url(&remote.card),
+    };
+    let file = token_file(context.environment).ok_or("there is no home folder to keep tokens in")?;
+    let source = OAuthSource::new(settings, file, Arc::clone(context.sign_in), context.net);
+    source.map(Some).map_err(|error| error.to_string())
+}
+
+/// Where the tokens of agents are kept; `None` without a home folder.
+pub fn token_file(environment: Environment<'_>) -> Option<TokenFile> {
+    HomeFolders::of(environment).gemini().map(|folder| TokenFile::new(folder.join(TOKEN_FILE)))
+}
+
+fn callback_port(environment: Environment<'_>) -> Result<Option<u16>, String> {
+    let Some(text) = variable(environment, "OAUTH_CALLBACK_PORT") else { return Ok(None) };
+    match text.parse() {
+        Ok(port) if port > 0 => Ok(Some(port)),
+        _ => Err("OAUTH_CALLBACK_PORT must be a port, for example 8912".to_owned()),
+    }
+}
+
+/// Where the agent is: at the URL of its card, or where an inline card says.
+fn agent_url(card: &CardSource) -> Option<Url> {
+    card.addresses().first().and_then(|text| Url::parse(text.trim()).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_credentials::NoSignIn;
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(card: CardSource, auth: AgentAuth, variables: &[(&str, &str)]) -> Result<(), String> {
+        let environment = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let (net, sign_in) = (HttpClientOptions::default(), Arc::new(NoSignIn) as Arc<dyn SignIn>);
+        let context = SourceContext { environment: &environment, net: &net, sign_in: &sign_in };
+        credential_source(
+            "helper",
+            &RemoteAgent { card, auth: Some(auth), allowed_origins: Vec::new() },
+            context,
+        )
+        .map(|_| ())
+    }
+
+    fn google(card: CardSource) -> Result<(), String> {
+        source(card, AgentAuth::GoogleCredentials { scopes: Vec::new() }, &[("HOME", "/nowhere")])
+    }
+
+    #[test]
+    fn googles_tokens_are_for_agents_at_google_only() {
+        let at = |url: &str| CardSource::Url(url.to_owned());
+        google(at("https://my-agent-xyz.run.app/.well-known/agent.json")).unwrap();
+        google(at("https://us-central1-aiplatform.googleapis.com/card")).unwrap();
+        google(CardSource::Inline(json!({"url": "https://a.run.app/"}))).unwrap();
+        for (card, what) in [
+            (at("https://agent.example/card"), "agent.example is not an allowed host"),
+            (at("http://a.run.app/card"), "over https only"),
+            (CardSource::Inline(json!({"url": "https://agent.example/"})), "not an allowed host"),
+            (
+                CardSource::Inline(json!({"supportedInterfaces": [{"url": "https://evil.example/"}]})),
+                "evil.example is not an allowed host",
+            ),
+        ] {
+            let error = google(card).unwrap_err();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_port_to_come_back_to_is_a_number() {
+        let auth = || AgentAuth::OAuth2 {
+            client_id: None,
+            client_secret: None,
+            scopes: Vec::new(),
+            authorization_url: None,
+            device_authorization_url: None,
+            token_url: None,
+            issuer: None,
+            flow: None,
+            redirect_uri: None,
+        };
+        let card = || CardSource::Url("https://agent.example/card".to_owned());
+        let home = ("HOME", "/nowhere");
+        source(card(), auth(), &[home, ("OAUTH_CALLBACK_PORT", "8912")]).unwrap();
+        for wrong in ["0", "x", "70000"] {
+            let error = source(card(), auth(), &[home, ("OAUTH_CALLBACK_PORT", wrong)]).unwrap_err();
+            assert!(error.contains("OAUTH_CALLBACK_PORT"), "{error}");
+        }
+        let error = source(card(), auth(), &[]).unwrap_err();
+        assert!(error.contains("home folder"), "{error}");
+    }
+}

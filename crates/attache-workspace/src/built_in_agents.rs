@@ -1,0 +1,259 @@
+//! `invoke_agent` for the agent that is part of this program, alone or beside remote agents.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_domain::{Content, IgnorePoison};
+use attache_help::Manual;
+use attache_tool::{
+    CallEnd, CallStart, PeerNotice, Preview, Proposal, ResumableTool, Tool, ToolContext, ToolError,
+    ToolInput, ToolKind, ToolOutput, ToolSpec,
+};
+use serde_json::{Value, json};
+
+use crate::agent_files::{BUILT_IN_AGENTS, BuiltInAgent, CLI_HELP};
+use crate::{AgentGroup, AgentState, AgentStatus, RemoteAgents, WorkspaceSettings};
+
+/// The tool with which models give tasks to agents.
+pub(crate) const INVOKE_AGENT: &str = "invoke_agent";
+/// Characters of a question. A longer one is no question.
+const MAX_QUESTION: usize = 4_000;
+
+/// Answers for `cli_help`. Reads nothing but the documentation that is part of the program, so no approval is needed.
+pub(crate) struct CliHelp {
+    spec: ToolSpec,
+    manual: &'static LazyLock<Manual>,
+}
+
+impl CliHelp {
+    pub(crate) fn new(manual: &'static LazyLock<Manual>) -> Self {
+        Self { spec: spec(), manual }
+    }
+
+    /// Whether it can be asked.
+    pub(crate) fn is_offered(settings: &WorkspaceSettings) -> bool {
+        settings.agent_overrides.is_enabled(CLI_HELP) && settings.tools.offers(INVOKE_AGENT)
+    }
+
+    /// Whether the call is for it.
+    fn is_asked(input: &ToolInput) -> bool {
+        input.get("agent_name").and_then(Value::as_str) == Some(CLI_HELP)
+    }
+
+    fn question(input: &ToolInput) -> Result<String, ToolError> {
+        if !Self::is_asked(input) {
+            let message = format!("`agent_name` must be {CLI_HELP}: there are no other agents here");
+            return Err(ToolError::bad_input(message));
+        }
+        match input.get("prompt").and_then(Value::as_str).map(str::trim) {
+            Some(question) if !question.is_empty() => Ok(question.chars().take(MAX_QUESTION).collect()),
+            _ => Err(ToolError::bad_input("`prompt` is missing; put the question into it")),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for CliHelp {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
+        let summary = format!("{CLI_HELP}: {}", Self::question(input)?);
+        Ok(Proposal { input: input.clone(), effects: Vec::new(), shown: Preview::Plain { summary } })
+    }
+
+    async fn run(&self, proposal: Proposal, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let (manual, question) = (self.manual, Self::question(&proposal.input)?);
+        // The first question has the whole documentation indexed.
+        let answer = tokio::task::spawn_blocking(move || manual.answer(&question)).await;
+        let answer = answer.map_err(|_| ToolError::bad_input("the question cannot be answered"))?;
+        Ok(ToolOutput { content: vec![Content::Text(answer)], ..ToolOutput::default() })
+    }
+}
+
+fn spec() -> ToolSpec {
+    let agents: Vec<String> = BUILT_IN_AGENTS.iter().map(line).collect();
+    ToolSpec {
+        name: INVOKE_AGENT.to_owned(),
+        title: "Agent".to_owned(),
+        description: format!(
+            "Gives a task to another agent and returns its answer. The agents:\n{}",
+            agents.join("\n")
+        ),
+        kind: ToolKind::Communicate,
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "agent_name": {
+                    "type": "string",
+                    "enum": BUILT_IN_AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>(),
+                    "description": "The name of the agent.",
+                },
+                "prompt": {"type": "string", "description": "The task, with all that the agent needs to know."},
+            },
+            "required": ["agent_name", "prompt"],
+        }),
+        repeatable: true,
+        parallel: true,
+        origin: None,
+    }
+}
+
+fn line(agent: &BuiltInAgent) -> String {
+    format!("- {}: {}", agent.name, agent.description)
+}
+
+/// The tool for remote agents, with the built-in agent among them.
+struct InvokeAny {
+    spec: ToolSpec,
+    remote: Arc<dyn Tool>,
+    built_in: Arc<CliHelp>,
+}
+
+impl InvokeAny {
+    fn new(remote: Arc<dyn Tool>, built_in: Arc<CliHelp>) -> Self {
+        let mut spec = remote.spec().clone();
+        let agents: Vec<String> = BUILT_IN_AGENTS.iter().map(line).collect();
+        spec.description = format!("{}\n\nBuilt in:\n{}", spec.description, agents.join("\n"));
+        if let Some(Value::Array(names)) = spec.parameters.pointer_mut("/properties/agent_name/enum") {
+            names.extend(BUILT_IN_AGENTS.iter().map(|agent| json!(agent.name)));
+        }
+        Self { spec, remote, built_in }
+    }
+
+    fn tool_for(&self, input: &ToolInput) -> &dyn Tool {
+        if CliHelp::is_asked(input) { self.built_in.as_ref() } else { self.remote.as_ref() }
+    }
+}
+
+#[async_trait]
+impl Tool for InvokeAny {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
+        self.tool_for(input).propose(input, context).await
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        self.tool_for(&proposal.input).run(proposal, context).await
+    }
+
+    fn resumable(&self) -> Option<&dyn ResumableTool> {
+        self.remote.resumable().map(|_| self as &dyn ResumableTool)
+    }
+}
+
+#[async_trait]
+impl ResumableTool for InvokeAny {
+    async fn run_from(
+        &self,
+        proposal: Proposal,
+        start: CallStart,
+        context: &ToolContext,
+    ) -> Result<CallEnd, ToolError> {
+        match self.tool_for(&proposal.input).resumable() {
+            Some(tool) => tool.run_from(proposal, start, context).await,
+            None => self.tool_for(&proposal.input).run(proposal, context).await.map(CallEnd::Finished),
+        }
+    }
+
+    async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
+        match self.tool_for(&proposal.input).resumable() {
+            Some(tool) => tool.cancel(proposal, saved, context).await,
+            None => PeerNotice::Told,
+        }
+    }
+}
+
+/// Remote agents with the built-in one before them.
+pub(crate) struct AllAgents {
+    remote: Arc<dyn RemoteAgents>,
+    built_in: Arc<CliHelp>,
+    /// Whether the built-in one can be asked.
+    is_asked: AtomicBool,
+    /// Counts how often that has changed.
+    changes: AtomicU64,
+    /// The tool as it was made last.
+    tool: Mutex<Option<MadeTool>>,
+}
+
+/// A tool for all agents, and the tool for the remote ones that it was made from.
+struct MadeTool {
+    of: Arc<dyn Tool>,
+    tool: Arc<dyn Tool>,
+}
+
+impl AllAgents {
+    pub(crate) fn new(remote: Arc<dyn RemoteAgents>, built_in: Arc<CliHelp>, is_asked: bool) -> Self {
+        Self {
+            remote,
+            built_in,
+            is_asked: is_asked.into(),
+            changes: AtomicU64::new(0),
+            tool: Mutex::default(),
+        }
+    }
+
+    fn built_in(&self) -> &'static [BuiltInAgent] {
+        if self.is_asked.load(Ordering::Relaxed) { BUILT_IN_AGENTS } else { &[] }
+    }
+}
+
+#[async_trait]
+impl RemoteAgents for AllAgents {
+    fn statuses(&self) -> Vec<AgentStatus> {
+        self.built_in().iter().map(built_in_status).chain(self.remote.statuses()).collect()
+    }
+
+    fn version(&self) -> u64 {
+        self.remote.version().wrapping_add(self.changes.load(Ordering::Relaxed))
+    }
+
+    fn tool(&self) -> Option<Arc<dyn Tool>> {
+        let remote = self.remote.tool();
+        if self.built_in().is_empty() {
+            return remote;
+        }
+        let Some(remote) = remote else { return Some(self.built_in.clone()) };
+        let mut made = self.tool.lock().ignore_poison();
+        if let Some(MadeTool { of, tool }) = made.as_ref()
+            && Arc::ptr_eq(of, &remote)
+        {
+            return Some(tool.clone());
+        }
+        let tool: Arc<dyn Tool> = Arc::new(InvokeAny::new(remote.clone(), self.built_in.clone()));
+        *made = Some(MadeTool { of: remote, tool: tool.clone() });
+        Some(tool)
+    }
+
+    fn reload(&self, group: AgentGroup) {
+        if self.is_asked.swap(group.built_in, Ordering::Relaxed) != group.built_in {
+            self.changes.fetch_add(1, Ordering::Relaxed);
+        }
+        self.remote.reload(group);
+    }
+
+    async fn test(&self, name: &str) -> Option<AgentStatus> {
+        match self.built_in().iter().find(|agent| agent.name == name) {
+            Some(agent) => Some(built_in_status(agent)),
+            None => self.remote.test(name).await,
+        }
+    }
+}
+
+fn built_in_status(agent: &BuiltInAgent) -> AgentStatus {
+    AgentStatus {
+        name: agent.name.to_owned(),
+        display_name: Some(agent.display_name.to_owned()),
+        description: Some(agent.description.to_owned()),
+        origin: "built-in".to_owned(),
+        state: AgentState::Ready,
+        card: None,
+        latency: Some(Duration::ZERO),
+    }
+}

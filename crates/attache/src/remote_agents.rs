@@ -1,0 +1,227 @@
+//! Remote agents. Conversations that have the same ones share their connections.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_cli::{card_signatures, network};
+use attache_client::{
+    CardCache, CardSecurity, CardSource, ClientError, ClientOptions, CredentialSource, Origin, SignatureCheck,
+};
+use attache_credentials::{SignIn, SignInLater};
+use attache_domain::IgnorePoison;
+use attache_net::{HttpClientOptions, NetworkSettings};
+use attache_tool::Tool;
+use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin};
+use attache_workspace::agent_files::{
+    self, AgentAuth, AgentDefinition, AgentKind, SourceContext, credential_source, missing_authentication,
+};
+use attache_workspace::{
+    AgentCardSummary, AgentGroup, AgentSignatures, AgentState, AgentStatus, AgentTls, RemoteAgents,
+};
+
+/// Agents may be silent for long while they work.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+
+/// Workspaces whose agents are kept at hand.
+const MAX_GROUPS: usize = 16;
+
+pub(crate) struct SharedAgents {
+    /// The group that was used last is the last.
+    known: Mutex<Vec<SharedGroup>>,
+    cards: CardCache,
+    network: NetworkSettings,
+    own_origin: OwnOrigin,
+}
+
+struct SharedGroup {
+    definitions: Vec<AgentDefinition>,
+    agents: Arc<attache_tool_remote::RemoteAgents>,
+}
+
+impl SharedAgents {
+    pub(crate) fn new(network: NetworkSettings, own_origin: OwnOrigin) -> Self {
+        Self { known: Mutex::default(), cards: CardCache::default(), network, own_origin }
+    }
+
+    fn find(&self, definitions: Vec<AgentDefinition>) -> Arc<attache_tool_remote::RemoteAgents> {
+        let mut known = self.known.lock().ignore_poison();
+        let place = known.iter().position(|group| group.definitions == definitions);
+        let group = match place {
+            Some(place) => known.remove(place),
+            None => {
+                let options = definitions.iter().filter_map(|agent| self.options(agent)).collect();
+                let agents = attache_tool_remote::RemoteAgents::new(options, self.own_origin.clone());
+                agents.read_cards();
+                SharedGroup { definitions, agents }
+            }
+        };
+        let agents = group.agents.clone();
+        known.push(group);
+        if known.len() > MAX_GROUPS {
+            known.remove(0);
+        }
+        agents
+    }
+
+    fn options(&self, agent: &AgentDefinition) -> Option<AgentOptions> {
+        let AgentKind::Remote(remote) = &agent.kind else { return None };
+        let card = match &remote.card {
+            agent_files::CardSource::Url(url) => CardSource::CardUrl(url.clone()),
+            agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
+        };
+        // The certificate proves who we are to the agent, and not to a server of tokens.
+        let net = self.network.client_options();
+        let sign_in: Arc<dyn SignIn> = Arc::new(SignInLater);
+        let environment = &|name: &str| crate::environment::variable(name);
+        let context = SourceContext { environment, net: &net, sign_in: &sign_in };
+        let credential = credential_source(&agent.name, remote, context);
+        let allowed_origins = remote.allowed_origins.iter().map(|text| Origin::parse(text)).collect();
+        let access = FileAccess {
+            auth: remote.auth.clone(),
+            has_certificate: agent.tls.as_ref().is_some_and(|tls| tls.client_certificate.is_some()),
+            credential,
+            allowed_origins: Result::map_err(allowed_origins, |error: ClientError| error.to_string()),
+            cards: self.cards.clone(),
+            network: self.network.clone(),
+            tls: agent.tls.clone(),
+            signatures: agent.signatures.clone(),
+        };
+        Some(AgentOptions {
+            name: agent.name.clone(),
+            display_name: agent.display_name.clone(),
+            description: agent.description.clone(),
+            card,
+            access: Arc::new(access),
+        })
+    }
+}
+
+/// Reaches an agent as its file says.
+struct FileAccess {
+    auth: Option<AgentAuth>,
+    has_certificate: bool,
+    /// Or why there can be none.
+    credential: Result<Option<Arc<dyn CredentialSource>>, String>,
+    allowed_origins: Result<Vec<Origin>, String>,
+    cards: CardCache,
+    network: NetworkSettings,
+    /// Read when the agent is needed, so files that are missing concern this agent only.
+    tls: Option<AgentTls>,
+    signatures: Option<AgentSignatures>,
+}
+
+impl FileAccess {
+    fn net(&self) -> Result<HttpClientOptions, String> {
+        let environment = &|name: &str| crate::environment::variable(name);
+        let network = match &self.tls {
+            Some(tls) => network::for_agent(&self.network, tls, environment),
+            None => Ok(self.network.clone()),
+        };
+        let network = network.map_err(|error| format!("{error:#}"))?;
+        Ok(HttpClientOptions { idle_timeout: IDLE_TIMEOUT, ..network.client_options() })
+    }
+
+    fn signatures(&self) -> Result<SignatureCheck, String> {
+        let environment = &|name: &str| crate::environment::variable(name);
+        match &self.signatures {
+            Some(signatures) => {
+                card_signatures::for_agent(signatures, environment).map_err(|error| format!("{error:#}"))
+            }
+            None => Ok(SignatureCheck::default()),
+        }
+    }
+}
+
+#[async_trait]
+impl AgentAccess for FileAccess {
+    async fn client_options(&self) -> Result<ClientOptions, String> {
+        Ok(ClientOptions {
+            credential: self.credential.clone()?,
+            allowed_origins: self.allowed_origins.clone()?,
+            signatures: self.signatures()?,
+            cards: self.cards.clone(),
+            net: self.net()?,
+            ..ClientOptions::default()
+        })
+    }
+
+    fn missing_authentication(&self, security: &CardSecurity) -> Option<String> {
+        missing_authentication(self.auth.as_ref(), self.has_certificate, security)
+    }
+}
+
+/// The agents of one conversation, as a workspace uses them.
+pub(crate) struct AgentsOfConversation {
+    shared: Arc<SharedAgents>,
+    current: Mutex<Current>,
+}
+
+struct Current {
+    agents: Arc<ConversationAgents>,
+    /// Counts the reloads.
+    generation: u64,
+}
+
+impl AgentsOfConversation {
+    pub(crate) fn new(shared: Arc<SharedAgents>, group: AgentGroup) -> Self {
+        let agents = Arc::new(ConversationAgents::new(shared.find(group.agents), group.attended));
+        Self { shared, current: Mutex::new(Current { agents, generation: 0 }) }
+    }
+
+    fn agents(&self) -> Arc<ConversationAgents> {
+        self.current.lock().ignore_poison().agents.clone()
+    }
+}
+
+#[async_trait]
+impl RemoteAgents for AgentsOfConversation {
+    fn statuses(&self) -> Vec<AgentStatus> {
+        self.agents().agents().statuses().into_iter().map(status_of).collect()
+    }
+
+    fn version(&self) -> u64 {
+        let current = self.current.lock().ignore_poison();
+        (current.generation << 8).wrapping_add(current.agents.agents().version())
+    }
+
+    fn tool(&self) -> Option<Arc<dyn Tool>> {
+        self.agents().tool()
+    }
+
+    fn reload(&self, group: AgentGroup) {
+        let agents = self.shared.find(group.agents);
+        agents.reconnect();
+        let mut current = self.current.lock().ignore_poison();
+        current.agents = Arc::new(ConversationAgents::new(agents, group.attended));
+        current.generation += 1;
+    }
+
+    async fn test(&self, name: &str) -> Option<AgentStatus> {
+        self.agents().agents().test(name).await.map(status_of)
+    }
+}
+
+fn status_of(status: attache_tool_remote::AgentStatus) -> AgentStatus {
+    AgentStatus {
+        name: status.name,
+        display_name: status.display_name,
+        description: status.description,
+        origin: status.origin,
+        state: match status.state {
+            attache_tool_remote::AgentState::NotConnected => AgentState::NotConnected,
+            attache_tool_remote::AgentState::Ready => AgentState::Ready,
+            attache_tool_remote::AgentState::Failed { why } => AgentState::Failed { why },
+        },
+        card: status.card.map(|card| AgentCardSummary {
+            name: card.name,
+            description: card.description,
+            version: card.version,
+            skills: card.skills,
+            protocol: card.protocol,
+            streams: card.streams,
+            notices: card.notices,
+        }),
+        latency: status.latency,
+    }
+}

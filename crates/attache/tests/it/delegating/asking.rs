@@ -1,0 +1,75 @@
+//! What the other agent asks reaches the person, also after a restart, and the answer goes back.
+
+use attache_testkit::model_server::ModelServer;
+use serde_json::json;
+
+use super::world::{Delegating, asks, done, invoke, peer, peer_tasks, scripted_agent, sent};
+use crate::agent_world::{answer_text, last_output, reply, says, send, state};
+use crate::watching::reaches;
+
+#[tokio::test]
+async fn a_question_of_the_agent_is_answered_by_the_person() {
+    let peer = peer().await;
+    let model = ModelServer::with_responses([invoke("helper", "ask"), says("Done.")]);
+    let world = Delegating::yolo(&model, &[("helper", peer.url())]).await;
+    let client = world.server.client();
+    let asked = send(&client, "m1", "Ask the helper").await;
+    assert_eq!(state(&asked), "TASK_STATE_INPUT_REQUIRED", "{asked:#}");
+    let question = asked["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(
+        question.contains("the agent helper asks:") && question.contains("What is your name?"),
+        "{question}"
+    );
+    // The server stops in between.
+    let id = asked["id"].as_str().unwrap().to_owned();
+    world.server.kill().await;
+    let server = world.launch.start().await;
+    let client = server.client();
+    let asked = reaches(&client, &id, "INPUT_REQUIRED").await;
+    let done = reply(&client, "m2", &asked, "Ada").await;
+    assert_eq!(answer_text(&done), "Done.", "{done:#}");
+    let output = last_output(&model);
+    assert!(output.contains("The person answered: Ada") && output.contains("Hello, Ada!"), "{output}");
+    let tasks = peer_tasks(&peer).await;
+    assert_eq!(tasks.len(), 1, "the answer went to the same task: {tasks:#?}");
+    assert_eq!(tasks[0]["status"]["state"], "TASK_STATE_COMPLETED");
+}
+
+#[tokio::test]
+async fn a_question_that_is_skipped_ends_the_call_and_the_agents_task() {
+    let peer = peer().await;
+    let model = ModelServer::with_responses([invoke("helper", "ask"), says("Without it.")]);
+    let world = Delegating::yolo(&model, &[("helper", peer.url())]).await;
+    let client = world.server.client();
+    let asked = send(&client, "m1", "Ask the helper").await;
+    let open = &asked["status"]["message"]["metadata"]["attache/open-calls"][0];
+    let answer = json!({"message": {"messageId": "m2", "taskId": asked["id"], "role": "ROLE_USER", "parts": [
+        {"data": {"attache/approval": {"call": open["call"], "choice": "skip"}}},
+    ]}});
+    let answered = client.rpc("SendMessage", answer).await;
+    let done = match answered["result"].get("task") {
+        Some(done) => done.clone(),
+        None => reply(&client, "m3", &asked, "skip").await,
+    };
+    assert_eq!(answer_text(&done), "Without it.", "{done:#}");
+    let tasks = peer_tasks(&peer).await;
+    assert_eq!(tasks[0]["status"]["state"], "TASK_STATE_CANCELED", "{tasks:#?}");
+}
+
+#[tokio::test]
+async fn a_credential_for_the_agent_is_not_given_to_the_model() {
+    let agent = scripted_agent(|request| {
+        let is_answer = request.json()["params"]["message"].get("taskId").is_some();
+        if is_answer { done("Thanks.") } else { asks("AUTH_REQUIRED", "Your key?") }
+    });
+    let model = ModelServer::with_responses([invoke("helper", "work"), says("Done.")]);
+    let world = Delegating::yolo(&model, &[("helper", &agent.url())]).await;
+    let client = world.server.client();
+    let asked = send(&client, "m1", "Delegate").await;
+    assert_eq!(state(&asked), "TASK_STATE_AUTH_REQUIRED", "{asked:#}");
+    let ended = reply(&client, "m2", &asked, "key-123").await;
+    assert_eq!(answer_text(&ended), "Done.", "{ended:#}");
+    assert_eq!(sent(&agent)[1]["parts"][0]["text"], "key-123");
+    let told = model.received()[1].json().to_string();
+    assert!(told.contains("(a credential)") && !told.contains("key-123"), "{told}");
+}

@@ -1,0 +1,51 @@
+//! Remote agents in a run without a person.
+
+use std::fs;
+
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use serde_json::json;
+
+use super::{Run, calls, says};
+use crate::delegating::world::{result, scripted_agent, sent};
+
+fn run_with(model: &ModelServer, agent: &ModelServer, arguments: &[&str]) -> Run {
+    let run = Run::with(model, arguments);
+    let settings = run.launch.folder().join(".gemini");
+    fs::create_dir_all(settings.join("agents")).unwrap();
+    fs::write(settings.join("settings.json"), r#"{"experimental": {"enableAgents": true}}"#).unwrap();
+    let file = format!(
+        "---\nkind: remote\nname: helper\ndescription: It helps.\nagent_card_url: {}/card.json\n---\n",
+        agent.url()
+    );
+    fs::write(settings.join("agents/helper.md"), file).unwrap();
+    run
+}
+
+fn invoke() -> PlannedResponse {
+    calls("invoke_agent", json!({"agent_name": "helper", "prompt": "Work!"}))
+}
+
+#[tokio::test]
+async fn an_agent_is_not_asked_without_an_approval() {
+    let agent = scripted_agent(|_| result(&json!({})));
+    let model = ModelServer::with_responses([invoke(), says("Without it.")]);
+    let ended = run_with(&model, &agent, &["-p", "Delegate"]).end().await;
+    assert_eq!(sent(&agent).len(), 0, "{}{}", ended.out, ended.err);
+    assert!(ended.out.contains("Without it."), "{}{}", ended.out, ended.err);
+}
+
+#[tokio::test]
+async fn files_of_an_agent_are_there_after_the_run() {
+    let message = json!({"message": {"messageId": "a", "role": "ROLE_AGENT", "parts": [
+        {"text": "Here. "}, {"raw": "aGVsbG8=", "filename": "x.txt"},
+    ]}});
+    let event = json!({"jsonrpc": "2.0", "id": 1, "result": message});
+    let agent = scripted_agent(move |_| PlannedResponse::stream().bytes(format!("data: {event}\n\n")));
+    let model = ModelServer::with_responses([invoke(), says("Done.")]);
+    let mut run = run_with(&model, &agent, &["-p", "Delegate", "--approval-mode", "yolo"]);
+    let ended = run.end().await;
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    let told = model.received()[1].json().to_string();
+    let path = told.split_once("saved as ").unwrap().1.split_once(" (5 bytes)").unwrap().0;
+    assert_eq!(fs::read_to_string(path).unwrap(), "hello");
+}
