@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| attache_model_http::fuzz::token(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| attache_credentials::fuzz::google_token(bytes));

@@ -6,9 +6,11 @@
 //! the reading of the figures (`docs/benchmarks.md`).
 
 mod against_gemini;
+mod agent_files;
 mod callgrind;
 mod calls;
 mod chunks;
+mod delegation;
 mod document;
 mod figure;
 mod first_event;
@@ -44,8 +46,9 @@ use workbench::Workbench;
 /// One part of the run; `--only` picks by name.
 type Part = (&'static str, fn(&Workbench) -> Result<Vec<Figure>, String>);
 
-const PARTS: [Part; 15] = [
+const PARTS: [Part; 17] = [
     ("start", start::measure),
+    ("agent-files", agent_files::measure),
     ("send", send::measure),
     ("stream", stream::live),
     ("growth", stream::growth),
@@ -56,6 +59,7 @@ const PARTS: [Part; 15] = [
     ("stored-tasks", many::stored_tasks),
     ("chunks", chunks::measure),
     ("calls", calls::measure),
+    ("delegation", delegation::measure),
     ("long-task", long_task::measure),
     ("search", search::measure),
     ("hostile", hostile::measure),

@@ -38,14 +38,15 @@ const TOKEN: &str = "token-of-the-interop-suite";
 /// How much of the server's log a failure shows.
 const LOG_LINES: usize = 40;
 
-/// `cargo xtask interop [--all] [--write] [NAME...]`: runs the suite, or only the clients whose names contain a NAME.
+/// `cargo xtask interop [--all] [--agents] [--write] [NAME...]`: runs the suite, or only the clients whose names contain a
+/// NAME.
 pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
     let choice = Options::parse(arguments)?;
     let workspace = Workspace::load()?;
     let build = ["build", "--package", "attache", "--package", "attache-testkit", "--bins", "--examples"];
     process::succeed(process::cargo(&workspace.root).args(build))?;
     let (mut counts, mut cases) = (Counts::default(), Vec::new());
-    for peer in PEERS.iter().filter(|peer| choice.names(peer.name)) {
+    for peer in PEERS.iter().filter(|peer| choice.includes_peer(peer)) {
         println!("\n== {}", peer.name);
         environment::provide(&workspace.test_tools(), &peer.client())?;
         counts.add(run(&workspace, peer, &mut cases)?);
@@ -65,7 +66,8 @@ pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
         return Ok(ExitCode::FAILURE);
     }
     if choice.write {
-        table::write(&workspace.root, &cases)?;
+        let write = if choice.agents { table::write_agents } else { table::write };
+        write(&workspace.root, &cases)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -76,30 +78,43 @@ struct Options {
     names: Vec<String>,
     /// Also the frameworks that take long to install.
     all: bool,
+    /// Only the agents that `attache call` calls.
+    agents: bool,
     write: bool,
 }
+
+const FLAGS: [&str; 3] = ["--all", "--agents", "--write"];
 
 impl Options {
     fn parse(arguments: Vec<String>) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
-        if let Some(unknown) = flags.iter().find(|flag| !["--all", "--write"].contains(&flag.as_str())) {
+        if let Some(unknown) = flags.iter().find(|flag| !FLAGS.contains(&flag.as_str())) {
             return Err(format!(
-                "`cargo xtask interop` has no option `{unknown}`; it has `--all`, `--write` and names of clients"
+                "`cargo xtask interop` has no option `{unknown}`; it has {} and names of clients",
+                FLAGS.map(|flag| format!("`{flag}`")).join(", ")
             ));
         }
-        let write = flags.iter().any(|flag| flag == "--write");
+        let has = |name: &str| flags.iter().any(|flag| flag == name);
+        let (write, agents) = (has("--write"), has("--agents"));
         if write && !names.is_empty() {
             return Err("the tables are about all clients: name none with `--write`".to_owned());
         }
-        Ok(Self { names, all: write || flags.iter().any(|flag| flag == "--all"), write })
+        Ok(Self { names, all: write || has("--all"), agents, write })
     }
 
     fn names(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
     }
 
+    fn includes_peer(&self, peer: &Peer) -> bool {
+        self.names(peer.name) && (!self.agents || peer.against == Against::Called)
+    }
+
     /// A framework that takes long to install is run only on request.
     fn includes(&self, framework: &Framework) -> bool {
+        if self.agents {
+            return false;
+        }
         let asked = self.all || !self.names.is_empty() || framework.install == Install::Quick;
         asked && self.names(framework.client.name)
     }
@@ -188,6 +203,10 @@ mod tests {
         assert!(choice(&["--write", "Python"]).unwrap_err().contains("all clients"));
         assert!(choice(&["--check"]).unwrap_err().contains("--check"));
         assert!(choice(&["--write"]).unwrap().all);
+        let agents = choice(&["--agents", "--write"]).unwrap();
+        assert!(frameworks().all(|framework| !agents.includes(framework)));
+        let called = |peer: &&Peer| peer.against == Against::Called;
+        assert!(PEERS.iter().all(|peer| agents.includes_peer(peer) == called(&peer)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) mod gemini_server;
 mod live_clients;
 mod manifest;
 mod mcp_servers;
+mod oauth_server;
 mod rest_clients;
 
 use std::path::PathBuf;
@@ -18,14 +19,12 @@ use std::path::PathBuf;
 use crate::interop::Client;
 use crate::test::Counts;
 use crate::workspace::Workspace;
-pub(crate) use cargo_tools::Runner;
+pub(crate) use cargo_tools::{Runner, components, has_deny};
 
 /// What was found or installed.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     pub(crate) runner: Runner,
-    /// Never installed by us: building it takes minutes, and tidy does its checks.
-    pub(crate) cargo_deny: bool,
     /// Where the MCP servers are that the tests connect to, if they are there.
     pub(crate) mcp_servers: Option<PathBuf>,
 }
@@ -34,7 +33,6 @@ pub(crate) struct Tools {
 pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Counts) {
     let folder = workspace.test_tools();
     let mut counts = Counts::default();
-    note(&mut counts, "rustfmt and clippy", cargo_tools::components());
     let runner = cargo_tools::runner(&folder);
     if !clients.is_empty() {
         note(&mut counts, "Debian packages", debian::provide());
@@ -46,6 +44,7 @@ pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Coun
         note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
         note(&mut counts, "clients of the live endpoint", live_clients::provide(&workspace.root, &folder));
         note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
+        note(&mut counts, "the authorization server", oauth_server::provide(&workspace.root, &folder));
         note(&mut counts, "examples", examples::provide(&workspace.root, &folder));
         note(&mut counts, "clients of the REST API", rest_clients::provide(&workspace.root, &folder));
     }
@@ -53,7 +52,7 @@ pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Coun
         counts.passed = 1;
     }
     let mcp_servers = mcp_servers::found(&folder);
-    (Tools { runner, cargo_deny: cargo_tools::has_deny(), mcp_servers }, counts)
+    (Tools { runner, mcp_servers }, counts)
 }
 
 fn note(counts: &mut Counts, name: &str, installed: Result<(), String>) {

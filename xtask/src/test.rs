@@ -8,10 +8,11 @@ mod options;
 mod steps;
 
 use std::process::ExitCode;
+use std::thread;
 use std::time::Instant;
 
 use crate::interop::{self, Client, Framework, Install, PEERS};
-use crate::setup::{self, Tools};
+use crate::setup;
 use crate::workspace::Workspace;
 use crate::{conformance, fuzz};
 pub(crate) use counts::Counts;
@@ -40,21 +41,14 @@ impl Suite {
         let frameworks: Vec<&Framework> = interop::frameworks().filter(quick).collect();
         let of_frameworks = frameworks.iter().map(|framework| framework.client);
         let clients: Vec<Client> = peers.iter().map(interop::Peer::client).chain(of_frameworks).collect();
-        let mut tools = Tools::default();
-        self.step("tool set-up", || {
-            let (found, counts) = setup::prepare(workspace, &clients);
-            tools = found;
-            Ok(counts)
+        // Packages are mostly waited for, so they are installed beside the builds.
+        let (built, (tools, counts)) = thread::scope(|scope| {
+            let installation = scope.spawn(|| setup::prepare(workspace, &clients));
+            let built = self.check_and_build(workspace, options);
+            (built, installation.join().expect("installing does not panic"))
         });
-        if options.extent != Extent::NamedTests {
-            self.step("format", || steps::format(workspace));
-            self.step("clippy", || steps::clippy(workspace));
-            self.step("tidy", || steps::tidy(workspace));
-            if tools.cargo_deny {
-                self.step("cargo-deny", || steps::deny(workspace));
-            }
-        }
-        if !self.step("build", || steps::build(workspace)) {
+        self.step("tool set-up", || Ok(counts));
+        if !built {
             // Every later step would only repeat the compiler's message.
             return;
         }
@@ -84,6 +78,20 @@ impl Suite {
             let check = || interop::check_table(&workspace.root, &cases).map(|()| Counts::success());
             self.step("interop table", check);
         }
+    }
+
+    /// What needs the Rust toolchain alone; true when everything was built.
+    fn check_and_build(&mut self, workspace: &Workspace, options: &Options) -> bool {
+        if options.extent != Extent::NamedTests {
+            self.step("toolchain", setup::components);
+            self.step("format", || steps::format(workspace));
+            self.step("clippy", || steps::clippy(workspace));
+            self.step("tidy", || steps::tidy(workspace));
+            if setup::has_deny() {
+                self.step("cargo-deny", || steps::deny(workspace));
+            }
+        }
+        self.step("build", || steps::build(workspace))
     }
 
     /// Runs one step under a heading; true when nothing failed. A message is one failed check.

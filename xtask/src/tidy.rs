@@ -4,6 +4,7 @@
 //! files; they do not compile anything, so they also work on a tree that does not build.
 
 mod arrows;
+mod binary_size;
 mod document_tables;
 mod documents;
 mod files;
@@ -12,6 +13,7 @@ mod fuzz_modules;
 mod manifests;
 mod masked_source;
 mod packages;
+mod plain_words;
 mod source_path;
 mod sources;
 mod tree;
@@ -40,6 +42,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     let tree = Tree::read(&workspace.root, &workspace.target)?;
     let mut findings = arrows::check(&workspace.members);
+    findings.extend(binary_size::check(&tree));
     findings.extend(sources::check(&tree));
     findings.extend(files::check(&tree));
     findings.extend(manifests::check(&tree));
@@ -47,6 +50,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     findings.extend(documents::check(&tree, &workspace.members));
     findings.extend(document_tables::check(&tree));
     findings.extend(fuzz_modules::check(&tree));
+    findings.extend(plain_words::check(&tree));
     findings.sort();
     Ok(findings)
 }

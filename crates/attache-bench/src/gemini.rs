@@ -85,7 +85,10 @@ impl ModelState {
         let tokens = plan.tokens_of(body.len());
         let events = match plan.answer(seen.take(body, plan)) {
             PlannedAnswer::Text => text.counting(tokens),
-            PlannedAnswer::Calls(calls) => Events::calls(&calls, tokens),
+            PlannedAnswer::Calls(calls) => {
+                seen.answered_with_calls();
+                Events::calls(&calls, tokens)
+            }
             PlannedAnswer::Summary => Events::summary(tokens),
         };
         (events, Duration::from_millis(plan.interval_ms))

@@ -1,4 +1,4 @@
-//! What a check is: a rule with a name and a strength, and the code that tries it on one pair.
+//! A check: a rule with a name and a strength, and the code that tests it on one pair.
 
 use std::future::Future;
 

@@ -1,4 +1,4 @@
-//! The errors of A2A: what each is called and numbered on each binding.
+//! The errors of A2A, with their names and codes on each binding.
 
 use crate::protocol::{Binding, Version};
 

@@ -198,26 +198,26 @@ pub(crate) fn url(pair: &Pair, path: &str) -> String {
 
 /// Adds the headers of the pair's options that the request lacks.
 pub(crate) fn apply_options(pair: &Pair, mut request: HttpRequest) -> HttpRequest {
-    let manner = &pair.options;
+    let options = &pair.options;
     let mut add = |name: &str, value: &str| {
         if !request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
             request.headers.push((name.to_owned(), value.to_owned()));
         }
     };
-    if let Some(version) = &manner.version {
+    if let Some(version) = &options.version {
         add("A2A-Version", version);
     }
-    if let Some(authorization) = &manner.authorization {
+    if let Some(authorization) = &options.authorization {
         add("Authorization", authorization);
     }
     if request.body.is_some() {
-        add("Content-Type", manner.content_type.as_deref().unwrap_or("application/json"));
+        add("Content-Type", options.content_type.as_deref().unwrap_or("application/json"));
     }
     // What a check wants to say counts before what is usual.
     request
         .headers
-        .retain(|(known, _)| !manner.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(known)));
-    request.headers.extend(manner.headers.iter().cloned());
+        .retain(|(known, _)| !options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(known)));
+    request.headers.extend(options.headers.iter().cloned());
     request
 }
 

@@ -46,13 +46,13 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(subject: &Arc<Subject>, offer: &CardInterface) -> Self {
-        let manner = RequestOptions {
+        let options = RequestOptions {
             version: (offer.version == Version::V1_0).then(|| "1.0".to_owned()),
             authorization: subject.token.as_ref().map(|token| format!("Bearer {token}")),
             headers: required_extensions(subject, offer.version),
             ..RequestOptions::default()
         };
-        Self { subject: subject.clone(), interface: offer.clone(), options: manner }
+        Self { subject: subject.clone(), interface: offer.clone(), options }
     }
 
     pub(crate) fn version(&self) -> Version {
@@ -108,7 +108,7 @@ impl Pair {
         self
     }
 
-    pub(crate) fn unjudged(mut self) -> Self {
+    pub(crate) fn unchecked(mut self) -> Self {
         self.options.quiet = true;
         self
     }

@@ -31,7 +31,7 @@ async fn main() -> anyhow::Result<()> {
         while let Some(event) = events.next().await {
             let event = event?;
             match &event {
-                // The task as it is: at the beginning, and again wherever its stream is resumed.
+                // The current task: at the beginning, and again wherever its stream is resumed.
                 StreamEvent::Task(it) => (task, context) = (it.id.to_string(), it.context.to_string()),
                 StreamEvent::StatusUpdate(it) => screen.show(&event.to_json(), it.status.state_name()),
                 StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}

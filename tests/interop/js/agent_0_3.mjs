@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const require = createRequire(join(process.env.INTEROP_SDK ?? process.cwd(), 'agent.cjs'));
 const { DefaultRequestHandler, InMemoryPushNotificationStore, InMemoryTaskStore } = require('@a2a-js/sdk/server');
-const { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } = require('@a2a-js/sdk/server/express');
+const { agentCardHandler, jsonRpcHandler, restHandler } = require('@a2a-js/sdk/server/express');
 const { A2AService, grpcService } = require('@a2a-js/sdk/server/grpc');
 const grpc = require('@grpc/grpc-js');
 const express = require('express');
@@ -113,10 +113,15 @@ const card = {
   capabilities: { streaming: true, pushNotifications: true },
   defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'],
   skills: [{ id: 'steered', name: 'Steered', description: 'Does as it is told.', tags: ['test'] }],
+  supportsAuthenticatedExtendedCard: true,
 };
+const inside = { id: 'inside', name: 'Inside', description: 'Only the extended card tells of it.', tags: ['test'] };
+const extended = { ...card, skills: [...card.skills, inside] };
 const requestHandler = new DefaultRequestHandler(
-  card, new InMemoryTaskStore(), new SteeredAgent(), undefined, new InMemoryPushNotificationStore());
-const options = { requestHandler, userBuilder: UserBuilder.noAuthentication };
+  card, new InMemoryTaskStore(), new SteeredAgent(), undefined, new InMemoryPushNotificationStore(), undefined, extended);
+// The extended card is for callers that the server knows.
+const known = async () => ({ isAuthenticated: true, userName: 'caller' });
+const options = { requestHandler, userBuilder: known };
 app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
 app.use('/rpc', jsonRpcHandler(options));
 app.use('/rest', restHandler(options));

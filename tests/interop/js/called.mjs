@@ -7,20 +7,22 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
+import { addDelegation, startSession } from './delegating.mjs';
 import { Checks, equal, isTrue } from './harness.mjs';
 
 const PAIRS = { 'JSON-RPC': 'jsonrpc', 'HTTP+JSON': 'http', gRPC: 'grpc' };
 
 /** Starts an agent, which prints `listening on URL`. */
 async function start(script) {
-  const agent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...process.env, EXTENDED_CARD: '1' };
+  const agent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'], env });
   for await (const line of createInterface({ input: agent.stdout })) {
     if (line.startsWith('listening on ')) return { agent, url: line.split(' ').at(-1) };
   }
   throw new Error(`${script} ended before it listened`);
 }
 
-function ran(program, args) {
+export function ran(program, args) {
   return new Promise((done, failed) => {
     const env = { HOME: process.cwd() };
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
@@ -32,7 +34,7 @@ function ran(program, args) {
   });
 }
 
-function taskId(events) {
+export function taskId(events) {
   for (const event of events) {
     const id = event.task?.id ?? event.statusUpdate?.taskId ?? event.artifactUpdate?.taskId;
     if (id) return id;
@@ -59,7 +61,8 @@ function add(checks, program, url, flags, pair, noFilesOverGrpc) {
     equal((await call(['conformance message'])).out, 'Just a message.\n', 'the answer');
   });
   check('the exit code tells how a task ended', async () => {
-    for (const [word, code, words] of [['fail', 3, 'It did not work.'], ['reject', 4, 'Not for me.']]) {
+    const ends = [['fail', 3, 'It did not work.'], ['reject', 4, 'Not for me.'], ['auth', 7, 'Sign in first.']];
+    for (const [word, code, words] of ends) {
       const { err } = await call([`conformance ${word}`], code);
       isTrue(err.includes(words), err);
     }
@@ -73,7 +76,7 @@ function add(checks, program, url, flags, pair, noFilesOverGrpc) {
   if (writesFiles) check('parts of every kind arrive', async () => {
     const found = (await events(['conformance parts'])).flatMap((it) => it.artifactUpdate?.artifact.parts ?? []);
     isTrue(found.some((part) => part.text === 'words'), `a text: ${JSON.stringify(found)}`);
-    isTrue(found.some((part) => 'raw' in part), `bytes: ${JSON.stringify(found)}`);
+    equal(found.filter((part) => 'raw' in part).map((part) => part.raw), ['AAECAw=='], 'the bytes');
     isTrue(found.some((part) => part.url === 'https://example.com/file.txt'), `a URL: ${JSON.stringify(found)}`);
     const data = found.filter((part) => 'data' in part).map((part) => part.data);
     equal(data, [{ number: 1, list: [true, null] }], 'the data');
@@ -81,7 +84,10 @@ function add(checks, program, url, flags, pair, noFilesOverGrpc) {
   check('a file is sent', async () => {
     const file = join(process.cwd(), 'four.bin');
     writeFileSync(file, Buffer.from([0, 1, 2, 3]));
-    isTrue((await call(['a file', '--file', file])).out.includes('done'), 'an answer');
+    // Later looks at the task have no history.
+    const history = (await events(['a file', '--file', file])).flatMap((it) => it.task?.history ?? []);
+    const raw = history.flatMap((message) => message.parts).filter((part) => 'raw' in part).map((part) => part.raw);
+    equal(raw, ['AAECAw=='], 'the bytes that the agent got');
   });
   check('tasks are shown and canceled', async () => {
     const task = taskId(await events(['conformance slow', '--detach']));
@@ -111,6 +117,10 @@ function add(checks, program, url, flags, pair, noFilesOverGrpc) {
     const listed = JSON.parse((await call(['--list', '--json'])).out);
     isTrue(listed.some((it) => it.id === task), `${task} is listed`);
   });
+  check('the extended card is fetched', async () => {
+    const { skills } = JSON.parse((await call(['--extended-card'])).out);
+    equal(skills.map((skill) => skill.id), ['steered', 'inside'], 'its skills');
+  });
   check('a missing task is an error', async () => {
     isTrue((await call(['--task', '00000000-0000-4000-8000-000000000000'], 1)).err.includes('error:'), 'an error');
   });
@@ -124,6 +134,7 @@ export async function main(name, script, versions, { noFilesOverGrpc = false } =
   }
   const program = resolve(process.argv[2]);
   const { agent, url } = await start(script);
+  const session = await startSession(program, url);
   try {
     const refused = await ran(program, ['call', url, 'hi', '--binding', 'grpc']);
     isTrue(refused.code === 1 && refused.err.includes('another origin'), refused.err);
@@ -135,8 +146,10 @@ export async function main(name, script, versions, { noFilesOverGrpc = false } =
         add(checks, program, url, flags, `${version} ${title}`, noFilesOverGrpc);
       }
     }
+    addDelegation(checks, program, session);
     process.exitCode = await checks.run();
   } finally {
+    session.stop();
     agent.kill('SIGKILL');
   }
 }

@@ -77,7 +77,7 @@ export const PUSHING = {
     });
   },
 
-  'push configurations of unknown tasks and with addresses nobody may be sent to are refused': async (peer) => {
+  'push configurations of unknown tasks and with addresses that are not allowed are refused': async (peer) => {
     const absent = randomUUID();
     const config = { id: 'one', url: 'https://hook.example/notices' };
     equal(await refusal(peer, () => peer.pushCreate(absent, config)), TASK_NOT_FOUND, 'create');

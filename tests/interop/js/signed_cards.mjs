@@ -123,7 +123,7 @@ function addAll(checks, world, url) {
     });
   }
   for (const version of ['', '0.3', '1.0']) {
-    checks.add(`the SDK verifies the card that attache serves to ${version || 'whoever names no version'}`, async () => {
+    checks.add(`the SDK verifies the card that attache serves to ${version || 'clients that name no version'}`, async () => {
       const headers = version ? { 'A2A-Version': version } : {};
       const document = await (await fetch(`${url}/.well-known/agent-card.json`, { headers })).json();
       const keys = await (await fetch(`${url}/.well-known/jwks.json`)).json();

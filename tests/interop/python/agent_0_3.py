@@ -84,7 +84,7 @@ class SteeredAgent(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def card(http, rpc):
+def card(http, rpc, *more_skills):
     interfaces = [("JSONRPC", f"{http}/"), ("HTTP+JSON", http), ("GRPC", rpc)]
     return AgentCard(
         name="a2a-sdk 0.3 for Python",
@@ -96,7 +96,8 @@ def card(http, rpc):
         capabilities=AgentCapabilities(streaming=True, push_notifications=True),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
-        skills=[AgentSkill(id="steered", name="Steered", description="Does as it is told.", tags=["test"])],
+        skills=[AgentSkill(id="steered", name="Steered", description="Does as it is told.", tags=["test"]), *more_skills],
+        supports_authenticated_extended_card=True,
     )
 
 
@@ -107,13 +108,16 @@ async def serve():
     rpc_port = rpc_server.add_insecure_port("127.0.0.1:0")
     http = f"http://127.0.0.1:{listener.getsockname()[1]}"
     agent_card = card(http, f"127.0.0.1:{rpc_port}")
+    inside = AgentSkill(id="inside", name="Inside", description="Only the extended card tells of it.", tags=["test"])
+    extended = card(http, f"127.0.0.1:{rpc_port}", inside)
     handler = DefaultRequestHandler(
         agent_executor=SteeredAgent(),
         task_store=InMemoryTaskStore(),
         push_config_store=InMemoryPushNotificationConfigStore(),
     )
-    app = A2ARESTFastAPIApplication(agent_card=agent_card, http_handler=handler).build()
-    A2AStarletteApplication(agent_card=agent_card, http_handler=handler).add_routes_to_app(app, rpc_url="/")
+    cards = {"agent_card": agent_card, "extended_agent_card": extended}
+    app = A2ARESTFastAPIApplication(http_handler=handler, **cards).build()
+    A2AStarletteApplication(http_handler=handler, **cards).add_routes_to_app(app, rpc_url="/")
     a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(agent_card, handler), rpc_server)
     await rpc_server.start()
     listener.listen()

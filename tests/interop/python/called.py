@@ -4,12 +4,14 @@ An agent obeys steering words: `conformance WORD`. Not here: the agents, which o
 """
 
 import asyncio
+import base64
 import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
+import delegating
 from harness import Checks, equal, true
 
 START_SECONDS = 30.0
@@ -25,7 +27,8 @@ class Agent:
 
     async def __aenter__(self) -> "Agent":
         self.process = await asyncio.create_subprocess_exec(
-            *self.command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE
+            *self.command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            env=os.environ | {"EXTENDED_CARD": "1"},
         )
         async with asyncio.timeout(START_SECONDS):
             while line := await self.process.stdout.readline():
@@ -72,7 +75,7 @@ def task_id(events: list[dict[str, Any]]) -> str:
     raise AssertionError(f"no event names a task: {events}")
 
 
-def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> None:
+def add(checks: Checks, caller: Caller, pair: str, lacks: dict[str, str]) -> None:
     """What every agent with the steering words does, except what its server lacks for a reason."""
 
     async def streams() -> None:
@@ -84,7 +87,8 @@ def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> No
         equal((await caller.call("conformance message"))[0], "Just a message.\n", "the answer")
 
     async def ends() -> None:
-        for word, code, words in [("fail", 3, "It did not work."), ("reject", 4, "Not for me.")]:
+        ends = [("fail", 3, "It did not work."), ("reject", 4, "Not for me."), ("auth", 7, "Sign in first.")]
+        for word, code, words in ends:
             _, err = await caller.call(f"conformance {word}", code=code)
             true(words in err, err)
 
@@ -98,7 +102,9 @@ def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> No
         events = await caller.events("conformance parts")
         found = [part for event in events for part in event.get("artifactUpdate", {}).get("artifact", {}).get("parts", [])]
         true(any(part.get("text") == "words" for part in found), f"a text: {found}")
-        true(any("raw" in part for part in found), f"bytes: {found}")
+        raw = base64.b64encode(bytes([0, 1, 2, 3])).decode()
+        expected = base64.b64encode(raw.encode()).decode() if lacks.get("bytes") else raw
+        equal([part["raw"] for part in found if "raw" in part], [expected], "the bytes")
         true(any(part.get("url") == "https://example.com/file.txt" for part in found), f"a URL: {found}")
         data = [part["data"] for part in found if "data" in part]
         equal(data, [{"number": 1, "list": [True, None]}], "the data")
@@ -106,7 +112,13 @@ def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> No
     async def file() -> None:
         path = Path(os.getcwd()) / FILE
         path.write_bytes(bytes([0, 1, 2, 3]))
-        true("done" in (await caller.call("a file", "--file", str(path)))[0], "an answer")
+        events = await caller.events("a file", "--file", str(path))
+        if "file" in lacks:
+            return
+        shown = json.loads((await caller.call("--task", task_id(events), "--json"))[0])
+        parts = [part for message in shown.get("history", []) for part in message["parts"]]
+        raw = [part["raw"] for part in parts if "raw" in part]
+        equal(raw, [base64.b64encode(bytes([0, 1, 2, 3])).decode()], "the bytes that the agent got")
 
     async def tasks() -> None:
         events = await caller.events("conformance slow", "--detach")
@@ -139,6 +151,11 @@ def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> No
         listed = json.loads((await caller.call("--list", "--json"))[0])
         true(task in [it["id"] for it in listed], f"{task} in {listed}")
 
+    async def extended() -> None:
+        card = json.loads((await caller.call("--extended-card"))[0])
+        skills = [skill["id"] for skill in card["skills"]]
+        equal(skills, ["steered"] if lacks.get("extended") else ["steered", "inside"], "its skills")
+
     async def missing() -> None:
         _, err = await caller.call("--task", "00000000-0000-4000-8000-000000000000", code=1)
         true("error:" in err, err)
@@ -149,8 +166,9 @@ def add(checks: Checks, caller: Caller, pair: str, lacks_pushes: str = "") -> No
         ("parts of every kind arrive", parts), ("a file is sent", file),
         ("tasks are shown and canceled", tasks), ("a task is followed", follows), ("a missing task is an error", missing),
         ("push configurations are created, listed and deleted", pushes), ("tasks are listed where the version can", lists),
+        ("the extended card is fetched", extended),
     ]:
-        if check is not pushes or not lacks_pushes:
+        if check is not pushes or "pushes" not in lacks:
             checks.add(f"attache call: {what}", check, pair)
 
 
@@ -168,27 +186,28 @@ async def grpc_origin(program: str, url: str) -> str:
 PAIRS = {"JSON-RPC": "jsonrpc", "HTTP+JSON": "http", "gRPC": "grpc"}
 
 
-Lacks = dict[str, str]
+# By pair: what the SDK's server lacks there, and why.
+Lacks = dict[str, dict[str, str]]
 
 
-async def run_pairs(program: str, name: str, agent: Agent, versions: list[str], lacks_pushes: Lacks) -> int:
+async def run_pairs(program: str, name: str, agent: Agent, versions: list[str], lacks: Lacks) -> int:
     """All bindings of these versions; gRPC listens on a port of its own."""
-    async with agent:
+    async with agent, delegating.Session(program, agent.url) as session:
         checks = Checks(name)
         origin = await grpc_origin(program, agent.url)
         for version in versions:
             for title, binding in PAIRS.items():
                 flags = ("--version", version, "--binding", binding, "--allow-origin", origin)
                 pair = f"{version} {title}"
-                add(checks, Caller(program, agent.url, flags), pair, lacks_pushes.get(pair, ""))
+                add(checks, Caller(program, agent.url, flags), pair, lacks.get(pair, {}))
+        delegating.add(checks, session)
         return await checks.run()
 
 
-def main(name: str, agent: Agent, versions: list[str], lacks_pushes: Lacks) -> None:
-    """`lacks_pushes` says on which pairs the SDK's server does not have all of push configurations."""
+def main(name: str, agent: Agent, versions: list[str], lacks: Lacks) -> None:
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} ATTACHE")
-    sys.exit(asyncio.run(run_pairs(sys.argv[1], name, agent, versions, lacks_pushes)))
+    sys.exit(asyncio.run(run_pairs(sys.argv[1], name, agent, versions, lacks)))
 
 
 def add_echo(checks: Checks, caller: Caller, pair: str) -> None:

@@ -95,7 +95,7 @@ async def deleted(peer: Peer) -> None:
 
 
 async def refused(peer: Peer) -> None:
-    """push configurations of unknown tasks and with addresses nobody may be sent to are refused"""
+    """push configurations of unknown tasks and with addresses that are not allowed are refused"""
     absent = str(uuid4())
     config = {"id": "one", "url": "https://hook.example/notices"}
     equal(await refusal(peer, peer.push_create(absent, config)), TASK_NOT_FOUND, "create")

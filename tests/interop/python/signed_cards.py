@@ -120,7 +120,7 @@ def add(checks: Checks, world: World, url: str) -> None:
 
     for version in ["", "0.3", "1.0"]:
 
-        @check(f"the SDK verifies the card that attache serves to {version or 'whoever names no version'}")
+        @check(f"the SDK verifies the card that attache serves to {version or 'clients that name no version'}")
         async def served(version: str = version) -> None:
             async with httpx.AsyncClient(headers={"A2A-Version": version} if version else {}) as client:
                 document = (await client.get(f"{url}/.well-known/agent-card.json")).json()

@@ -29,7 +29,7 @@ const CHUNKS: usize = 20;
 enum Kind {
     /// One answer in words.
     Text,
-    /// The same after a look into a file that nobody is asked about.
+    /// The same after reading a file without approval.
     ReadFile,
 }
 

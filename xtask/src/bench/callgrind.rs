@@ -1,4 +1,4 @@
-//! Instructions per request, counted by valgrind: slow, and free of the machine's noise.
+//! Counts instructions per request with valgrind: slow, but without noise.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a tool call costs beside the tool's own work.
+//! Measures the overhead of a tool call.
 //!
 //! The tool reads a file of one line, so that its own work is next to nothing; it is counted all the same.
 

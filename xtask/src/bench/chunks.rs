@@ -1,4 +1,4 @@
-//! What the agent adds to each piece of a model's answer, beyond reading and parsing it.
+//! Measures the agent's overhead for each chunk of a model's answer.
 
 use super::figure::{Figure, Verdict};
 use super::load::Measured;
@@ -50,7 +50,7 @@ fn round(workbench: &Workbench, pace: &Pace) -> Result<Round, String> {
     Ok(Round { memory, sqlite, bare })
 }
 
-/// Nobody reads what the agent says.
+/// No client reads the stream.
 fn agent(workbench: &Workbench, model: &Model, store: Store<'_>, pace: &Pace) -> Result<Measured, String> {
     let server = workbench.start_agent(store, model, &workbench.new_folder()?)?;
     model.plan(Plan { chunks: CHUNKS, ..Plan::default() })?;

@@ -1,4 +1,4 @@
-//! One line of the table: what was wanted, what came out, and whether that will do.
+//! One row of the table: the target, the result, and whether it is met.
 
 use std::fmt::Write;
 

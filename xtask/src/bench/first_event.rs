@@ -1,4 +1,4 @@
-//! How long a reader waits: for the first event, and behind a paced agent for each one after it.
+//! Measures the latency of the first event, and of each later one behind a paced agent.
 
 use super::figure::{Figure, Verdict};
 use super::load::Measured;

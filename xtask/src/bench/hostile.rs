@@ -1,4 +1,4 @@
-//! What clients that mean harm do to one that does not.
+//! Measures how hostile clients affect others.
 
 use super::figure::{Figure, Verdict};
 use super::kernel;

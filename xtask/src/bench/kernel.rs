@@ -1,4 +1,4 @@
-//! What Linux knows about a running process: its CPU time, its memory, its limits.
+//! CPU time, memory and limits of a process, from Linux.
 
 use std::fs;
 

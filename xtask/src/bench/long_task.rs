@@ -1,4 +1,4 @@
-//! One task that never ends: does the two-thousandth answer cost what the hundredth did?
+//! Compares the cost of the 100th and the 2000th answer of one task.
 
 use super::figure::{Figure, Verdict};
 use super::model::{Model, Plan};

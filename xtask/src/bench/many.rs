@@ -1,4 +1,4 @@
-//! Much of one thing: readers of a task, open streams, stored tasks.
+//! Measures many readers of a task, many open streams and many stored tasks.
 
 use std::time::Duration;
 

@@ -38,6 +38,8 @@ pub(super) struct RequestCounts {
     pub(super) rounds: f64,
     pub(super) summaries: f64,
     pub(super) largest_tokens: f64,
+    /// The median time from an answer with calls to their results, in microseconds.
+    pub(super) result_p50_us: f64,
 }
 
 impl Model {
@@ -92,7 +94,15 @@ fn seen_in(body: &str) -> Result<RequestCounts, String> {
         rounds: number("rounds"),
         summaries: number("summaries"),
         largest_tokens: number("largest_tokens"),
+        result_p50_us: middle(&seen["result_micros"]),
     })
+}
+
+/// The number in the middle; zero without any.
+fn middle(numbers: &Value) -> f64 {
+    let mut numbers: Vec<f64> = numbers.as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -107,10 +117,10 @@ mod tests {
 
     #[test]
     fn an_unexpected_result_is_no_figure() {
-        let good = r#"{"rounds":7,"summaries":2,"unexpected":0,"largest_tokens":90}"#;
+        let good = r#"{"rounds":7,"summaries":2,"unexpected":0,"largest_tokens":90,"result_micros":[9,1,5]}"#;
         assert_eq!(
             seen_in(good).unwrap(),
-            RequestCounts { rounds: 7.0, summaries: 2.0, largest_tokens: 90.0 }
+            RequestCounts { rounds: 7.0, summaries: 2.0, largest_tokens: 90.0, result_p50_us: 5.0 }
         );
         let bad = r#"{"rounds":7,"unexpected":1,"first_unexpected":"no such file"}"#;
         assert!(seen_in(bad).unwrap_err().contains("no such file"));

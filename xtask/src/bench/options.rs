@@ -1,4 +1,4 @@
-//! What was asked for on the command line.
+//! The options of `cargo xtask bench`.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Options {

@@ -1,4 +1,4 @@
-//! Push notifications: how fast a task's receivers hear of it, each in order.
+//! Measures how fast push notifications arrive, in order.
 
 use super::figure::{Figure, Verdict};
 use super::load::Measured;

@@ -1,4 +1,4 @@
-//! What the scripted model plays for the stream figures.
+//! The scripts of the scripted model for the stream figures.
 //!
 //! Not the model of the send figures: that is the instant script people are shown as an example.
 
@@ -31,6 +31,8 @@ pub(super) const ANSWER_PIECES: usize = 1000;
 
 /// A message that is answered at once.
 pub(super) const AT_ONCE: &str = "at once";
+/// How messages begin that are answered at once, each with a number behind it.
+pub(super) const DELEGATED: &str = "delegated";
 /// A message on which the model works for a long time without a word.
 pub(super) const SILENCE: &str = "silence";
 /// A message that is answered with a question.
@@ -52,7 +54,10 @@ fn text() -> String {
   - text: ^pieces (\d+) every (\d+ms)$
     steps:
       - artifact: {{ id: pieces, text: "{PIECE}", repeat: "{{{{1}}}}", every: "{{{{2}}}}" }}
-  - text: ^{SILENCE}$
+  - text: ^{DELEGATED} \d+$
+    steps:
+      - say: Done.
+  - text: ^({SILENCE}|hold \d+)$
     steps:
       - wait: 30m
   - text: ^{QUESTION}$

@@ -1,4 +1,4 @@
-//! One message, one answer: what attache's work costs on top of HTTP and JSON.
+//! Measures one message with one answer against bare HTTP and JSON.
 
 use super::figure::{Figure, Verdict};
 use super::load::Measured;

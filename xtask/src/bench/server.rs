@@ -40,7 +40,7 @@ impl Server {
         let drain = std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Some((_, url)) = line.split_once(greeting) {
-                    // Nobody listens any more after the first: that is fine.
+                    // The receiver is dropped after the first line.
                     let _ = sender.send(url.trim().replace("localhost", "127.0.0.1"));
                 }
             }

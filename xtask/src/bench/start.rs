@@ -1,4 +1,4 @@
-//! From the command to the first card served, and what a server at rest keeps in memory.
+//! Measures the start of a server and its memory at rest.
 
 use std::time::{Duration, Instant};
 

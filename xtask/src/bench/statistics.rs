@@ -1,4 +1,4 @@
-//! The little arithmetic a noisy machine needs.
+//! Medians and ratios of noisy measurements.
 
 /// The middle value; the upper one of two. Zero when there is none.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> f64 {

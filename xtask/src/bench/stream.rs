@@ -1,4 +1,4 @@
-//! What an event costs on its way to one reader: live, in a burst, and as a task grows long.
+//! Measures the cost of an event for one reader: live, in a burst, and in a long task.
 
 use super::figure::{Figure, Verdict};
 use super::load::Measured;

@@ -1,4 +1,4 @@
-//! A project's worth of files to search, the same on every machine.
+//! A tree of files to search, the same on every machine.
 
 use std::fs;
 use std::path::Path;

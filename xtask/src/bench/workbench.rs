@@ -1,4 +1,4 @@
-//! The binaries under test and a folder for what they leave behind.
+//! The binaries under test and a folder for their files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,10 @@ impl Workbench {
         })
     }
 
+    pub(super) fn attache_path(&self) -> String {
+        self.attache.to_string_lossy().into_owned()
+    }
+
     pub(super) fn start_bare(&self) -> Result<Server, String> {
         Server::start(&mut self.bare_command(Command::new(&self.bench)))
     }
@@ -113,16 +117,16 @@ impl Workbench {
         command
     }
 
-    /// What stands in the file `line.txt` of [`Workbench::desk`].
+    /// What stands in the file `line.txt` of [`Workbench::new_folder`].
     pub(super) const LINE: &str = "one-line-and-no-more";
 
     /// A folder with one small file in it.
     pub(super) fn new_folder(&self) -> Result<String, String> {
-        let desk = self.folder.join("desk");
-        fs::create_dir_all(&desk)
-            .and_then(|()| fs::write(desk.join("line.txt"), Self::LINE))
+        let folder = self.folder.join("work");
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(folder.join("line.txt"), Self::LINE))
             .map_err(|error| format!("the agent's folder: {error}"))?;
-        Ok(desk.to_string_lossy().into_owned())
+        Ok(folder.to_string_lossy().into_owned())
     }
 
     /// The same two servers, run by `tool`.

@@ -62,7 +62,7 @@ fn pass_on(stream: Option<impl Read + Send + 'static>, lines: Sender<String>) {
     // Ends with the stream, which ends with the server.
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            // Nobody listens once the address is known.
+            // The receiver is dropped once the address is known.
             let _ = lines.send(line);
         }
     });

@@ -70,7 +70,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             program: "subjects/python/agent.py",
         },
         fails: &[
-            // Cards may be cached for as long as nobody says; the version is read from the header only, by its major
+            // Cards have no caching headers; the version is read from the header only, by its major
             // number, and not at all over gRPC.
             "K2-cache",
             "V2-query",
@@ -117,7 +117,7 @@ fn attache(
     command.args(["serve", "--trust", "--port", "0", "--config"]).arg(ours.join(settings));
     command.arg("--store").arg(format!("sqlite:{}", folder.join("attache.db").display()));
     command.arg("--model").arg(format!("script:{}", ours.join("script.yaml").display()));
-    // Nobody's settings, keys or data folder: only what is said above.
+    // No settings, keys or data folder but those above.
     command.env_clear().env("HOME", folder).current_dir(folder);
     if access == Access::WithToken {
         command.env("ATTACHE_TOKEN", TOKEN);

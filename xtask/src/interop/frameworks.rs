@@ -13,7 +13,7 @@ mod steps;
 use super::Language;
 use super::peers::Client;
 pub(crate) use run::run;
-pub(super) use steps::{Gap, Interface, Known, Step};
+pub(super) use steps::{Gap, Interface, KnownGap, Step};
 
 /// An agent framework, and how far it gets.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Framework {
     pub(crate) install: Install,
     /// How its program differs from the usual way to use it; empty where it does not.
     pub(super) note: &'static str,
-    pub(super) known: &'static [Known],
+    pub(super) known: &'static [KnownGap],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,13 +53,13 @@ impl Framework {
         self
     }
 
-    const fn known(mut self, known: &'static [Known]) -> Self {
+    const fn known(mut self, known: &'static [KnownGap]) -> Self {
         self.known = known;
         self
     }
 
     /// The known gap at one step.
-    pub(super) fn gap(&self, interface: Interface, step: Step) -> Option<&'static Known> {
+    pub(super) fn gap(&self, interface: Interface, step: Step) -> Option<&'static KnownGap> {
         self.known.iter().find(|known| known.interfaces.contains(&interface) && known.steps.contains(&step))
     }
 
@@ -128,8 +128,9 @@ mod tests {
         for framework in all() {
             for interface in Interface::ALL {
                 for step in Step::ALL {
-                    let knows =
-                        |known: &&Known| known.interfaces.contains(&interface) && known.steps.contains(&step);
+                    let knows = |known: &&KnownGap| {
+                        known.interfaces.contains(&interface) && known.steps.contains(&step)
+                    };
                     let name = framework.client.name;
                     assert!(framework.known.iter().filter(knows).count() < 2, "{name}: {}", step.name());
                 }

@@ -191,6 +191,22 @@ pub(crate) const PEERS: &[Peer] = &[
         against: Against::Called,
     },
     Peer {
+        name: "npm @google/gemini-cli-a2a-server 0.25.2",
+        language: Language::JavaScript,
+        folder: crate::setup::gemini_server::FOLDER,
+        packages: &[("@google/gemini-cli-a2a-server", "0.25.2")],
+        script: "interop/js/called_gemini.mjs",
+        against: Against::Called,
+    },
+    Peer {
+        name: "PyPI proxy.py 2.4.10, a forward proxy",
+        language: Language::Python,
+        folder: "py-proxy",
+        packages: &[("proxy.py", "2.4.10")],
+        script: "interop/python/proxied.py",
+        against: Against::Program,
+    },
+    Peer {
         name: "JavaScript @google/genai 2.32.0",
         language: Language::JavaScript,
         folder: "js-genai",

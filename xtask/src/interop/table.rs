@@ -39,9 +39,41 @@ const AGENTS: &str = "
 
 ";
 
+const AGENT_NOTES: &str = "
+What is missing above is missing in these servers:
+
+- Python a2a-sdk, both versions: in the protobuf of 0.3 and its JSON it takes base64 text for the bytes of a file
+  (`a2a/utils/proto_utils.py:185 and 661` of 0.3.26, `a2a/compat/v0_3/proto_utils.py:188 and 672` of 1.3.0). So over HTTP+JSON and
+  gRPC of 0.3 a file that its agent sends is encoded twice, and one that is sent to it arrives as other bytes or none. attache
+  sends and reads the bytes themselves, as the definition says and as the JavaScript SDK does. JSON-RPC is not affected.
+- Python a2a-sdk 0.3.26 lists no push configurations over HTTP+JSON and gRPC, and gives out its public card for the extended one
+  over gRPC. The layer for 0.3 of 1.3.0 has no route that deletes them over HTTP+JSON.
+- JavaScript @a2a-js/sdk 0.3.14 writes no file parts over gRPC.
+- google-adk, fasta2a and Gemini CLI's server offer JSON-RPC only. A task of Gemini CLI's server waits for another message after each
+  turn, so `attache call` ends with 6.
+";
+
 /// Writes the table.
 pub(super) fn write(root: &Path, cases: &[Case]) -> Result<(), String> {
     fs::write(root.join(FILE), text(cases)).map_err(|error| format!("writing {FILE}: {error}"))
+}
+
+/// Writes the section about agents, and leaves the others as they are.
+pub(super) fn write_agents(root: &Path, cases: &[Case]) -> Result<(), String> {
+    let path = root.join(FILE);
+    let known = fs::read_to_string(&path).map_err(|error| format!("reading {FILE}: {error}"))?;
+    let text = with_agents(&known, cases).ok_or_else(|| format!("{FILE} has no section about agents"))?;
+    fs::write(&path, text).map_err(|error| format!("writing {FILE}: {error}"))
+}
+
+fn with_agents(known: &str, cases: &[Case]) -> Option<String> {
+    let start = known.find("\n## Agents\n")?;
+    let end = start + known[start..].find("\n## Agent frameworks\n")?;
+    let mut out = known[..start].to_owned();
+    write_section(&mut out, cases, Against::Called, AGENTS);
+    out.push_str(AGENT_NOTES);
+    out.push_str(&known[end..]);
+    Some(out)
 }
 
 /// An error when the file differs from what `cases` would give.
@@ -55,17 +87,24 @@ pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
 
 fn text(cases: &[Case]) -> String {
     let mut out = HEAD.to_owned();
-    for (against, heading) in [(Against::Attache, ""), (Against::Called, AGENTS)] {
-        let found = Results::of(cases, against);
-        if found.programs.is_empty() {
-            continue;
-        }
-        out.push_str(heading);
-        found.write_numbers(&mut out);
-        found.write_checks(&mut out);
+    write_section(&mut out, cases, Against::Attache, "");
+    if write_section(&mut out, cases, Against::Called, AGENTS) {
+        out.push_str(AGENT_NOTES);
     }
     framework_table::write(&mut out);
     out
+}
+
+/// False if there is nothing to tell.
+fn write_section(out: &mut String, cases: &[Case], against: Against, heading: &str) -> bool {
+    let found = Results::of(cases, against);
+    if found.programs.is_empty() {
+        return false;
+    }
+    out.push_str(heading);
+    found.write_numbers(out);
+    found.write_checks(out);
+    true
 }
 
 /// The cases in the order in which the checks first appeared.
@@ -224,6 +263,18 @@ mod tests {
             "| a stream is printed | 0.3 G |",
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn the_section_about_agents_is_written_alone() {
+        let known = "# A\n\n## SDKs\n\nold\n\n## Agents\n\nold\n\n## Agent frameworks\n\nold\n";
+        let cases = cases(&["ok js-0.3-server | 0.3 gRPC | a stream is printed"]);
+        let text = with_agents(known, &cases).unwrap();
+        assert!(text.starts_with("# A\n\n## SDKs\n\nold\n\n## Agents\n\n`attache call`"), "{text}");
+        assert!(text.contains("| a stream is printed | 0.3 G |"), "{text}");
+        assert!(text.ends_with("\n\n## Agent frameworks\n\nold\n"), "{text}");
+        assert_eq!(with_agents(&text, &cases).as_deref(), Some(text.as_str()));
+        assert_eq!(with_agents("# A\n", &cases), None);
     }
 
     #[test]

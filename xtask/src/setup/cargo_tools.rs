@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process;
+use crate::test::Counts;
 
 /// What runs the Rust tests.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -15,17 +16,18 @@ pub(crate) enum Runner {
 }
 
 /// rustfmt and clippy come with the toolchain, but not with its minimal profile.
-pub(super) fn components() -> Result<(), String> {
+pub(crate) fn components() -> Result<Counts, String> {
     let missing: Vec<&str> = [("fmt", "rustfmt"), ("clippy", "clippy")]
         .into_iter()
         .filter(|(command, _)| !process::works("cargo", &[command, "--version"]))
         .map(|(_, component)| component)
         .collect();
     if missing.is_empty() {
-        return Ok(());
+        return Ok(Counts::success());
     }
     println!("installing {}", missing.join(" and "));
     process::succeed(Command::new("rustup").args(["component", "add"]).args(missing))
+        .map(|()| Counts::success())
 }
 
 /// nextest from the machine, or installed under `folder`, or else cargo's own runner.
@@ -49,6 +51,7 @@ pub(super) fn runner(folder: &Path) -> Runner {
     }
 }
 
-pub(super) fn has_deny() -> bool {
+/// cargo-deny is never installed by us: building it takes minutes, and tidy does its checks.
+pub(crate) fn has_deny() -> bool {
     process::works("cargo-deny", &["--version"])
 }

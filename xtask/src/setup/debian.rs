@@ -23,6 +23,8 @@ const PROGRAMS: &[Program] = &[
     Program { package: "git", name: "git", probe: &["--version"] },
     Program { package: "curl", name: "curl", probe: &["--version"] },
     Program { package: "strace", name: "strace", probe: &["-V"] },
+    // Makes the certificates of tests.
+    Program { package: "openssl", name: "openssl", probe: &["version"] },
     // The benchmark compares searches with it.
     Program { package: "ripgrep", name: "rg", probe: &["--version"] },
 ];

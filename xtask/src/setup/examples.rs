@@ -9,16 +9,23 @@ use crate::interop::Language;
 /// Folders under the test tools; the tests know them by these names.
 const JAVASCRIPT: &str = "examples-js";
 const PYTHON: &str = "examples-py";
+const WORKFLOW_JAVASCRIPT: &str = "workflow-js";
+const WORKFLOW_PYTHON: &str = "workflow-py";
 
 const PACKAGE: &str = "clients/typescript/package.json";
 /// Names all that the other Python example needs, too.
 const REQUIREMENTS: &str = "buffers/requirements.txt";
+const WORKFLOW_PACKAGE: &str = "workflow/package.json";
+const WORKFLOW_REQUIREMENTS: &str = "workflow/requirements.txt";
 
 /// Installs what is missing under `tools`.
 pub(super) fn provide(root: &Path, tools: &Path) -> Result<(), String> {
     let examples = root.join("examples");
     packages(&tools.join(JAVASCRIPT), Language::JavaScript, manifest::npm(&examples.join(PACKAGE))?)?;
-    packages(&tools.join(PYTHON), Language::Python, manifest::pip(&examples.join(REQUIREMENTS))?)
+    packages(&tools.join(PYTHON), Language::Python, manifest::pip(&examples.join(REQUIREMENTS))?)?;
+    let (javascript, python) = (examples.join(WORKFLOW_PACKAGE), examples.join(WORKFLOW_REQUIREMENTS));
+    packages(&tools.join(WORKFLOW_JAVASCRIPT), Language::JavaScript, manifest::npm(&javascript)?)?;
+    packages(&tools.join(WORKFLOW_PYTHON), Language::Python, manifest::pip(&python)?)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn versions_are_exact() {
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests");
-        for folder in ["mcp", "gemini", "live", "rest"] {
+        for folder in ["mcp", "gemini", "live", "oauth", "rest"] {
             let npm = npm(&tests.join(folder).join("package.json")).unwrap();
             let digit = |text: &str| text.starts_with(|character: char| character.is_ascii_digit());
             let exact = |name: &String| digit(name.rsplit('@').next().unwrap());

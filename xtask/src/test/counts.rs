@@ -1,4 +1,4 @@
-//! How many checks passed, failed and were skipped, as told by the programs that ran them.
+//! Counts passed, failed and skipped checks in the output of programs.
 
 use std::fmt;
 

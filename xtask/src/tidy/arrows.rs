@@ -27,15 +27,20 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-model", MayUse::Only(&["attache-document", "attache-domain"])),
     ("attache-tool", MayUse::Only(&["attache-domain"])),
     ("attache-net", MayUse::Only(&[])),
+    // beside it: what proves to servers who calls; every credential that is got, kept or refreshed
+    ("attache-credentials", MayUse::Only(&["attache-net"])),
     // aside from them: reads documents that people write, and gives them no meaning
     ("attache-document", MayUse::Only(&[])),
     // aside from them: works on a card as it was received, so it knows no word of ours
     ("attache-card", MayUse::Only(&[])),
+    // aside from them: the documentation of the program, as text
+    ("attache-help", MayUse::Only(&[])),
     // implementations
     ("attache-model-http", MayUse::Only(&["attache-domain", "attache-model", "attache-net"])),
     ("attache-tool-std", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
     ("attache-tool-sandbox", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
     ("attache-tool-mcp", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
+    ("attache-tool-remote", MayUse::Only(&["attache-client", "attache-domain", "attache-tool"])),
     ("attache-store-sql", MayUse::Only(&["attache-domain", "attache-store"])),
     // engines
     ("attache-session", MayUse::Only(&["attache-domain", "attache-store"])),
@@ -55,7 +60,16 @@ const ARROWS: &[(&str, MayUse)] = &[
         "attache-server",
         MayUse::Only(&["attache-domain", "attache-net", "attache-proto", "attache-wire", "attache-session"]),
     ),
-    ("attache-client", MayUse::Only(&["attache-card", "attache-domain", "attache-wire", "attache-net"])),
+    (
+        "attache-client",
+        MayUse::Only(&[
+            "attache-card",
+            "attache-credentials",
+            "attache-domain",
+            "attache-wire",
+            "attache-net",
+        ]),
+    ),
     ("attache-config", MayUse::Only(&["attache-document", "attache-domain"])),
     // Implements the agent's `Conversations`; models, tools and MCP come from the binary through `Implementations`.
     (
@@ -64,9 +78,12 @@ const ARROWS: &[(&str, MayUse)] = &[
             "attache-agent",
             "attache-command",
             "attache-config",
+            "attache-credentials",
             "attache-document",
             "attache-domain",
+            "attache-help",
             "attache-model",
+            "attache-net",
             "attache-tool",
         ]),
     ),
@@ -84,8 +101,10 @@ const ARROWS: &[(&str, MayUse)] = &[
             "attache-card",
             "attache-client",
             "attache-config",
+            "attache-credentials",
             "attache-document",
             "attache-domain",
+            "attache-help",
             "attache-net",
             "attache-wire",
             "attache-workspace",

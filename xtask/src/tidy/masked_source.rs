@@ -1,13 +1,13 @@
-//! A Rust file split into its code and its string literals, so that a check for a word in the one does not
-//! stumble over the other or over comments.
+//! Splits a Rust file into code, string literals and comments, so that a check looks for a word in one of them only.
 //!
 //! Not a parser: it knows comments, literals and balanced braces, which is all the checks need.
 
-/// Both texts are as long as the file and keep its line breaks; what belongs elsewhere is blank.
+/// Each text is as long as the file and keep its line breaks; what belongs elsewhere is blank.
 #[derive(Debug)]
 pub(crate) struct MaskedSource {
     pub(crate) code: String,
     pub(crate) strings: String,
+    pub(crate) comments: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum Kind {
 
 impl MaskedSource {
     pub(crate) fn new(text: &str) -> Self {
-        let (mut code, mut strings) = (Vec::new(), Vec::new());
+        let (mut code, mut strings, mut comments) = (Vec::new(), Vec::new(), Vec::new());
         let mut position = 0;
         while position < text.len() {
             let previous = text[..position].chars().next_back();
@@ -28,12 +28,13 @@ impl MaskedSource {
                 let blank = if byte == b'\n' { b'\n' } else { b' ' };
                 code.push(if kind == Kind::Code { byte } else { blank });
                 strings.push(if kind == Kind::Text { byte } else { blank });
+                comments.push(if kind == Kind::Comment { byte } else { blank });
             }
             position += length;
         }
-        // Segments end on character borders, so both stay UTF-8.
+        // Segments end on character borders, so all stay UTF-8.
         let text_of = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Self { code: text_of(code), strings: text_of(strings) }
+        Self { code: text_of(code), strings: text_of(strings), comments: text_of(comments) }
     }
 
     /// The same with every item under `#[cfg(test)]` blank.
@@ -41,7 +42,7 @@ impl MaskedSource {
         const MARK: &str = "#[cfg(test)]";
         while let Some(start) = self.code.find(MARK) {
             let end = start + MARK.len() + item_length(&self.code[start + MARK.len()..]);
-            for text in [&mut self.code, &mut self.strings] {
+            for text in [&mut self.code, &mut self.strings, &mut self.comments] {
                 let blank = text[start..end].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' });
                 let blank: String = blank.collect();
                 text.replace_range(start..end, &blank);
@@ -188,6 +189,16 @@ mod tests {
         check("fn h<'a>(c: &'a char) { '\"' }", "fn h<'a>(c: &'a char) { }", "'\"'");
         check(r"x == '\'' || y", "x == || y", r"'\''");
         check("r#type \u{e4} \"\u{e4}\"", "r#type \u{e4}", "\"\u{e4}\"");
+    }
+
+    #[test]
+    fn comments_are_kept_apart() {
+        let masked = MaskedSource::new("//! a\nb(\"// c\") // d\n/* e */ f");
+        assert_eq!(
+            masked.comments.split_whitespace().collect::<Vec<_>>(),
+            ["//!", "a", "//", "d", "/*", "e", "*/"]
+        );
+        assert_eq!(lines_with(&masked.comments, "d"), [2]);
     }
 
     #[test]

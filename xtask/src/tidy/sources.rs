@@ -112,7 +112,7 @@ const FORBIDDEN_WORDS: &[ForbiddenWords] = &[
         look_in: LookIn::Code,
         tests: Tests::Exempt,
         crates: Crates::AllBut(&["attache", "attache-config", "attache-testkit", "attache-bench", "xtask"]),
-        advice: "below the binary nobody reads the environment; take an option",
+        advice: "only the binary reads the environment; take an option",
     },
     ForbiddenWords {
         check: "prints-or-exits",
@@ -120,7 +120,7 @@ const FORBIDDEN_WORDS: &[ForbiddenWords] = &[
         look_in: LookIn::Code,
         tests: Tests::Exempt,
         crates: Crates::AllBut(PROGRAMS),
-        advice: "below the binary nobody prints or exits; return a value, or use tracing",
+        advice: "only the binary prints or exits; return a value, or use tracing",
     },
     ForbiddenWords {
         check: "unfinished",

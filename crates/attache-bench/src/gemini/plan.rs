@@ -49,6 +49,10 @@ pub(super) enum Tool {
     GrepSearch,
     /// A command that says hi, and that needs an approval; an `echo` alone does not.
     Shell,
+    /// The agent `peer`, which answers `delegated 0`, `delegated 1` and so on at once.
+    Agent,
+    /// The same agent, which works for long on `hold 0`, `hold 1` and so on.
+    SlowAgent,
 }
 
 pub(super) enum PlannedAnswer {
@@ -85,8 +89,14 @@ impl Plan {
                 json!({"name": "grep_search", "args": {"pattern": format!("keyword_{number}_")}})
             }
             Tool::Shell => json!({"name": "run_shell_command", "args": {"command": "sleep 0 && echo hi"}}),
+            Tool::Agent => delegation(format!("delegated {number}")),
+            Tool::SlowAgent => delegation(format!("hold {number}")),
         }
     }
+}
+
+fn delegation(prompt: String) -> Value {
+    json!({"name": "invoke_agent", "args": {"agent_name": "peer", "prompt": prompt}})
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Counts requests by searching them for a few words.
 
+use std::time::Instant;
+
 use memchr::memmem;
 use serde::Serialize;
 
@@ -17,6 +19,12 @@ pub(super) struct RequestCounts {
     body_bytes: u64,
     largest_body_bytes: usize,
     largest_tokens: u64,
+    /// How long the results of calls took, from the answer that made them, in microseconds. Only while one conversation goes on
+    /// at a time.
+    result_micros: Vec<u64>,
+    /// When the latest answer with calls was given.
+    #[serde(skip)]
+    called: Option<Instant>,
 }
 
 /// Which request this is.
@@ -44,6 +52,9 @@ impl RequestCounts {
             self.summaries += 1;
             return RequestNumber::Summary;
         }
+        if let Some(called) = self.called.take() {
+            self.result_micros.push(u64::try_from(called.elapsed().as_micros()).unwrap_or(u64::MAX));
+        }
         if let Some(at) = memmem::rfind(body, RESULT) {
             let result = &body[at..body.len().min(at + SCANNED_BYTES)];
             if memmem::find(result, plan.expect.as_bytes()).is_none() {
@@ -56,6 +67,13 @@ impl RequestCounts {
             return RequestNumber::Round(memmem::find_iter(body, RESULT).count() as u64 / plan.calls.max(1));
         }
         RequestNumber::Round(self.rounds - 1)
+    }
+}
+
+impl RequestCounts {
+    /// An answer with calls is given now.
+    pub(super) fn answered_with_calls(&mut self) {
+        self.called = Some(Instant::now());
     }
 }
 

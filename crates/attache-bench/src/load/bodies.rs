@@ -96,7 +96,7 @@ pub(super) fn message_id() -> String {
     format!("bench-{}-{}", run_id(), "0".repeat(NUMBER_DIGITS))
 }
 
-/// Asks for one task as it is now.
+/// Reads one task.
 pub(super) fn get_task(address: SocketAddr, dialect: Dialect, task: &str) -> Vec<u8> {
     let method = match dialect {
         Dialect::V1 => "GetTask",

@@ -1,4 +1,4 @@
-//! Chunked transfer coding, read piece by piece without copying what is inside.
+//! Decodes chunked transfer coding without copying.
 
 use anyhow::bail;
 

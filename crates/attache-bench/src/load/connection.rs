@@ -1,4 +1,4 @@
-//! One keep-alive HTTP/1.1 connection that reads no more of an answer than its framing.
+//! One keep-alive HTTP/1.1 connection that parses only the framing of a response.
 
 use std::net::SocketAddr;
 

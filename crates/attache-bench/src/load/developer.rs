@@ -39,7 +39,7 @@ struct OpeningMessage {
     /// The folder to work in.
     #[arg(long)]
     workspace: String,
-    /// Wish for calls that nobody is asked about.
+    /// Request calls that run without approval.
     #[arg(long)]
     auto_execute: bool,
 }

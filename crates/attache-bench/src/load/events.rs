@@ -1,4 +1,4 @@
-//! Counts the events of an SSE stream and checks that their ids leave no hole and repeat nothing.
+//! Counts the events of an SSE stream and checks that their ids have no gaps or repeats.
 
 use attache_net::sse::{SseFields, SseReader};
 use serde_json::{Value, json};

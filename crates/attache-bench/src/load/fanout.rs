@@ -1,4 +1,4 @@
-//! Many readers of one task, all there before it goes on: does each see every event once?
+//! Many readers of one task: checks that each sees every event once.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Clients that mean harm, for as long as somebody wants to see what they do to the others.
+//! Hostile clients, which attack until standard input closes.
 //!
-//! A crowd of connections that begin something and let it lie, and floods of HTTP/2 frames that ask for nothing. Whoever
-//! is cut off comes back.
+//! Thousands of connections that send half a request, and floods of HTTP/2 frames without purpose. Each reconnects when
+//! the server closes it.
 
 mod flood;
 
@@ -42,15 +42,15 @@ pub(super) struct HostileOptions {
 /// Prints the report when the crowd stands, then goes on until standard input closes or time is up.
 pub(super) async fn run(target: Target, options: HostileOptions) -> anyhow::Result<()> {
     let stopwatch = Stopwatch::start()?;
-    let standing = Arc::new(AtomicU64::new(0));
-    let doors = Arc::new(Semaphore::new(MAX_CONNECTING));
+    let open = Arc::new(AtomicU64::new(0));
+    let connecting = Arc::new(Semaphore::new(MAX_CONNECTING));
     let mut attackers = JoinSet::new();
     for number in 0..options.connections {
-        let (standing, doors) = (standing.clone(), doors.clone());
-        attackers.spawn(hold(target.address, PartialRequest::of(number), doors, standing));
+        let (open, connecting) = (open.clone(), connecting.clone());
+        attackers.spawn(hold(target.address, PartialRequest::of(number), connecting, open));
     }
     let gathering = async {
-        while standing.load(Ordering::Relaxed) < options.connections as u64 {
+        while open.load(Ordering::Relaxed) < options.connections as u64 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -98,20 +98,20 @@ impl PartialRequest {
 async fn hold(
     address: SocketAddr,
     beginning: PartialRequest,
-    doors: Arc<Semaphore>,
-    standing: Arc<AtomicU64>,
+    connecting: Arc<Semaphore>,
+    open: Arc<AtomicU64>,
 ) {
     let mut counted = false;
     let mut heard = [0; 512];
     loop {
-        let door = doors.acquire().await;
+        let permit = connecting.acquire().await;
         let connected = TcpStream::connect(address).await;
-        drop(door);
+        drop(permit);
         if let Ok(mut stream) = connected
             && stream.write_all(beginning.bytes()).await.is_ok()
         {
             if !std::mem::replace(&mut counted, true) {
-                standing.fetch_add(1, Ordering::Relaxed);
+                open.fetch_add(1, Ordering::Relaxed);
             }
             while matches!(stream.read(&mut heard).await, Ok(1..)) {}
         }

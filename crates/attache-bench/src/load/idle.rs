@@ -1,4 +1,4 @@
-//! Streams that are open and say nothing: opened, seen to have begun, and held.
+//! Opens idle streams and holds them.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A task with many receivers of push notifications: how many arrive each second, and do all arrive in order?
+//! A task with many receivers of push notifications: measures the rate and checks the order.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -136,7 +136,7 @@ impl Receiver {
                 ensure!(socket.read_buf(&mut unread).await? > 0, "a notification broke off");
             }
             let body = &unread[end..end + length];
-            self.take(number.context("a notification for nobody")?, seq as u64, body);
+            self.take(number.context("a notification for no receiver")?, seq as u64, body);
             unread.drain(..end + length);
             socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await?;
         }

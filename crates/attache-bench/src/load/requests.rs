@@ -1,4 +1,4 @@
-//! Requests with one answer each, as fast as a number of connections can go: send, get, list.
+//! Sends requests with one answer each, as fast as a number of connections can: send, get, list.
 //!
 //! Each connection has one request under way and sends the next when the answer is in, so the rate
 //! is what the server makes of that many callers.

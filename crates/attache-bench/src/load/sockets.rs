@@ -1,4 +1,4 @@
-//! Many WebSockets of the live endpoint on one session: does each see every event once, and what does one cost?
+//! Many WebSockets on one session: checks that each sees every event once, and measures the cost.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! Tasks that nobody follows: each is begun, left alone, and looked at now and then until it rests.
+//! Tasks without followers: each is started, and polled rarely until it settles.
 //!
-//! What it costs is then the agent's work alone. Looking is not free either, so it is done rarely and counted.
+//! So the cost is the agent's work alone. Polls cost too; they are counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub(super) struct WorkOptions {
     look_ms: u64,
 }
 
-/// A task in one of these has no more to do, or waits for somebody.
+/// A task in one of these states is finished or waits for a person.
 const SETTLED_STATES: &[&str] =
     &["COMPLETED", "FAILED", "CANCELED", "REJECTED", "INPUT_REQUIRED", "AUTH_REQUIRED"];
 

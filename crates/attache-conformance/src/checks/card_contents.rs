@@ -1,4 +1,4 @@
-//! What stands on the card: required members, consistency, and what clients rely on.
+//! The content of the card: required members, consistency, and what clients rely on.
 
 use std::collections::{BTreeMap, BTreeSet};
 

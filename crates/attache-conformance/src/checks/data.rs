@@ -1,4 +1,4 @@
-//! Messages and their parts: what is refused, what is taken, and how answers are spelled (section 2, D1 to D9).
+//! Messages and their parts: what is refused, what is accepted, and how responses are encoded (section 2, D1 to D9).
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ pub(super) fn checks() -> Vec<Check> {
         .only_0_3()
         .on(&[Binding::Rest]),
         quality("11.3-snake", "snake_case members are taken", snake_case_0_3).only_0_3().on(&[Binding::Rest]),
-        choice("11.3-schema", "the spelling of the JSON Schema is taken too", schema_spelling)
+        choice("11.3-schema", "the spelling of the JSON Schema is taken too", schema_names)
             .only_0_3()
             .on(&[Binding::Rest]),
         quality("D5", "the metadata of a message comes back with it", metadata_comes_back)
@@ -161,7 +161,7 @@ async fn unknown_members(pair: Pair) -> CheckResult {
 }
 
 async fn null_members(pair: Pair) -> CheckResult {
-    served(&pair.unjudged(), |params| {
+    served(&pair.unchecked(), |params| {
         params["metadata"] = Value::Null;
         params["message"]["contextId"] = Value::Null;
         params["message"]["metadata"] = Value::Null;
@@ -298,7 +298,7 @@ async fn snake_case_0_3(pair: Pair) -> CheckResult {
     Ok(())
 }
 
-async fn schema_spelling(pair: Pair) -> CheckResult {
+async fn schema_names(pair: Pair) -> CheckResult {
     let params = dialect::send(dialect::Dialect::Schema0_3, &SendRequest::behaving(Behaviour::Complete));
     pair.send_raw(params).await?.done()?;
     Ok(())

@@ -1,4 +1,4 @@
-//! How errors are told (section 9): codes, statuses and bodies on each binding.
+//! The form of errors (section 9): codes, statuses and bodies on each binding.
 
 use serde_json::{Value, json};
 

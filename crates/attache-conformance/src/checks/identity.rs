@@ -46,7 +46,7 @@ pub(super) fn checks() -> Vec<Check> {
         )
         .needs_behaviour(Behaviour::Complete)
         .in_0_3(Strength::Choice),
-        must("2.3-final", "a finished task stays as it is", stays_finished)
+        must("2.3-final", "a finished task does not change", stays_finished)
             .needs_behaviour(Behaviour::Complete),
         quality(
             "2.3-running",

@@ -155,7 +155,7 @@ async fn not_found_for_others(pair: Pair) -> CheckResult {
 async fn not_listed_for_others(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     for members in [vec![], vec![("contextId", serde_json::json!(task.context))]] {
-        let page = pair.clone().unjudged().other_caller().list(&members).await?.done()?;
+        let page = pair.clone().unchecked().other_caller().list(&members).await?.done()?;
         ensure!(!page.ids().contains(&task.id.as_str()), "another caller's list has the task");
     }
     Ok(())

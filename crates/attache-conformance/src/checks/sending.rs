@@ -1,4 +1,4 @@
-//! Sending: what a send waits for, and what it comes back with (B1 to B8).
+//! Sending: what a send waits for, and what it returns (B1 to B8).
 
 use std::time::{Duration, Instant};
 
@@ -128,7 +128,7 @@ async fn comes_at_once(pair: Pair) -> CheckResult {
     let start = Instant::now();
     let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
     let taken = start.elapsed();
-    // Whatever comes of it: the check is about the send.
+    // The outcome does not matter: the check is about the send.
     let _ = pair.cancel(&task.id).await;
     ensure!(!task.state().is_terminal(), "the task was {:?}", task.state());
     ensure!(taken < Duration::from_secs(5), "the send took {:.1} s", taken.as_secs_f64());

@@ -352,7 +352,7 @@ async fn answered_by_stream(pair: Pair) -> CheckResult {
 async fn errors_open_nothing(pair: Pair) -> CheckResult {
     let mut params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     params["message"][pair.dialect().parts()] = serde_json::json!([]);
-    pair.unjudged().follow(Operation::Stream(params)).await?.expect(Fault::InvalidParams)
+    pair.unchecked().follow(Operation::Stream(params)).await?.expect(Fault::InvalidParams)
 }
 
 async fn no_late_errors(pair: Pair) -> CheckResult {

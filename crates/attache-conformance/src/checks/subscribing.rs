@@ -21,7 +21,7 @@ use crate::request::SendRequest;
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
-        must("S8-first", "a subscription begins with the task as it is", task_first)
+        must("S8-first", "a subscription begins with the current task", task_first)
             .needs_behaviour(Behaviour::Burst)
             .in_0_3(Strength::Choice),
         must("S8-gapless", "a subscription in mid-stream misses nothing and repeats nothing", gapless)

@@ -145,8 +145,8 @@ fn artifact_event(dialect: Dialect, value: &Value) -> CheckResult<StreamItem> {
 
 impl Decoder {
     fn status(self, value: &Value) -> CheckResult<Status> {
-        let spelled = value["state"].as_str();
-        let state = State::ALL.into_iter().find(|state| Some(self.dialect.state(*state)) == spelled);
+        let name = value["state"].as_str();
+        let state = State::ALL.into_iter().find(|state| Some(self.dialect.state(*state)) == name);
         let Some(state) = state else { return odd("a status without a known state:", value) };
         let message = match &value["message"] {
             Value::Null => None,

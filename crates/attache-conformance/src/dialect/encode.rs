@@ -116,20 +116,20 @@ pub(crate) fn send(dialect: Dialect, send: &SendRequest) -> Value {
 
 /// A push configuration without the task it belongs to.
 pub(crate) fn push_config(dialect: Dialect, config: &PushConfig) -> Value {
-    let mut spelled = json!({"url": config.url});
+    let mut encoded = json!({"url": config.url});
     if let Some(id) = &config.id {
-        spelled["id"] = id.as_str().into();
+        encoded["id"] = id.as_str().into();
     }
     if let Some(token) = &config.token {
-        spelled["token"] = token.as_str().into();
+        encoded["token"] = token.as_str().into();
     }
     if let Some((scheme, credentials)) = &config.authentication {
-        spelled["authentication"] = match dialect {
+        encoded["authentication"] = match dialect {
             Dialect::V1_0 => json!({"scheme": scheme, "credentials": credentials}),
             Dialect::Schema0_3 | Dialect::Proto0_3 => {
                 json!({"schemes": [scheme], "credentials": credentials})
             }
         };
     }
-    spelled
+    encoded
 }

@@ -115,6 +115,9 @@ class SteeredAgent {
   }
 }
 
+// Set to anything, the agent has an extended card.
+const EXTENDED = 'EXTENDED_CARD' in process.env;
+
 function card(http, rpc) {
   const interfaces = ['1.0', '0.3'].flatMap((protocolVersion) =>
     [['JSONRPC', `${http}/rpc`], ['HTTP+JSON', `${http}/rest`], ['GRPC', rpc]].map(([protocolBinding, url]) =>
@@ -122,7 +125,7 @@ function card(http, rpc) {
   return {
     name: '@a2a-js/sdk', description: 'Obeys the words of the conformance suite.', version: '1.3.0',
     supportedInterfaces: interfaces, provider: undefined, documentationUrl: undefined, iconUrl: undefined,
-    capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: false },
+    capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: EXTENDED },
     securitySchemes: {}, securityRequirements: [], signatures: [],
     defaultInputModes: ['text/plain', 'application/json', 'application/octet-stream'], defaultOutputModes: ['text/plain'],
     skills: [{
@@ -143,9 +146,15 @@ const rpcPort = await new Promise((done, failed) =>
 
 const configs = new InMemoryPushNotificationStore();
 const sender = createLegacyAwarePushNotificationSender(configs);
+const publicCard = card(http, `127.0.0.1:${rpcPort}`);
+const inside = { ...publicCard.skills[0], id: 'inside', description: 'Only the extended card tells of it.' };
+const extended = EXTENDED ? { ...publicCard, skills: [...publicCard.skills, inside] } : undefined;
 const requestHandler = new DefaultRequestHandler(
-  card(http, `127.0.0.1:${rpcPort}`), new InMemoryTaskStore(), new SteeredAgent(), undefined, configs, sender);
-const options = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat: { enabled: true } };
+  publicCard, new InMemoryTaskStore(), new SteeredAgent(), undefined, configs, sender, extended);
+// The extended card is for callers that the server knows.
+const known = async () => ({ isAuthenticated: true, userName: 'caller' });
+const userBuilder = EXTENDED ? known : UserBuilder.noAuthentication;
+const options = { requestHandler, userBuilder, legacyCompat: { enabled: true } };
 app.use('/.well-known/agent-card.json',
   agentCardHandler({ agentCardProvider: requestHandler, legacyCompat: { enabled: true } }));
 app.use('/rpc', jsonRpcHandler(options));

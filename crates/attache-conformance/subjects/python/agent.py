@@ -5,6 +5,7 @@ binding with the SDK's own 0.3 compatibility. Everything but the agent itself is
 """
 
 import asyncio
+import os
 import socket
 
 import grpc
@@ -107,7 +108,11 @@ class SteeredAgent(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def card(http, rpc):
+# Set to anything, the agent has an extended card.
+EXTENDED = 'EXTENDED_CARD' in os.environ
+
+
+def card(http, rpc, *more_skills):
     interfaces = []
     for version in ['1.0', '0.3']:
         for binding, url in [('JSONRPC', f'{http}/'), ('HTTP+JSON', http), ('GRPC', rpc)]:
@@ -117,10 +122,10 @@ def card(http, rpc):
         description='Obeys the words of the conformance suite.',
         version='1.3.0',
         supported_interfaces=interfaces,
-        capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+        capabilities=AgentCapabilities(streaming=True, push_notifications=True, extended_agent_card=EXTENDED),
         default_input_modes=['text/plain', 'application/json', 'application/octet-stream'],
         default_output_modes=['text/plain'],
-        skills=[AgentSkill(id='steered', name='Steered', description='Does as it is told.', tags=['test'])],
+        skills=[AgentSkill(id='steered', name='Steered', description='Does as it is told.', tags=['test']), *more_skills],
     )
 
 
@@ -131,11 +136,14 @@ async def serve():
     rpc_port = rpc_server.add_insecure_port('127.0.0.1:0')
     http = f'http://127.0.0.1:{listener.getsockname()[1]}'
     agent_card = card(http, f'127.0.0.1:{rpc_port}')
+    inside = AgentSkill(id='inside', name='Inside', description='Only the extended card tells of it.', tags=['test'])
+    extended = card(http, f'127.0.0.1:{rpc_port}', inside)
     configs = InMemoryPushNotificationConfigStore()
     handler = DefaultRequestHandler(
         agent_executor=SteeredAgent(),
         task_store=InMemoryTaskStore(),
         agent_card=agent_card,
+        extended_agent_card=extended if EXTENDED else None,
         push_config_store=configs,
         push_sender=BasePushNotificationSender(httpx.AsyncClient(trust_env=False), configs),
     )

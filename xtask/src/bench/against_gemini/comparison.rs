@@ -1,4 +1,4 @@
-//! Task after task, by turns: CPU for each, how many in a second, and what stays in memory.
+//! Runs the same tasks on both servers alternately: CPU, rate and memory.
 
 use super::super::load::Measured;
 use super::super::model::{Model, Plan};

@@ -1,4 +1,4 @@
-//! What a server keeps in memory of tasks that are over.
+//! Measures the memory that finished tasks take.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The other server as a process, and ours as its clients need it.
+//! Starts the other server, and attache for the same clients.
 
 use std::ffi::OsString;
 use std::fs;
@@ -51,16 +51,16 @@ impl Peer {
     }
 }
 
-/// attache with a store on disk, at work in `desk`; its clients may request calls that run unasked.
+/// attache with a store on disk, at work in `folder`; its clients may request calls that run unasked.
 pub(super) fn start_ours(
     workbench: &Workbench,
     store: &str,
     model: &Model,
-    desk: &str,
+    folder: &str,
 ) -> Result<Server, String> {
     let settings = workbench.file("attache.toml");
     fs::write(&settings, "client_auto_execute = true\n")
         .map_err(|error| format!("attache's settings: {error}"))?;
-    let mut command = workbench.agent_command(Store::Sqlite(store), model, desk);
+    let mut command = workbench.agent_command(Store::Sqlite(store), model, folder);
     Server::start(command.args(["--config", &settings]))
 }

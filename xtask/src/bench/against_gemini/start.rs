@@ -1,4 +1,4 @@
-//! From the command to the first card served, by turns.
+//! Measures the time from the command to the first card served, alternating both servers.
 
 use std::time::Instant;
 
@@ -19,10 +19,10 @@ struct Pair {
 
 pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, String> {
     let model = workbench.start_model()?;
-    let desk = workbench.new_folder()?;
+    let folder = workbench.new_folder()?;
     // Once each for what only the first start does: a new store, files that are not in memory yet.
-    pair(workbench, peer, &model, &desk)?;
-    let pairs = (0..workbench.rounds).map(|_| pair(workbench, peer, &model, &desk));
+    pair(workbench, peer, &model, &folder)?;
+    let pairs = (0..workbench.rounds).map(|_| pair(workbench, peer, &model, &folder));
     let pairs = pairs.collect::<Result<Vec<_>, String>>()?;
     let times = median_of(&pairs, |pair| pair.peer / pair.attache);
     Ok(vec![Row {
@@ -35,10 +35,10 @@ pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, St
     }])
 }
 
-fn pair(workbench: &Workbench, peer: &Peer, model: &Model, desk: &str) -> Result<Pair, String> {
+fn pair(workbench: &Workbench, peer: &Peer, model: &Model, folder: &str) -> Result<Pair, String> {
     Ok(Pair {
         peer: timed(|| peer.start(model))?,
-        attache: timed(|| start_ours(workbench, "against-start.sqlite", model, desk))?,
+        attache: timed(|| start_ours(workbench, "against-start.sqlite", model, folder))?,
     })
 }
 

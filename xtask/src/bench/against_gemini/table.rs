@@ -1,4 +1,4 @@
-//! The table of the two servers: how many times better attache is, and what was wanted.
+//! The table of both servers: ratios and targets.
 
 use std::fmt::Write;
 

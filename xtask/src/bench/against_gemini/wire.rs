@@ -1,4 +1,4 @@
-//! All bytes of a command that somebody agrees to: a prompt, a question, an approval, an answer.
+//! Counts all bytes of an approved command: prompt, question, approval and answer.
 
 use super::super::load::Measured;
 use super::super::model::Plan;
@@ -16,7 +16,7 @@ const TIMES: f64 = 5.0;
 
 pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, String> {
     let model = workbench.start_model()?;
-    let desk = workbench.new_folder()?;
+    let folder = workbench.new_folder()?;
     model.plan(Plan {
         chunks: 1,
         tool: "shell",
@@ -29,13 +29,13 @@ pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, St
     let calls = |server: &Server, words: &str| -> Result<Call, String> {
         let tasks = TASKS.to_string();
         let arguments =
-            ["approve", "--words", words, "--workspace", &desk, "--chunks", "1", "--tasks", &tasks];
+            ["approve", "--words", words, "--workspace", &folder, "--chunks", "1", "--tasks", &tasks];
         let measured = workbench.measure(server, &arguments)?;
         model.seen()?;
         Ok(Call::of(&measured))
     };
     let theirs = calls(&peer.start(&model)?, "gemini")?;
-    let server = start_ours(workbench, "against-wire.sqlite", &model, &desk)?;
+    let server = start_ours(workbench, "against-wire.sqlite", &model, &folder)?;
     let (rfc, gemini) = (calls(&server, "rfc")?, calls(&server, "gemini")?);
     let row = |name: &str, ours: &Call, target| Row {
         name: format!("bytes on the wire per confirmed shell call, {name}"),

@@ -1,6 +1,6 @@
 //! Compares the report of a program with the known gaps of its framework.
 
-use super::{Framework, Gap, Interface, Known};
+use super::{Framework, Gap, Interface, KnownGap};
 use crate::interop::case::{Case, Verdict};
 use crate::test::Counts;
 
@@ -33,7 +33,7 @@ enum Judgement {
     Better(&'static str),
 }
 
-fn compare(found: Option<Verdict>, known: Option<&'static Known>) -> Judgement {
+fn compare(found: Option<Verdict>, known: Option<&'static KnownGap>) -> Judgement {
     match (found, known.map(|known| (known.gap, known.reason))) {
         (Some(Verdict::Passed), None)
         | (Some(Verdict::Failed), Some((Gap::Fails, _)))
@@ -66,7 +66,7 @@ mod tests {
     use crate::interop::Language;
     use crate::interop::peers::Client;
 
-    const KNOWN: &[Known] = &[
+    const KNOWN: &[KnownGap] = &[
         fails(DEFAULT, &[Step::ExactText], "spaces", "a.py:1"),
         lacks(&[Step::TextAfterApproval], "no ids", "a.py:2"),
         fails(BOTH, &[Step::SecondMessage], "broken", "a.py:3"),

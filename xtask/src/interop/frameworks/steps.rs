@@ -21,7 +21,7 @@ pub(in crate::interop) enum Interface {
 
 /// Steps that a framework does not pass, and why.
 #[derive(Debug)]
-pub(in crate::interop) struct Known {
+pub(in crate::interop) struct KnownGap {
     pub(in crate::interop) interfaces: &'static [Interface],
     pub(in crate::interop) steps: &'static [Step],
     pub(in crate::interop) gap: Gap,
@@ -46,13 +46,13 @@ pub(super) const fn fails(
     steps: &'static [Step],
     reason: &'static str,
     source: &'static str,
-) -> Known {
-    Known { interfaces, steps, gap: Gap::Fails, reason, source }
+) -> KnownGap {
+    KnownGap { interfaces, steps, gap: Gap::Fails, reason, source }
 }
 
 /// Steps for which a framework has no interface.
-pub(super) const fn lacks(steps: &'static [Step], reason: &'static str, source: &'static str) -> Known {
-    Known { interfaces: BOTH, steps, gap: Gap::Missing, reason, source }
+pub(super) const fn lacks(steps: &'static [Step], reason: &'static str, source: &'static str) -> KnownGap {
+    KnownGap { interfaces: BOTH, steps, gap: Gap::Missing, reason, source }
 }
 
 impl Step {

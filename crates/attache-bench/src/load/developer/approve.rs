@@ -1,4 +1,4 @@
-//! Tasks that ask before they act: a prompt, an approval, and all the bytes of both.
+//! Runs tasks with one approval each, and counts all their bytes.
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ async fn task(
 ) -> anyhow::Result<u64> {
     let mut opening = options.opening.request(target.address);
     let asked = stream_summary::read_stream(connection, opening.numbered(number)).await?;
-    let question = asked.question.context("nobody was asked")?;
-    ensure!(asked.done == 0, "the call was carried out before anybody had agreed");
+    let question = asked.question.context("no question was asked")?;
+    ensure!(asked.done == 0, "the call was carried out before it was approved");
     let mut approval = options.opening.words.approval(target.address, &question);
     let answered = stream_summary::read_stream(connection, approval.numbered(number)).await?;
     ensure!(answered.done == 1, "{} calls were carried out instead of the one", answered.done);

@@ -1,4 +1,4 @@
-//! Task after task on connections that stay: each says the same, and its answer must be what the model said.
+//! Runs task after task on kept-alive connections, and checks each answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

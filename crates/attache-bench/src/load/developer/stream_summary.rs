@@ -1,4 +1,4 @@
-//! What one stream of a coding agent said, in either dialect: its words, its calls, and how it ended.
+//! Summarises one stream of a coding agent, in either dialect: its text, its calls, and how it ended.
 
 use std::borrow::Cow;
 
@@ -155,7 +155,7 @@ struct CallRequest<'a> {
 }
 
 impl Call<'_> {
-    /// The id, if somebody is asked.
+    /// The id, if an approval is asked for.
     fn asks(&self) -> Option<String> {
         match (&self.request, &self.id) {
             (Some(request), _) if self.status == "awaiting_approval" => Some(request.id.to_string()),
