@@ -136,7 +136,7 @@ fn read(file: &Path) -> Result<Value, String> {
 
 fn build(workspace: &Workspace) -> Result<(), String> {
     let arguments = ["build", "--package", "attache", "--package", "attache-conformance", "--bins"];
-    process::succeed(process::cargo(&workspace.root).args(arguments))
+    process::succeed(workspace.cargo().args(arguments))
 }
 
 fn suite(workspace: &Workspace) -> Command {

@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
 /// Runs the tests of the `fuzz` modules.
 pub(crate) fn smoke(workspace: &Workspace) -> Result<Counts, String> {
     let manifest = manifest(workspace)?;
-    let mut command = process::cargo(&workspace.root);
+    let mut command = workspace.cargo();
     command.args(["test", "--lib", "--features", "fuzz", "--no-fail-fast"]);
     for package in packages(&manifest) {
         command.args(["--package", package]);

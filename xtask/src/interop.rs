@@ -44,7 +44,7 @@ pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
     let choice = Options::parse(arguments)?;
     let workspace = Workspace::load()?;
     let build = ["build", "--package", "attache", "--package", "attache-testkit", "--bins", "--examples"];
-    process::succeed(process::cargo(&workspace.root).args(build))?;
+    process::succeed(workspace.cargo().args(build))?;
     let (mut counts, mut cases) = (Counts::default(), Vec::new());
     for peer in PEERS.iter().filter(|peer| choice.includes_peer(peer)) {
         println!("\n== {}", peer.name);

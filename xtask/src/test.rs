@@ -21,7 +21,10 @@ pub(crate) use steps::counted;
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let options = Options::parse(arguments)?;
-    let workspace = Workspace::load()?;
+    let mut workspace = Workspace::load()?;
+    if options.extent != Extent::NamedTests {
+        workspace = workspace.with_lints();
+    }
     let mut suite = Suite::default();
     suite.run(&workspace, &options);
     Ok(suite.finish(&options))
@@ -82,16 +85,16 @@ impl Suite {
 
     /// What needs the Rust toolchain alone; true when everything was built.
     fn check_and_build(&mut self, workspace: &Workspace, options: &Options) -> bool {
-        if options.extent != Extent::NamedTests {
-            self.step("toolchain", setup::components);
-            self.step("format", || steps::format(workspace));
-            self.step("clippy", || steps::clippy(workspace));
-            self.step("tidy", || steps::tidy(workspace));
-            if setup::has_deny() {
-                self.step("cargo-deny", || steps::deny(workspace));
-            }
+        if options.extent == Extent::NamedTests {
+            return self.step("build", || steps::build(workspace));
         }
-        self.step("build", || steps::build(workspace))
+        self.step("toolchain", setup::components);
+        self.step("format", || steps::format(workspace));
+        self.step("tidy", || steps::tidy(workspace));
+        if setup::has_deny() {
+            self.step("cargo-deny", || steps::deny(workspace));
+        }
+        self.step("build and clippy", || steps::lint_and_build(workspace))
     }
 
     /// Runs one step under a heading; true when nothing failed. A message is one failed check.

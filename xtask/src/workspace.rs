@@ -1,6 +1,8 @@
 //! What cargo says about this workspace: where it is, its packages and their dependencies.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -12,6 +14,8 @@ pub(crate) struct Workspace {
     /// `CARGO_TARGET_DIR` or what cargo's configuration says.
     pub(crate) target: PathBuf,
     pub(crate) members: Vec<Member>,
+    /// Our crates are compiled by clippy.
+    lints: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -47,6 +51,26 @@ impl Workspace {
         Self::from_metadata(&metadata).ok_or_else(|| "`cargo metadata` left out a field we need".to_owned())
     }
 
+    /// Every build lints what it compiles. That costs one compilation, where `cargo clippy` beside a build costs two.
+    pub(crate) fn with_lints(mut self) -> Self {
+        self.lints = true;
+        self
+    }
+
+    pub(crate) fn cargo(&self) -> Command {
+        self.command("cargo")
+    }
+
+    /// `program` in the root folder, with the compiler that all builds of this run share.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
+        if self.lints {
+            command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+        }
+        command
+    }
+
     /// Where the tests' own tools are kept.
     pub(crate) fn test_tools(&self) -> PathBuf {
         self.target.join("test-tools")
@@ -58,6 +82,7 @@ impl Workspace {
             root: metadata["workspace_root"].as_str()?.into(),
             target: metadata["target_directory"].as_str()?.into(),
             members: members.collect::<Option<_>>()?,
+            lints: false,
         })
     }
 }

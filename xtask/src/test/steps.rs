@@ -9,13 +9,11 @@ use crate::test::Counts;
 use crate::tidy;
 use crate::workspace::Workspace;
 
-pub(super) fn format(workspace: &Workspace) -> Result<Counts, String> {
-    one_check(process::cargo(&workspace.root).args(["fmt", "--all", "--check"]))
-}
+/// What one build compiles, for the tests of this run.
+const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
 
-pub(super) fn clippy(workspace: &Workspace) -> Result<Counts, String> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    one_check(process::cargo(&workspace.root).args(arguments))
+pub(super) fn format(workspace: &Workspace) -> Result<Counts, String> {
+    one_check(workspace.cargo().args(["fmt", "--all", "--check"]))
 }
 
 pub(super) fn tidy(workspace: &Workspace) -> Result<Counts, String> {
@@ -27,26 +25,44 @@ pub(super) fn tidy(workspace: &Workspace) -> Result<Counts, String> {
 }
 
 pub(super) fn deny(workspace: &Workspace) -> Result<Counts, String> {
-    one_check(process::cargo(&workspace.root).args(["deny", "check", "bans", "licenses", "sources"]))
+    one_check(workspace.cargo().args(["deny", "check", "bans", "licenses", "sources"]))
 }
 
 /// Builds all the tests and the binary they start. The same targets as the tests, so nothing is built twice.
 pub(super) fn build(workspace: &Workspace) -> Result<Counts, String> {
-    one_check(process::cargo(&workspace.root).args(["build", "--workspace", "--all-targets"]))
+    one_check(workspace.cargo().args(BUILD))
+}
+
+/// The same in a workspace that lints. Cargo repeats the warnings of what it does not compile again.
+pub(super) fn lint_and_build(workspace: &Workspace) -> Result<Counts, String> {
+    let mut command = workspace.cargo();
+    let outcome = process::show(command.args(BUILD))?;
+    match (outcome.success, warnings(&outcome.text)) {
+        (true, 0) => Ok(Counts::success()),
+        (true, crates) => Err(format!("{crates} targets have warnings")),
+        (false, _) => Err(format!("`{}` failed", process::line(&command))),
+    }
+}
+
+/// How many targets cargo names as having warnings.
+fn warnings(text: &str) -> usize {
+    let is_summary =
+        |line: &&str| line.starts_with("warning: `") && line.contains("` (") && line.contains(" generated ");
+    text.lines().filter(is_summary).count()
 }
 
 pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> Result<Counts, String> {
     let mut counts = match &tools.runner {
         Runner::Nextest(program) => {
-            let mut command = Command::new(program);
+            let mut command = workspace.command(program);
             let arguments = ["nextest", "run", "--workspace", "--color", "never", "--status-level", "fail"];
-            command.current_dir(&workspace.root).args(arguments).args(names);
+            command.args(arguments).args(names);
             command.args(["--test-threads", &test_threads().to_string()]);
             set_tool_variables(&mut command, tools);
             counted(&mut command, Counts::of_nextest)?
         }
         Runner::CargoTest => {
-            let mut command = process::cargo(&workspace.root);
+            let mut command = workspace.cargo();
             command.args(["test", "--workspace", "--all-targets", "--no-fail-fast", "--"]).args(names);
             set_tool_variables(&mut command, tools);
             counted(&mut command, Counts::of_libtest)?
@@ -72,7 +88,7 @@ fn set_tool_variables(command: &mut Command, tools: &Tools) {
 }
 
 pub(super) fn doc_tests(workspace: &Workspace) -> Result<Counts, String> {
-    let mut command = process::cargo(&workspace.root);
+    let mut command = workspace.cargo();
     command.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
     counted(&mut command, Counts::of_libtest)
 }
@@ -112,6 +128,15 @@ mod tests {
         assert_eq!(counted(&mut shell(good), Counts::of_libtest).unwrap().passed, 2);
         assert!(counted(&mut shell(&format!("{good}; exit 101")), Counts::of_libtest).is_err());
         assert!(counted(&mut shell("true"), Counts::of_libtest).is_err());
+    }
+
+    #[test]
+    fn a_warning_of_one_target_is_seen() {
+        let text = "warning: unused variable: `y`\n --> src/main.rs:1:17\n\n\
+            warning: `attache-wire` (lib) generated 2 warnings (run `cargo clippy --fix` to apply 1 suggestion)\n\
+            warning: `attache-wire` (lib test) generated 2 warnings (2 duplicates)\n    Finished `dev` profile\n";
+        assert_eq!(warnings(text), 2);
+        assert_eq!(warnings("    Finished `dev` profile [unoptimized] target(s) in 0.02s\n"), 0);
     }
 
     #[test]
