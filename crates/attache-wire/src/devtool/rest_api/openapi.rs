@@ -149,6 +149,12 @@ fn parameters(spec: &RouteSpec) -> Vec<Value> {
         query("historyLength", schema, "At most this many of the most recent messages")
     };
     match spec.route {
+        Route::ExecuteTask => parameters.push(json!({
+            "name": "Last-Event-ID",
+            "in": "header",
+            "schema": { "type": "string", "pattern": "^[0-9]{0,15}$" },
+            "description": "The `id` of the last event that the client has seen of a message that it sends again: the stream begins after it",
+        })),
         Route::GetTask => parameters.push(history()),
         Route::ListTasks => {
             let id = json!({ "type": "string", "maxLength": 1024, "pattern": WITHOUT_CONTROLS });
