@@ -28,7 +28,6 @@ async function* events(stream: ReadableStream<Uint8Array>): AsyncGenerator<Event
 }
 
 const created = unwrap(await client.POST("/tasks", { body: { contextId: "typescript" } }));
-if (typeof created === "string") throw new Error("the id alone");
 const path = { taskId: created.taskId };
 
 const execution = await client.POST("/tasks/{taskId}/execute", {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Content, Exchange, Fact, Message, ModelAnswer, ModelPart, ModelPartContent, Part, ResponseEnd, Role,
-    TaskView, ToolCall, ToolResult, TurnOutcome, Usage,
+    Content, Exchange, Fact, Message, ModelAnswer, ModelPart, ModelPartContent, Part, ReplyShape,
+    ResponseEnd, Role, TaskView, ToolCall, ToolResult, TurnOutcome, Usage,
 };
 use attache_model::{
     BuiltInModel, ModelChunk, ModelError, ModelRequest, ModelStream, ModelStreamItem, TurnFinish,
@@ -30,6 +30,7 @@ pub(crate) async fn run_request(
 ) -> Result<RequestEnd, TurnStopped> {
     let view = task.view();
     let turn = view.progress.turn;
+    let is_visible = view.progress.reply == ReplyShape::Task;
     let output = TurnOutput::of(&view);
     let request = ModelRequest {
         history: history(&view),
@@ -52,6 +53,9 @@ pub(crate) async fn run_request(
                 let text = task.view().uncertain_text();
                 journal.record(answered(model.name(), text, calls)).await?;
                 return Ok(RequestEnd::WithCalls);
+            }
+            Ok(ModelStreamItem::Finish(TurnFinish::Replied { parts })) if is_visible => {
+                return Ok(RequestEnd::WithTurn(reply_in_task(parts, &output)));
             }
             Ok(ModelStreamItem::Finish(finish)) => return Ok(RequestEnd::WithTurn(end_of(finish, &output))),
             Err(error) => return Ok(RequestEnd::WithTurn(failed(&error, &output))),
@@ -164,6 +168,12 @@ fn end_of(finish: TurnFinish, output: &TurnOutput) -> Fact {
             Fact::Replied { message: message.into() }
         }
     }
+}
+
+/// The reply as the end of a turn, for a task whose caller knows it.
+fn reply_in_task(parts: Vec<Part>, output: &TurnOutput) -> Fact {
+    let message = Some(output.message("reply", parts).into());
+    Fact::TurnEnded { outcome: TurnOutcome::Completed, message, usage: None }
 }
 
 fn failed(error: &ModelError, output: &TurnOutput) -> Fact {

@@ -227,8 +227,8 @@ impl CallRecord {
         }
     }
 
-    /// The id by which clients know it: a call that was lost goes by the id of the question about that, so that an answer
-    /// to the question before it can never be taken for one to this.
+    /// The id shown to clients. A lost call uses the id of the question about that, so that an answer to the question before it
+    /// is never taken for one to this.
     pub fn shown_id(&self) -> &CallId {
         self.question.as_ref().unwrap_or(&self.call.id)
     }

@@ -34,7 +34,7 @@ pub enum GapReason {
 pub enum GapPolicy {
     #[default]
     Refuse,
-    /// Show the current task, with a [`Gap`].
+    /// Show the current task, with a [`ReplayGap`].
     Report,
 }
 

@@ -29,7 +29,7 @@ pub struct Delegation {
 }
 
 impl Delegation {
-    /// What `message` says about it; none when it says nothing. Refuses what cannot be read, and what came too far.
+    /// What `message` says about it; none when it says nothing. Refuses malformed and too deep chains.
     pub fn of(message: &Message) -> Result<Self, Fault> {
         let Some(value) = message.metadata.as_ref().and_then(|metadata| metadata.get(DELEGATION)) else {
             return Ok(Self::default());

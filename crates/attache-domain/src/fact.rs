@@ -221,8 +221,7 @@ pub enum ContextReason {
     Command,
 }
 
-/// Counts items of [`TaskView::told`](crate::TaskView::told): what people, the agent and the model said, and what came
-/// of calls.
+/// Counts items of [`TaskView::conversation`](crate::TaskView::conversation): messages, answers and tool results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     /// Replaces the dropped items, the earlier tasks of the conversation and any earlier summary.

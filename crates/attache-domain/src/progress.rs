@@ -345,7 +345,7 @@ impl Progress {
         has_none && self.turn.phase == TurnPhase::Due
     }
 
-    /// The last event of which clients that see prompts have heard. A reserved task has none: its opening is its first prompt.
+    /// The last event that was sent to clients that show prompts. A reserved task has none: its opening is its first prompt.
     pub fn last_shown(&self) -> Seq {
         if self.awaits_first_message() { Seq::START } else { self.head }
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Role, TaskView};
+use crate::{ApiKey, Role, TaskView};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -36,6 +36,13 @@ pub struct RequestedSettings {
     /// [`ApiKeys`](crate::ApiKeys).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_name: Option<String>,
+    /// The model that the key was given for: the one that was requested when the key came. None: the operator's. It is
+    /// computed when requests are merged.
+    #[serde(skip)]
+    pub api_key_model: Option<String>,
+    /// The key itself, until the server has put it among the [`ApiKeys`](crate::ApiKeys) under a name.
+    #[serde(skip)]
+    pub api_key: Option<ApiKey>,
     /// The member of the message's metadata with these settings, for error messages; of one message only. A member of the
     /// request's metadata has [`IN_REQUEST`](Self::IN_REQUEST) before it.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -94,7 +101,11 @@ impl RequestedSettings {
             }
         }
         self.auto_execute |= latest.auto_execute;
-        self.api_key_name = latest.api_key_name.or_else(|| self.api_key_name.take());
+        self.api_key = latest.api_key.or_else(|| self.api_key.take());
+        if latest.api_key_name.is_some() {
+            self.api_key_name = latest.api_key_name;
+            self.api_key_model.clone_from(&self.model);
+        }
     }
 }
 
@@ -123,6 +134,27 @@ mod tests {
         assert_eq!(serde_json::from_str::<RequestedSettings>("{}").unwrap().api_key_name, None);
         let later = RequestedSettings::default().over(requested);
         assert_eq!(later.api_key_name.as_deref(), Some("k"), "silence changes nothing");
+    }
+
+    #[test]
+    fn a_key_stays_with_the_model_it_was_given_for() {
+        let model = |name: &str| RequestedSettings { model: Some(name.into()), ..Default::default() };
+        let key = |name: &str| RequestedSettings { api_key_name: Some(name.into()), ..Default::default() };
+        let first = model("pro").over(key("k"));
+        assert_eq!((first.model.as_deref(), first.api_key_model), (Some("pro"), None), "for the operator's");
+        let both = RequestedSettings { model: Some("pro".into()), ..key("k") };
+        let later = model("openai:x").over(both.over(RequestedSettings::default()));
+        assert_eq!((later.model.as_deref(), later.api_key_model.as_deref()), (Some("openai:x"), Some("pro")));
+        let second = key("k2").over(later);
+        assert_eq!(second.api_key_name.as_deref(), Some("k2"));
+        assert_eq!(second.api_key_model.as_deref(), Some("openai:x"));
+    }
+
+    #[test]
+    fn a_key_is_never_stored() {
+        let key = Some(ApiKey::from("sk-1".to_owned()));
+        let requested = RequestedSettings { api_key: key, ..RequestedSettings::default() };
+        assert_eq!(serde_json::to_string(&requested).unwrap(), "{}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn each_text(value: &Value, show: fn(&str) -> Cow<'_, str>) -> Value {
 }
 
 impl Proposal {
-    /// What a person is shown of it holds hidden characters, so that it can be agreed to only as it is, and once.
+    /// What a person is shown of it holds hidden characters, so that it can only be approved once and unchanged.
     pub fn has_hidden_characters(&self) -> bool {
         let line = |text: &str| text.contains(is_hidden);
         let lines = |text: &str| text.contains(|it| is_hidden(it) && !matches!(it, '\n' | '\t'));

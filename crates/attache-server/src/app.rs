@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use attache_domain::{AnswerLocation, Fault, SendMessage};
+use attache_domain::{AnswerLocation, Fault, RequestedSettings, SendMessage};
 use attache_session::SessionService;
 use attache_wire::Version;
 use http::Method;
 use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 use crate::auth::{Caller, RequestGuard};
 use crate::card::{CardDocuments, PublicCard};
@@ -48,6 +49,20 @@ impl App {
     pub(crate) fn address_to_session(&self, send: &mut SendMessage) {
         if send.message.task.is_none() {
             send.message.task.clone_from(&self.options.live_session);
+        }
+    }
+
+    /// Prepares settings that a client requests: marks its servers on this machine, and keeps its key in memory only, under a
+    /// name. Clients without the right to prompt must not fill the memory for keys.
+    pub(crate) fn take_settings(&self, requested: Option<&mut RequestedSettings>, origin: RequestOrigin) {
+        let Some(requested) = requested else { return };
+        if origin.is_local {
+            requested.mark_local_client();
+        }
+        if let Some(key) = requested.api_key.take().filter(|_| origin.caller.rights().prompt) {
+            let name = Uuid::new_v4().to_string();
+            self.options.api_keys.keep(name.clone(), key);
+            requested.api_key_name = Some(name);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Warnings and errors of the program's own log, for clients of the live endpoint that may see them.
 //!
-//! A bounded queue: who reads too slowly loses the oldest lines and is told how many. Nothing is kept for later readers.
+//! A bounded queue: slow readers lose the oldest lines and receive the number lost. Nothing is kept for later readers.
 
 use std::fmt;
 use std::sync::Arc;

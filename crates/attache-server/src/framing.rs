@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{Fault, Interface};
+use attache_wire::devtool::rest_api;
 use attache_wire::jsonrpc::{self, RequestId};
+use attache_wire::rest::ErrorReply;
 use attache_wire::{Encoder, Version, proto, rest, retry_after};
 use http::{HeaderValue, StatusCode, header};
 
@@ -24,7 +26,7 @@ pub(crate) enum Framing {
         version: Version,
     },
     /// The REST API: a payload of a stream begins with the name of its event.
-    NamedEvents,
+    RestApi,
     Grpc {
         version: Version,
         deadline: Deadline,
@@ -66,7 +68,7 @@ impl Framing {
     pub(crate) fn binding(&self) -> BindingName {
         match self {
             Self::JsonRpc { .. } => BindingName::JsonRpc,
-            Self::Rest { .. } | Self::NamedEvents => BindingName::Rest,
+            Self::Rest { .. } | Self::RestApi => BindingName::Rest,
             Self::Grpc { .. } => BindingName::Grpc,
         }
     }
@@ -81,7 +83,7 @@ impl Framing {
         let start = out.len();
         match self {
             Self::JsonRpc { id, .. } => jsonrpc::write_result_open(id, out),
-            Self::Rest { .. } | Self::NamedEvents => {}
+            Self::Rest { .. } | Self::RestApi => {}
             Self::Grpc { .. } => grpc::frame::open(out),
         }
         start
@@ -90,7 +92,7 @@ impl Framing {
     pub(crate) fn close(&self, start: usize, out: &mut Vec<u8>) {
         match self {
             Self::JsonRpc { .. } => jsonrpc::write_result_close(out),
-            Self::Rest { .. } | Self::NamedEvents => {}
+            Self::Rest { .. } | Self::RestApi => {}
             Self::Grpc { .. } => grpc::frame::close(out, start),
         }
     }
@@ -99,7 +101,7 @@ impl Framing {
     pub(crate) fn write_empty(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(match self {
             Self::JsonRpc { .. } => b"null",
-            Self::Rest { .. } | Self::NamedEvents => b"{}",
+            Self::Rest { .. } | Self::RestApi => b"{}",
             Self::Grpc { .. } => b"",
         });
     }
@@ -109,7 +111,7 @@ impl Framing {
         match self {
             Self::JsonRpc { .. } => json(200, "application/json", body),
             Self::Rest { version } => json(200, rest::content_type(*version), body),
-            Self::NamedEvents => json(200, "application/json", body),
+            Self::RestApi => json(200, "application/json", body),
             Self::Grpc { .. } => grpc::response::message(body),
         }
     }
@@ -125,7 +127,7 @@ impl Framing {
         match self {
             Self::JsonRpc { version, id } => rpc_fault(*version, id, fault),
             Self::Rest { version } => rest_fault(*version, fault),
-            Self::NamedEvents => rest_fault(Version::V1_0, fault),
+            Self::RestApi => rest_api_fault(fault),
             Self::Grpc { version, .. } => grpc::response::failure(&proto::status(*version, fault)),
         }
     }
@@ -142,9 +144,9 @@ impl Framing {
                 out.extend_from_slice(named);
                 out.extend_from_slice(&rest::error(*version, fault).body);
             }
-            Self::NamedEvents => {
+            Self::RestApi => {
                 out.extend_from_slice(named);
-                out.extend_from_slice(&rest::error(Version::V1_0, fault).body);
+                out.extend_from_slice(&rest_api::error(fault).body);
             }
         }
         out.extend_from_slice(b"\n\n");
@@ -155,7 +157,7 @@ impl Framing {
     pub(crate) fn stream_fault(&self, fault: &Fault, accepts_events: bool) -> Response {
         let as_event = match self {
             Self::JsonRpc { version, .. } => *version == Version::V0_3 || accepts_events,
-            Self::Rest { .. } | Self::NamedEvents | Self::Grpc { .. } => false,
+            Self::Rest { .. } | Self::RestApi | Self::Grpc { .. } => false,
         };
         if !as_event || jsonrpc::http_status(fault) != 200 {
             return self.fault(fault);
@@ -175,8 +177,15 @@ pub(crate) fn rpc_fault(version: Version, id: &RequestId, fault: &Fault) -> Resp
 }
 
 pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
-    let reply = rest::error(version, fault);
-    let mut response = json(reply.status, rest::content_type(version), reply.body);
+    fault_response(rest::error(version, fault), rest::content_type(version), fault)
+}
+
+pub(crate) fn rest_api_fault(fault: &Fault) -> Response {
+    fault_response(rest_api::error(fault), "application/json", fault)
+}
+
+fn fault_response(reply: ErrorReply, media_type: &'static str, fault: &Fault) -> Response {
+    let mut response = json(reply.status, media_type, reply.body);
     if let Fault::HttpMethodNotAllowed { allowed, .. } = fault {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, OperationKind, Scope, SendMessage,
-    TaskId, TaskState, TaskView,
+    Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, OperationKind, Scope, TaskId, TaskState, TaskView,
 };
-use attache_session::{AvailableTool, AvailableTools, CommandOutcome, CommandRefusal, SendReply};
+use attache_session::{AvailableTool, AvailableTools, CommandRefusal, StartedTask};
 use attache_wire::devtool::setting_names::name_setting;
 use attache_wire::devtool::{Dialect, gemini_routes};
 use attache_wire::jsonrpc::RequestId;
@@ -16,14 +15,16 @@ use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
 
 use crate::app::{App, RequestOrigin};
-use crate::body;
+use crate::call::Call;
+use crate::commands::CommandRun;
 use crate::connection_origin::Admission;
-use crate::framing::{Framing, json as answer, with_retry_after};
+use crate::framing::{BindingName, Framing, json as answer, with_retry_after};
 use crate::http::Response;
-use crate::open_calls::CallPurpose;
+use crate::open_calls::OpenCall;
 use crate::operations::shape;
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
+use crate::{body, commands};
 
 /// One of these routes.
 pub(crate) enum GeminiRoute {
@@ -61,20 +62,29 @@ pub(crate) async fn handle(
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         return response;
     }
-    let scope = origin.caller.scope("");
-    let served = match route {
-        GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
-            Err(Fault::Busy { what: "all connections are taken" })
-        }
-        GeminiRoute::AllMetadata => all_metadata(app, &scope).await,
-        GeminiRoute::Metadata(task) => metadata(app, &scope, task).await,
-        GeminiRoute::Commands => commands(app, &scope).await,
-        GeminiRoute::Execute => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => handle_command(app, &scope, origin, &bytes).await,
-            Err(fault) => Err(fault),
-        },
+    let kind = match route {
+        GeminiRoute::AllMetadata => OperationKind::List,
+        GeminiRoute::Metadata(_) => OperationKind::Get,
+        GeminiRoute::Commands => OperationKind::Commands,
+        GeminiRoute::Execute => OperationKind::Execute,
     };
-    served.unwrap_or_else(|fault| fault_response(&fault))
+    let call = Call { kind, binding: BindingName::Rest, version: Version::V0_3, origin };
+    let scope = origin.caller.scope("");
+    let work = async {
+        match route {
+            GeminiRoute::Execute if origin.connection.admission == Admission::Reserve => {
+                Err(Fault::Busy { what: "all connections are taken" })
+            }
+            GeminiRoute::AllMetadata => all_metadata(app, &scope).await,
+            GeminiRoute::Metadata(task) => metadata(app, &scope, task).await,
+            GeminiRoute::Commands => list_commands(app, &scope).await,
+            GeminiRoute::Execute => {
+                let bytes = body::read(&head.headers, body, &app.options.limits).await?;
+                handle_command(app, &scope, origin, &bytes).await
+            }
+        }
+    };
+    call.serve(app, work).await.unwrap_or_else(|fault| fault_response(&fault))
 }
 
 async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
@@ -112,17 +122,9 @@ fn shown_tool(tool: AvailableTool) -> gemini_routes::ToolDescription {
     gemini_routes::ToolDescription { name, description, parameters, origin }
 }
 
-async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
+async fn list_commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
     let specs = app.session.commands(scope, ListCommands::default()).await?;
     Ok(ok_response(&gemini_routes::command_list(&specs)))
-}
-
-/// Is the command one whose task its caller follows? Other commands are over at once.
-async fn is_followed(app: &App, scope: &Scope, send: &SendMessage) -> Result<bool, Fault> {
-    let Some(call) = &send.message.command else { return Ok(false) };
-    let list = ListCommands { settings: send.message.requested.clone(), ..ListCommands::default() };
-    let specs = app.session.commands(scope, list).await?;
-    Ok(CommandSpec::find(&specs, &call.path).is_some_and(|spec| spec.is_followed))
 }
 
 async fn handle_command(
@@ -136,39 +138,37 @@ async fn handle_command(
         Ok(send) => send,
         Err(what) => return Ok(error_response(400, &what)),
     };
-    origin.caller.may_ask(OperationKind::Execute)?;
     app.address_to_session(&mut send);
     app.guard.sign(origin.caller, &mut send.options);
-    let is_followed = is_followed(app, scope, &send).await?;
-    send.options.ending = is_followed.then(|| Dialect::Gemini.ending());
-    let open_call = app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any)?;
-    let started = match app.session.run_command(scope, send).await? {
-        CommandOutcome::Refused(CommandRefusal::Unknown(why)) => {
-            return Ok(error_response(404, &format!("Command not found: {why}")));
+    let ending = |is_followed: bool| is_followed.then(|| Dialect::Gemini.ending());
+    Ok(match commands::run(app, scope, origin, send, ending).await? {
+        CommandRun::Refused(CommandRefusal::Unknown(why)) => {
+            error_response(404, &format!("Command not found: {why}"))
         }
-        CommandOutcome::Refused(CommandRefusal::BadArguments(why)) => return Ok(error_response(400, &why)),
-        CommandOutcome::Started { started, .. } => started,
-    };
-    let command = started.view.history.iter().rev().find_map(|message| message.command.as_deref().cloned());
-    let Some(command) = command else { return Err(Fault::Internal) };
-    if is_followed {
-        let id = RequestId::Text(started.view.task.to_string());
-        let framing = Framing::JsonRpc { version: Version::V0_3, id };
-        let shape = shape(None, Dialect::Gemini);
-        let (open_call, subscription) = (Some(open_call), app.session.follow(started));
-        let start =
-            StreamStart { open_call, subscription, shape, first: StreamOpening::Task, resumes: false };
-        let encoder = Encoder { encoding: Encoding::Json(JsonForm::V0_3Rpc), epoch: None };
-        return Ok(framing.stream(app, encoder, start));
-    }
-    match app.session.settle(started).await? {
-        SendReply::Task(view) if view.status.state == TaskState::Failed => {
+        CommandRun::Refused(CommandRefusal::BadArguments(why)) => error_response(400, &why),
+        CommandRun::Started { started, open_call } => events(app, started, open_call),
+        CommandRun::Settled { view, .. } if view.status.state == TaskState::Failed => {
             let why = view.status.message.as_ref().map(|message| message.text()).unwrap_or_default();
-            Ok(error_response(500, &why))
+            error_response(500, &why)
         }
-        SendReply::Task(view) => Ok(ok_response(&gemini_routes::execution_result(&command, &view))),
-        SendReply::Message(_) => Err(Fault::Internal),
-    }
+        CommandRun::Settled { command, view } => {
+            ok_response(&gemini_routes::execution_result(&command, &view))
+        }
+    })
+}
+
+/// The events of the command's task.
+fn events(app: &Arc<App>, started: StartedTask, open_call: OpenCall) -> Response {
+    let id = RequestId::Text(started.view.task.to_string());
+    let framing = Framing::JsonRpc { version: Version::V0_3, id };
+    let start = StreamStart {
+        open_call: Some(open_call),
+        subscription: app.session.follow(started),
+        shape: shape(None, Dialect::Gemini),
+        first: StreamOpening::Task,
+        resumes: false,
+    };
+    framing.stream(app, Encoder { encoding: Encoding::Json(JsonForm::V0_3Rpc), epoch: None }, start)
 }
 
 fn ok_response(value: &Value) -> Response {

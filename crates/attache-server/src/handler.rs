@@ -11,6 +11,7 @@ use http::header;
 use http::request::Parts;
 
 use crate::app::{App, RequestOrigin};
+use crate::call::Call;
 use crate::command_response::ExecutedCommand;
 use crate::extension_selection::ExtensionSelection;
 use crate::framing::Framing;
@@ -56,11 +57,10 @@ pub(crate) async fn handle(
     let version = request.encoding.version();
     let mut extensions = ExtensionSelection::of(app, &request.head.headers, version);
     let mut reservation = None;
-    let result = operations::run(app, &request, &mut extensions, &mut reservation, decode).await;
-    app.metrics.count_call(request.framing.binding(), version, request.kind, result.as_ref().err());
-    if let Err(fault) = &result {
-        log_refusal(&request, fault);
-    }
+    let OperationRequest { kind, origin, .. } = request;
+    let call = Call { kind, binding: request.framing.binding(), version, origin };
+    let work = operations::run(app, &request, &mut extensions, &mut reservation, decode);
+    let result = call.serve(app, work).await;
     let epoch = extensions.is_active(replay::URI).then(|| app.session.epoch().clone());
     let encoder = Encoder { encoding: request.encoding, epoch };
     let response = result.and_then(|outcome| encode(app, &request, encoder, outcome));
@@ -205,14 +205,4 @@ fn command_events(
 fn not_encodable(error: String) -> Fault {
     tracing::error!(error, "a response cannot be encoded");
     Fault::Internal
-}
-
-fn log_refusal(request: &OperationRequest<'_>, fault: &Fault) {
-    let (number, operation) = (request.origin.number, request.kind.name());
-    match fault {
-        Fault::Internal | Fault::InvalidAgentResponse { .. } => {
-            tracing::error!(request = number, operation, %fault, "a call failed");
-        }
-        _ => tracing::debug!(request = number, operation, %fault, "a call was refused"),
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_domain::{
     Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
 };
-use attache_session::{Subscription, WhenFinished};
+use attache_session::{PromptStream, Subscription, WhenFinished};
 use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
 use attache_wire::devtool::{Dialect, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
@@ -164,19 +164,11 @@ async fn stream(
     if is_answer(&send) {
         check_has_begun(app, &scope, task, answered_call(&send).as_ref()).await?;
     }
-    let message = send.message.id.clone();
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
     let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-    let subscription = match &after {
-        // The same message again, from a client that was cut off.
-        Some(after) => app.session.stream(&scope, send, Some(after)).await?.0,
-        None => app.session.stream_events(&scope, send).await?,
-    };
-    let view = &subscription.view;
-    tracing::debug!(request = origin.number, task = %view.task, "a live stream");
-    let received = view.progress.received.iter().rev().find(|received| received.id == message);
-    let turn = received.map_or(view.progress.turn.number, |received| received.turn);
+    let PromptStream { subscription, turn } = app.session.stream_prompt(&scope, send, after.as_ref()).await?;
+    tracing::debug!(request = origin.number, task = %subscription.view.task, "a live stream");
     let first = StreamOpening::Prompt { turn };
     let shape = shape(None, Dialect::Live);
     let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };

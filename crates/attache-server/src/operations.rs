@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Fault, GapPolicy, GetTask, Message, Operation, OperationKind, PushConfigOperation,
-    PushConfigPage, Scope, StoredPushConfig, TaskId, TaskState, TaskView,
+    CancelTask, CommandSpec, Fault, GapPolicy, GetTask, ListTasks, Message, Operation, OperationKind,
+    PushConfigOperation, PushConfigPage, Scope, SendMessage, StoredPushConfig, SubscribeTask, TaskId,
+    TaskState, TaskView,
 };
 use attache_session::{RenderedTask, SendReply, WhenFinished, weight_of_view};
 use attache_wire::devtool::Dialect;
@@ -54,7 +55,7 @@ pub(crate) enum OperationOutcome {
     ExtendedCard,
 }
 
-/// Checks in the order rights, extension, capability, parameters, resource, state; then acts.
+/// Checks in the order extension, capability, parameters, resource, state; then acts.
 ///
 /// A large answer leaves its share of the response budget in `reservation`, which lives as long as the response.
 pub(crate) async fn run(
@@ -64,159 +65,216 @@ pub(crate) async fn run(
     reservation: &mut Option<Arc<ResponseReservation>>,
     decode: impl FnOnce() -> Result<DecodedOperation, Fault>,
 ) -> Result<OperationOutcome, Fault> {
-    let OperationRequest { head, origin, encoding, kind, .. } = *request;
-    origin.caller.may_ask(kind)?;
-    let (headers, version) = (&head.headers, encoding.version());
-    let interface = request.framing.binding().interface();
     let decoded = decode();
     // The content of a message may show that its client speaks the extension.
     extensions.set_recognized_dialect(decoded.as_ref().ok().and_then(|decoded| decoded.dialect));
     extensions.check(app)?;
-    check_capability(app, kind)?;
+    check_capability(app, request.kind)?;
     let DecodedOperation { mut operation, tenant, .. } = decoded?;
-    if origin.is_local
-        && let Some(settings) = operation.requested_settings_mut()
-    {
-        settings.mark_local_client();
-    }
+    app.take_settings(operation.requested_settings_mut(), request.origin);
     check_tenant(app, tenant.as_deref())?;
-    let replays = extensions.is_active(replay::URI);
-    let scope = &origin.caller.scope(tenant.unwrap_or_default());
-    let (session, budget) = (&app.session, &app.options.limits.response_budget);
-    // A client that continues a task without naming it is shown the task.
-    let mut names_task = true;
-    let streams = matches!(operation, Operation::Stream(_));
-    if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
-        names_task = send.message.task.is_some();
-        app.address_to_session(send);
-        extensions.apply_to(app, send, origin, interface);
-        send.options.resumes = streams && last_event_id::cursor(headers)?.is_some();
-        if let Some(task) = session.task_in_context(scope, send).await? {
+    let scope = request.origin.caller.scope(tenant.unwrap_or_default());
+    let mut run = OperationRun { app, request, extensions, scope, reservation };
+    let names_task = run.address(&mut operation).await?;
+    let open_call = open_call(app, &run.scope, request.origin, &operation).await?;
+    match operation {
+        Operation::Send(send) => run.send(send).await,
+        Operation::Get(get) => run.get(get).await,
+        Operation::List(list) => run.list(list).await,
+        Operation::Cancel(cancel) => run.cancel(&cancel).await,
+        Operation::Stream(send) => run.stream(send, names_task, open_call).await,
+        Operation::Subscribe(subscribe) => run.subscribe(subscribe, open_call).await,
+        Operation::Commands(list) => {
+            Ok(OperationOutcome::Commands(app.session.commands(&run.scope, list).await?))
+        }
+        Operation::Execute(send) => run.execute(send, open_call).await,
+        Operation::PushConfig(operation) => run.push_config(operation).await,
+        Operation::ExtendedCard if app.cards.has_extended() => Ok(OperationOutcome::ExtendedCard),
+        Operation::ExtendedCard => Err(Fault::ExtendedCardNotConfigured),
+    }
+}
+
+/// One operation whose parameters are valid.
+struct OperationRun<'a> {
+    app: &'a Arc<App>,
+    request: &'a OperationRequest<'a>,
+    extensions: &'a ExtensionSelection,
+    scope: Scope,
+    reservation: &'a mut Option<Arc<ResponseReservation>>,
+}
+
+impl OperationRun<'_> {
+    fn version(&self) -> Version {
+        self.request.encoding.version()
+    }
+
+    /// Ties the request's number to the task that other log lines name.
+    fn log_task(&self, task: &TaskId) {
+        let (number, operation) = (self.request.origin.number, self.request.kind.name());
+        tracing::debug!(request = number, operation, %task, "done");
+    }
+
+    async fn reserve(&mut self, bytes: usize) -> Result<(), Fault> {
+        *self.reservation = reserve(&self.app.options.limits.response_budget, bytes).await?;
+        Ok(())
+    }
+
+    /// Reserves room for an answer that was read. `None`: it had to wait for room without the answer, which is read again.
+    async fn reserve_for<T>(&mut self, read: T, bytes: usize) -> Result<Option<T>, Fault> {
+        match try_reserve(&self.app.options.limits.response_budget, bytes) {
+            Ok(found) => {
+                *self.reservation = found;
+                Ok(Some(read))
+            }
+            Err(BudgetFull) => {
+                drop(read);
+                self.reserve(bytes).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Completes a message. False: its client continues a task without naming it.
+    async fn address(&self, operation: &mut Operation) -> Result<bool, Fault> {
+        let streams = matches!(operation, Operation::Stream(_));
+        let (Operation::Send(send) | Operation::Stream(send)) = operation else { return Ok(true) };
+        let names_task = send.message.task.is_some();
+        self.app.address_to_session(send);
+        self.apply_extensions(send);
+        send.options.resumes = streams && last_event_id::cursor(&self.request.head.headers)?.is_some();
+        if let Some(task) = self.app.session.task_in_context(&self.scope, send).await? {
             send.message.task = Some(task);
         }
+        Ok(names_task)
     }
-    let open_call = open_call(app, scope, origin, &operation).await?;
-    // Ties the request's number to the task that other log lines name.
-    let done =
-        |task: &TaskId| tracing::debug!(request = origin.number, operation = kind.name(), %task, "done");
-    Ok(match operation {
-        Operation::Send(send) => {
-            let length = send.configuration.history_length;
-            match session.send(scope, send).await? {
-                SendReply::Task(view) => {
-                    *reservation = reserve(budget, weight_of_view(&view)).await?;
-                    done(&view.task);
-                    let shape = shape(length, extensions.dialect_for(&view));
-                    OperationOutcome::Sent { view, shape }
-                }
-                SendReply::Message(message) => OperationOutcome::Replied(message),
-            }
+
+    fn apply_extensions(&self, send: &mut SendMessage) {
+        let interface = self.request.framing.binding().interface();
+        self.extensions.apply_to(self.app, send, self.request.origin, interface);
+    }
+
+    async fn send(&mut self, send: SendMessage) -> Result<OperationOutcome, Fault> {
+        let length = send.configuration.history_length;
+        let view = match self.app.session.send(&self.scope, send).await? {
+            SendReply::Task(view) => view,
+            SendReply::Message(message) => return Ok(OperationOutcome::Replied(message)),
+        };
+        self.reserve(weight_of_view(&view)).await?;
+        self.log_task(&view.task);
+        let shape = shape(length, self.extensions.dialect_for(&view));
+        Ok(OperationOutcome::Sent { view, shape })
+    }
+
+    async fn get(&mut self, mut get: GetTask) -> Result<OperationOutcome, Fault> {
+        if self.extensions.is_active(replay::URI) {
+            get.at = last_event_id::cursor(&self.request.head.headers)?;
         }
-        Operation::Get(mut get) => {
-            if replays {
-                get.at = last_event_id::cursor(headers)?;
-            }
-            let mut task = session.get(scope, &get).await?;
-            let bytes = weight_of_view(&task.view);
-            match try_reserve(budget, bytes) {
-                Ok(found) => *reservation = found,
-                Err(BudgetFull) => {
-                    drop(task);
-                    *reservation = reserve(budget, bytes).await?;
-                    task = session.get(scope, &get).await?;
-                }
-            }
-            done(&task.view.task);
-            let shape = shape(get.history_length, extensions.dialect_for(&task.view));
-            OperationOutcome::Task { task, shape }
+        let session = &self.app.session;
+        let task = session.get(&self.scope, &get).await?;
+        let bytes = weight_of_view(&task.view);
+        let task = match self.reserve_for(task, bytes).await? {
+            Some(task) => task,
+            None => session.get(&self.scope, &get).await?,
+        };
+        self.log_task(&task.view.task);
+        let shape = shape(get.history_length, self.extensions.dialect_for(&task.view));
+        Ok(OperationOutcome::Task { task, shape })
+    }
+
+    async fn list(&mut self, list: ListTasks) -> Result<OperationOutcome, Fault> {
+        let session = &self.app.session;
+        let page = session.list(&self.scope, &list).await?;
+        let bytes = page.tasks.iter().map(|view| weight_of_view(view)).sum();
+        let page = match self.reserve_for(page, bytes).await? {
+            Some(page) => page,
+            None => session.list(&self.scope, &list).await?,
+        };
+        let page = TaskPage {
+            tasks: page.tasks,
+            next_page_token: page.next_page_token,
+            page_size: page.page_size,
+            total_size: page.total_size,
+        };
+        let artifacts =
+            if list.include_artifacts { IncludeArtifacts::Always } else { IncludeArtifacts::Never };
+        let dialect = self.extensions.opening_dialect();
+        let shape = TaskShape { history_length: list.history_length, artifacts, dialect };
+        Ok(OperationOutcome::Listed { page, shape })
+    }
+
+    async fn cancel(&mut self, cancel: &CancelTask) -> Result<OperationOutcome, Fault> {
+        let view = self.app.session.cancel(&self.scope, cancel).await?;
+        self.reserve(weight_of_view(&view)).await?;
+        self.log_task(&view.task);
+        let shape = shape(None, self.extensions.dialect_for(&view));
+        Ok(OperationOutcome::Canceled { view, shape })
+    }
+
+    async fn stream(
+        &mut self,
+        send: SendMessage,
+        names_task: bool,
+        open_call: Option<OpenCall>,
+    ) -> Result<OperationOutcome, Fault> {
+        let length = send.configuration.history_length;
+        let after = last_event_id::cursor(&self.request.head.headers)?;
+        let (subscription, bare) = self.app.session.stream(&self.scope, send, after.as_ref()).await?;
+        self.reserve(weight_of_view(&subscription.view)).await?;
+        self.log_task(&subscription.view.task);
+        let shape = shape(length, self.extensions.dialect_for(&subscription.view));
+        // Both dialects of the extension continue with events; in 1.0 every stream begins with the task. A client that
+        // continues a task without naming it is shown the task.
+        let goes_on = names_task && shape.dialect != Dialect::Plain && self.version() == Version::V0_3;
+        let first = match (bare, goes_on) {
+            (true, _) => StreamOpening::Message,
+            (false, true) => StreamOpening::Events,
+            (false, false) => StreamOpening::Task,
+        };
+        let resumes = after.is_some();
+        Ok(OperationOutcome::Stream(StreamStart { open_call, subscription, shape, first, resumes }))
+    }
+
+    async fn subscribe(
+        &mut self,
+        mut subscribe: SubscribeTask,
+        open_call: Option<OpenCall>,
+    ) -> Result<OperationOutcome, Fault> {
+        subscribe.after = last_event_id::cursor(&self.request.head.headers)?.or(subscribe.after);
+        if self.extensions.is_active(replay::URI) {
+            subscribe.gap_policy = GapPolicy::Report;
         }
-        Operation::List(list) => {
-            let mut page = session.list(scope, &list).await?;
-            let bytes = page.tasks.iter().map(|view| weight_of_view(view)).sum();
-            match try_reserve(budget, bytes) {
-                Ok(found) => *reservation = found,
-                Err(BudgetFull) => {
-                    drop(page);
-                    *reservation = reserve(budget, bytes).await?;
-                    page = session.list(scope, &list).await?;
-                }
-            }
-            let page = TaskPage {
-                tasks: page.tasks,
-                next_page_token: page.next_page_token,
-                page_size: page.page_size,
-                total_size: page.total_size,
-            };
-            let artifacts =
-                if list.include_artifacts { IncludeArtifacts::Always } else { IncludeArtifacts::Never };
-            let dialect = extensions.opening_dialect();
-            let shape = TaskShape { history_length: list.history_length, artifacts, dialect };
-            OperationOutcome::Listed { page, shape }
+        let when_finished = match self.version() {
+            Version::V0_3 => WhenFinished::Show,
+            Version::V1_0 => WhenFinished::Refuse,
+        };
+        let mut subscription = self.app.session.subscribe(&self.scope, &subscribe, when_finished).await?;
+        self.reserve(weight_of_view(&subscription.view)).await?;
+        self.log_task(&subscription.view.task);
+        let shape = shape(None, self.extensions.dialect_for(&subscription.view));
+        // Clients of Gemini CLI's server expect a stream that ends when there is nothing to wait for.
+        if shape.dialect == Dialect::Gemini && self.version() == Version::V0_3 {
+            subscription.close_at_rest();
         }
-        Operation::Cancel(cancel) => {
-            let view = session.cancel(scope, &cancel).await?;
-            *reservation = reserve(budget, weight_of_view(&view)).await?;
-            done(&view.task);
-            let shape = shape(None, extensions.dialect_for(&view));
-            OperationOutcome::Canceled { view, shape }
-        }
-        Operation::Stream(send) => {
-            let length = send.configuration.history_length;
-            let after = last_event_id::cursor(headers)?;
-            let (subscription, bare) = session.stream(scope, send, after.as_ref()).await?;
-            *reservation = reserve(budget, weight_of_view(&subscription.view)).await?;
-            done(&subscription.view.task);
-            let shape = shape(length, extensions.dialect_for(&subscription.view));
-            // Both dialects of the extension continue with events; in 1.0 every stream begins with the task.
-            let goes_on = names_task && shape.dialect != Dialect::Plain && version == Version::V0_3;
-            let first = match (bare, goes_on) {
-                (true, _) => StreamOpening::Message,
-                (false, true) => StreamOpening::Events,
-                (false, false) => StreamOpening::Task,
-            };
-            OperationOutcome::Stream(StreamStart {
-                open_call,
-                subscription,
-                shape,
-                first,
-                resumes: after.is_some(),
-            })
-        }
-        Operation::Subscribe(mut subscribe) => {
-            subscribe.after = last_event_id::cursor(headers)?.or(subscribe.after);
-            if replays {
-                subscribe.gap_policy = GapPolicy::Report;
-            }
-            let when_finished = match version {
-                Version::V0_3 => WhenFinished::Show,
-                Version::V1_0 => WhenFinished::Refuse,
-            };
-            let mut subscription = session.subscribe(scope, &subscribe, when_finished).await?;
-            *reservation = reserve(budget, weight_of_view(&subscription.view)).await?;
-            done(&subscription.view.task);
-            let shape = shape(None, extensions.dialect_for(&subscription.view));
-            // Clients of Gemini CLI's server expect a stream that ends when there is nothing to wait for.
-            if shape.dialect == Dialect::Gemini && version == Version::V0_3 {
-                subscription.close_at_rest();
-            }
-            let resumes = subscribe.after.is_some() && subscription.gap.is_none();
-            OperationOutcome::Stream(StreamStart {
-                open_call,
-                subscription,
-                shape,
-                first: StreamOpening::Task,
-                resumes,
-            })
-        }
-        Operation::Commands(list) => OperationOutcome::Commands(session.commands(scope, list).await?),
-        Operation::Execute(mut send) => {
-            app.address_to_session(&mut send);
-            extensions.apply_to(app, &mut send, origin, interface);
-            let execution = session.run_command(scope, send).await?;
-            let command = ExecutedCommand::new(execution, open_call);
-            OperationOutcome::Executed { command, dialect: extensions.dialect() }
-        }
-        Operation::PushConfig(call) => match call {
+        let resumes = subscribe.after.is_some() && subscription.gap.is_none();
+        let first = StreamOpening::Task;
+        Ok(OperationOutcome::Stream(StreamStart { open_call, subscription, shape, first, resumes }))
+    }
+
+    async fn execute(
+        &self,
+        mut send: SendMessage,
+        open_call: Option<OpenCall>,
+    ) -> Result<OperationOutcome, Fault> {
+        self.app.address_to_session(&mut send);
+        self.apply_extensions(&mut send);
+        let execution = self.app.session.run_command(&self.scope, send).await?;
+        let command = ExecutedCommand::new(execution, open_call);
+        Ok(OperationOutcome::Executed { command, dialect: self.extensions.dialect() })
+    }
+
+    async fn push_config(&self, operation: PushConfigOperation) -> Result<OperationOutcome, Fault> {
+        let (session, scope) = (&self.app.session, &self.scope);
+        Ok(match operation {
             PushConfigOperation::Create { task, request } => {
                 OperationOutcome::PushConfig(session.create_push_config(scope, &task, request).await?)
             }
@@ -230,10 +288,8 @@ pub(crate) async fn run(
                 session.delete_push_config(scope, &task, &config).await?;
                 OperationOutcome::PushConfigDeleted
             }
-        },
-        Operation::ExtendedCard if app.cards.has_extended() => OperationOutcome::ExtendedCard,
-        Operation::ExtendedCard => return Err(Fault::ExtendedCardNotConfigured),
-    })
+        })
+    }
 }
 
 /// Counts streams and waiting sends. Refuses them at the caller's limit and on reserve connections, except an answer that a

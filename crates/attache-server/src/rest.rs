@@ -48,7 +48,10 @@ pub(crate) async fn serve(
     origin: RequestOrigin,
     form: TaskForm,
 ) -> Response {
-    let framing = Framing::Rest { version: route.json_form.version() };
+    let framing = match form {
+        TaskForm::A2a => Framing::Rest { version: route.json_form.version() },
+        TaskForm::Union => Framing::RestApi,
+    };
     let bytes = if head.method == Method::POST {
         match body::read(&head.headers, body, &app.options.limits).await {
             Ok(bytes) => bytes,

@@ -8,10 +8,10 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use attache_domain::{
-    ApiKey, CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind,
-    RequestedSettings, Scope, SendMessage, TaskId,
+    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, Scope,
+    SendMessage, TaskId,
 };
-use attache_session::{Reservation, SendReply};
+use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
     self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
 };
@@ -24,9 +24,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::app::{App, RequestOrigin, verb_not_allowed};
+use crate::call::Call;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
-use crate::framing::{BindingName, Framing, json as answer, rest_fault};
+use crate::framing::{BindingName, Framing, json as answer, rest_api_fault};
 use crate::handler::TaskForm;
 use crate::http::Response;
 use crate::live_answers::check_has_begun;
@@ -41,7 +42,11 @@ const JSON: &str = "application/json";
 pub(crate) fn find(head: &Parts) -> Option<RouteMatch> {
     let found = rest_api::find(head.method.as_str(), head.uri.path())?;
     match &found {
-        RouteMatch::Route { is_shared: true, .. } if speaks_a2a(head) => None,
+        RouteMatch::Route { is_shared: true, .. } | RouteMatch::OtherMethod { is_shared: true, .. }
+            if speaks_a2a(head) =>
+        {
+            None
+        }
         _ => Some(found),
     }
 }
@@ -49,7 +54,10 @@ pub(crate) fn find(head: &Parts) -> Option<RouteMatch> {
 /// Whether the path is one of this API and not of A2A.
 pub(crate) fn is_alone_on(head: &Parts) -> bool {
     let found = rest_api::find(head.method.as_str(), head.uri.path());
-    matches!(found, Some(RouteMatch::Route { is_shared: false, .. } | RouteMatch::OtherMethod { .. }))
+    matches!(
+        found,
+        Some(RouteMatch::Route { is_shared: false, .. } | RouteMatch::OtherMethod { is_shared: false, .. })
+    )
 }
 
 /// Whether the client names a version or an extension of A2A, or asks for A2A's media type.
@@ -71,7 +79,7 @@ pub(crate) async fn handle(
 ) -> Response {
     let (route, parameter) = match found {
         RouteMatch::Route { route, parameter, .. } => (route, parameter.unwrap_or_default()),
-        RouteMatch::OtherMethod { allowed } => return as_json(verb_not_allowed(head, allowed)),
+        RouteMatch::OtherMethod { allowed, .. } => return as_json(verb_not_allowed(head, allowed)),
     };
     let response = match route {
         Route::Health => return health::serve(app).await,
@@ -91,7 +99,7 @@ pub(crate) async fn handle(
                     let request = Request { app, head, origin, parameter };
                     large_bodies::run(length, pin!(request.serve(route, bytes))).await
                 }
-                Err(fault) => rest_fault(Version::V1_0, &fault),
+                Err(fault) => rest_api_fault(&fault),
             }
         }
     };
@@ -133,26 +141,22 @@ impl Request<'_> {
         let body = match parsed {
             Ok(body) if route == Route::CreateTask => return self.create(body).await,
             Ok(body) => body,
-            Err(fault) => return rest_fault(Version::V1_0, &fault),
+            Err(fault) => return rest_api_fault(&fault),
         };
         let kind = match route {
             Route::ExecuteTask => OperationKind::Stream,
             Route::Confirm => OperationKind::Send,
             _ => OperationKind::Execute,
         };
-        let served = match (self.origin.caller.may_ask(kind), route) {
-            (Err(fault), _) => Err(fault),
-            (Ok(()), Route::ExecuteTask) => self.handle_prompt(body).await,
-            (Ok(()), Route::Confirm) => self.confirm(body).await,
-            (Ok(()), _) => self.run_command(body).await,
+        let call = Call { kind, binding: BindingName::Rest, version: Version::V1_0, origin: self.origin };
+        let work = async {
+            match route {
+                Route::ExecuteTask => self.handle_prompt(body).await,
+                Route::Confirm => self.confirm(body).await,
+                _ => self.run_command(body).await,
+            }
         };
-        self.app.metrics.count_call(BindingName::Rest, Version::V1_0, kind, served.as_ref().err());
-        served.unwrap_or_else(|fault| self.refuse(&fault))
-    }
-
-    fn refuse(&self, fault: &Fault) -> Response {
-        tracing::debug!(request = self.origin.number, %fault, "a call was refused");
-        rest_fault(Version::V1_0, fault)
+        call.serve(self.app, work).await.unwrap_or_else(|fault| rest_api_fault(&fault))
     }
 
     fn scope(&self) -> Scope {
@@ -168,7 +172,14 @@ impl Request<'_> {
         match self.reserve(body, is_gemini).await {
             Ok((status, created)) => answer(status, JSON, created),
             Err(fault) if is_gemini => gemini_routes::fault_response(&fault),
-            Err(fault) => self.refuse(&fault),
+            Err(fault) => {
+                tracing::debug!(
+                    request = self.origin.number,
+                    reason = fault.to_string(),
+                    "a call was refused"
+                );
+                rest_api_fault(&fault)
+            }
         }
     }
 
@@ -184,21 +195,10 @@ impl Request<'_> {
         // Clients without the right to prompt must not fill the memory for keys.
         self.origin.caller.may_ask(OperationKind::Execute)?;
         let (context, mut requested) = match is_gemini {
-            true => {
-                let key = rest_api::gemini_key(&body)?;
-                let (context, mut requested) = gemini::read_create(body)?;
-                self.keep_key(requested.as_deref_mut(), key);
-                (context, requested)
-            }
-            false => {
-                let (context, mut requested, key) = CreateTask::read(body)?.into_parts();
-                self.keep_key(requested.as_deref_mut(), key);
-                (context, requested)
-            }
+            true => gemini::read_create(body)?,
+            false => CreateTask::read(body)?.into_parts(),
         };
-        if let Some(requested) = requested.as_mut().filter(|_| self.origin.is_local) {
-            requested.mark_local_client();
-        }
+        app.take_settings(requested.as_deref_mut(), self.origin);
         // A session of the live endpoint stays open between prompts.
         let dialect = if is_gemini || app.options.live { Dialect::Gemini } else { Dialect::RestApi };
         let rights = self.origin.caller.rights();
@@ -219,43 +219,31 @@ impl Request<'_> {
         })
     }
 
-    /// Keeps the key in memory, under a new name in the settings.
-    fn keep_key(&self, requested: Option<&mut RequestedSettings>, key: Option<ApiKey>) {
-        if let (Some(requested), Some(key)) = (requested, key) {
-            let name = Uuid::new_v4().to_string();
-            self.app.options.api_keys.keep(name.clone(), key);
-            requested.api_key_name = Some(name);
-        }
-    }
-
     /// A prompt, and what happens until it is settled.
     async fn handle_prompt(&self, body: Value) -> Result<Response, Fault> {
         let app = self.app;
-        let (mut send, key) = ExecuteTask::read(body)?.into_send(TaskId::from(self.parameter.as_str()));
-        self.keep_key(send.message.requested.as_deref_mut(), key);
+        rest_api::check_task_id(&self.parameter)?;
+        let mut send = ExecuteTask::read(body)?.into_send(TaskId::from(self.parameter.as_str()));
         complete(app, &self.head.headers, &mut send, self.origin);
         let scope = self.scope();
         // A client that was cut off sends the same message again.
         let after = last_event_id::cursor(&self.head.headers)?;
-        let message = send.message.id.clone();
         let operation = Operation::Stream(send);
         let open_call = open_call(app, &scope, self.origin, &operation).await?;
         let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-        let (subscription, bare) = app.session.stream(&scope, send, after.as_ref()).await?;
+        let PromptStream { subscription, turn } =
+            app.session.stream_prompt(&scope, send, after.as_ref()).await?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
-        let progress = &subscription.view.progress;
-        let received = progress.received.iter().rev().find(|received| received.id == message);
-        let turn = received.map_or(progress.turn.number, |received| received.turn);
-        let first = if bare { StreamOpening::Message } else { StreamOpening::Prompt { turn } };
-        let shape = shape(None, Dialect::RestApi);
+        let (first, shape) = (StreamOpening::Prompt { turn }, shape(None, Dialect::RestApi));
         let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
         let encoder = Encoder { encoding: Encoding::Json(JsonForm::V1_0), epoch: None };
-        Ok(Framing::NamedEvents.stream(app, encoder, start))
+        Ok(Framing::RestApi.stream(app, encoder, start))
     }
 
     /// The answer to the question about a call.
     async fn confirm(&self, body: Value) -> Result<Response, Fault> {
         let app = self.app;
+        rest_api::check_task_id(&self.parameter)?;
         let confirmation = Confirmation::read(body)?;
         let scope = self.scope();
         let task = TaskId::from(self.parameter.as_str());
@@ -286,9 +274,7 @@ fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: Requ
     if !has_own_id {
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
-    if let Some(requested) = send.message.requested.as_mut().filter(|_| origin.is_local) {
-        requested.mark_local_client();
-    }
+    app.take_settings(send.message.requested.as_deref_mut(), origin);
     app.address_to_session(send);
     let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
     extensions.set_recognized_dialect(Some(Dialect::RestApi));

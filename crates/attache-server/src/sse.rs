@@ -164,7 +164,7 @@ struct SseFramer {
 
 impl SseFramer {
     fn of(framing: &Framing) -> Self {
-        let field: &[u8] = if matches!(framing, Framing::NamedEvents) { b"\nevent: " } else { b"\ndata: " };
+        let field: &[u8] = if matches!(framing, Framing::RestApi) { b"\nevent: " } else { b"\ndata: " };
         let (mut open, mut close) = (field.to_vec(), Vec::new());
         framing.open(&mut open);
         framing.close(0, &mut close);

@@ -53,7 +53,7 @@ pub(crate) enum StreamOpening {
     Task,
     /// The events alone, or the task if there are none to come.
     Events,
-    /// The events of a prompt on the live endpoint, until its turn is over.
+    /// The events of a prompt on the live endpoint or in the REST API, until its turn is over.
     Prompt {
         turn: u32,
     },
@@ -102,15 +102,19 @@ fn opening_view(mut view: Arc<TaskView>, dialect: Dialect) -> Arc<TaskView> {
     view
 }
 
+/// A stream of the REST API says nothing of the prompts before its own, so it begins with this news.
+fn is_queued(view: &TaskView, turn: u32, dialect: Dialect) -> bool {
+    dialect == Dialect::RestApi && view.progress.turn.number < turn
+}
+
 impl TaskStream {
     pub(crate) fn new(app: &App, encoder: Encoder, start: StreamStart) -> Self {
         let StreamStart { open_call, subscription, shape, first, resumes } = start;
         let Subscription { view, follower, gap, promised, opening, .. } = subscription;
         let shows_task = match first {
             StreamOpening::Task => true,
-            StreamOpening::Events | StreamOpening::Prompt { .. } => {
-                gap.is_some() || (follower.is_none() && promised.is_none())
-            }
+            StreamOpening::Events => gap.is_some() || (follower.is_none() && promised.is_none()),
+            StreamOpening::Prompt { turn } => gap.is_some() || is_queued(&view, turn, shape.dialect),
             StreamOpening::Message => false,
         };
         // A task shows its open questions while it waits for their answers.
@@ -129,7 +133,7 @@ impl TaskStream {
                 StreamOpening::Prompt { turn } => Some(turn),
                 StreamOpening::Task | StreamOpening::Events | StreamOpening::Message => None,
             },
-            opening,
+            opening: opening.filter(|_| shape.dialect == Dialect::Live),
             is_between_turns: false,
             first: shows_task.then(|| opening_view(view, shape.dialect)),
             follower,
@@ -245,10 +249,14 @@ impl TaskStream {
             Dialect::Live => view.progress.last_shown(),
             Dialect::Plain | Dialect::Developer | Dialect::Gemini | Dialect::RestApi => view.progress.head,
         };
+        let is_queued = self.last_turn.is_some_and(|turn| is_queued(view, turn, self.shape.dialect));
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
-        self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out);
+        match is_queued {
+            true => self.encoder.write_queued(view, out),
+            false => self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out),
+        }
         frames.close(opened, out);
-        if self.shape.dialect.streams_whole_prompts() {
+        if self.shape.dialect.streams_whole_prompts() && !is_queued {
             self.write_open_questions(view, frames, out)?;
         }
         if let Some(follower) = &mut self.follower {
@@ -310,12 +318,15 @@ impl TaskStream {
             let mut entries = std::mem::take(&mut self.entries);
             let others = self.follower.as_ref().is_some_and(Follower::has_other_readers);
             for entry in entries.drain(..) {
-                self.write_questions(&entry, frames, out)?;
-                self.write_entry(&entry, others, frames, out)?;
+                let is_last = self.is_ended_by(&entry);
+                if is_last || !self.is_before_turn(&entry) {
+                    self.write_questions(&entry, frames, out)?;
+                    self.write_entry(&entry, others, frames, out)?;
+                }
                 self.last_seq = entry.event.seq;
                 self.is_between_turns =
                     entry.closes() && !matches!(entry.event.fact, Fact::PersonAsked { .. });
-                if self.is_ended_by(&entry) {
+                if is_last {
                     self.follower = None;
                     return Ok(());
                 }
@@ -366,8 +377,8 @@ impl TaskStream {
         Ok(())
     }
 
-    /// On the live endpoint and in the REST API a stream shows a whole prompt, whichever client answers the questions meanwhile; on the
-    /// live endpoint also the task until nothing can happen to it any more.
+    /// On the live endpoint and in the REST API a stream shows a whole prompt, whichever client answers the questions
+    /// meanwhile; on the live endpoint also the task until nothing can happen to it any more.
     fn is_ended_by(&self, entry: &TailEntry) -> bool {
         if !self.shape.dialect.streams_whole_prompts() {
             return entry.closes();
@@ -378,6 +389,12 @@ impl TaskStream {
             Fact::TurnEnded { outcome, .. } => self.last_turn.is_some() || outcome.state().is_terminal(),
             _ => entry.closes(),
         }
+    }
+
+    /// The entry belongs to a prompt before the one that a stream of the REST API shows.
+    fn is_before_turn(&self, entry: &TailEntry) -> bool {
+        self.shape.dialect == Dialect::RestApi
+            && self.last_turn.is_some_and(|turn| entry.stage().turn.number < turn)
     }
 
     fn write_entry(
@@ -396,6 +413,9 @@ impl TaskStream {
             return Ok(());
         }
         out.reserve(TYPICAL_FRAME_BYTES);
+        if dialect == Dialect::RestApi && entry.closes() {
+            self.write_last_words(entry, frames, out);
+        }
         let start = out.len();
         let opened = frames.open(self.encoder.epoch.as_deref(), entry.event.seq, out);
         let payload = out.len();
@@ -407,6 +427,16 @@ impl TaskStream {
         }
         frames.close(opened, out);
         Ok(())
+    }
+
+    fn write_last_words(&self, entry: &TailEntry, frames: &impl Framer, out: &mut Vec<u8>) {
+        let Some(event) = entry.devtool_event() else { return };
+        let start = out.len();
+        let opened = frames.open_unnumbered(out);
+        match self.encoder.write_last_words(&self.frame(entry, entry.event.seq, event), out) {
+            true => frames.close(opened, out),
+            false => out.truncate(start),
+        }
     }
 
     /// Writes the event, or nothing when it cannot be encoded. With `others` reading too, the bytes are kept for them.

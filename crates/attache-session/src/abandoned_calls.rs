@@ -1,6 +1,6 @@
-//! Peers of cancelled calls that have to be told, also after a crash.
+//! Notifies the peers of cancelled calls, also after a crash.
 //!
-//! A task is canceled at once, and the peers of its calls hear of it afterwards. A record remembers that until they were told;
+//! A task is canceled at once, and the peers of its calls are notified later. A record remembers that until it is done;
 //! the next start goes on with what is left.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A message that names a context but no task, while a task of the context waits for input: it is the answer.
 //!
-//! Many clients know contexts and not tasks. What they say next goes to the one task of the context that waits. Nothing
+//! Many clients know contexts and not tasks. Their next message goes to the one task of the context that waits. Nothing
 //! becomes consent that is not clearly an answer: while a call waits for approval, other words open a new task, as they do
 //! when nothing waits. Not here: what an answer means, and whether it comes too late.
 

@@ -85,7 +85,7 @@ impl Follower {
 
     /// Waits until there is something after the cursor and adds up to `limit` entries to `found`.
     ///
-    /// Can be dropped and called again at any time: what was not handed out comes next time.
+    /// Can be dropped and called again at any time: undelivered items are returned by the next call.
     pub async fn next(&mut self, limit: usize, found: &mut Vec<Arc<TailEntry>>) -> Result<(), StoreError> {
         poll_fn(|context| self.poll_next(context, limit, found)).await
     }

@@ -1,15 +1,12 @@
-//! The events of a task for clients that show no tasks: those after a cursor, or those of a message.
+//! The events of a task for clients that show no tasks: those after a cursor.
 //!
 //! What a new reader costs does not grow with the task, unless its cursor is older than the tail.
 
 use std::sync::Arc;
 
-use attache_domain::{
-    Cursor, Fault, GapReason, Message, ReplayGap, Scope, SendMessage, Seq, TaskId, TaskKey,
-};
+use attache_domain::{Cursor, Fault, GapReason, Message, ReplayGap, Scope, Seq, TaskId, TaskKey};
 
 use crate::live_task::LiveTask;
-use crate::service::StartedTask;
 use crate::subscription::Subscription;
 use crate::{Follower, SessionService};
 
@@ -48,24 +45,8 @@ impl SessionService {
         }
     }
 
-    /// Begins, then everything that the message leads to, the message included.
-    pub async fn stream_events(&self, scope: &Scope, send: SendMessage) -> Result<Subscription, Fault> {
-        let started = self.begin(scope, send).await?;
-        if started.recorded == 0 {
-            return Ok(self.follow(started));
-        }
-        let (before, StartedTask { live, .. }) = (started.before(), &started);
-        match self.follow_after(live, before).await? {
-            Some((follower, opening)) => {
-                let view = started.view.clone();
-                Ok(Subscription { view, ..subscription(live, follower, opening) })
-            }
-            None => Ok(self.follow(started)),
-        }
-    }
-
     /// A follower from after `seq`, and the first message if that comes next; `None` if the log does not reach back.
-    async fn follow_after(
+    pub(crate) async fn follow_after(
         &self,
         live: &Arc<LiveTask>,
         seq: Seq,

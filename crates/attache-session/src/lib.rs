@@ -33,6 +33,7 @@ mod media;
 mod open_task;
 mod options;
 mod outbox;
+mod prompt_stream;
 mod push;
 mod quarantine;
 mod receive_message;
@@ -69,6 +70,7 @@ pub use outbox::{
     DeliveryResult, OutboxStats, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload,
     PushSender, PushSettings,
 };
+pub use prompt_stream::PromptStream;
 pub use reservation::Reservation;
 pub use service::{SendReply, SessionService, StartError, StartedTask};
 pub use store_health::{StoreFault, store_fault};

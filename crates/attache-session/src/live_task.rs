@@ -55,7 +55,7 @@ pub(crate) struct Batch {
     pub(crate) events: Vec<Arc<Event>>,
     /// The listing row once they are written.
     pub(crate) summary: TaskSummary,
-    /// The last of them says a little more of what is being said: others may follow at once.
+    /// The last of them is a piece of an answer: others may follow at once.
     pub(crate) ends_in_piece: bool,
 }
 
@@ -224,7 +224,7 @@ impl LiveTask {
         true
     }
 
-    /// The next step. `None` also marks the task as at rest under the same lock, so that no request falls in between.
+    /// The next step. `None` also marks the task as idle under the same lock, so that no request is lost.
     pub(crate) fn next_or_rest(&self) -> Option<Step> {
         let mut state = self.state();
         let step = state.next();

@@ -24,6 +24,8 @@ use crate::service::{StartedTask, internal};
 pub(crate) struct NewTask {
     pub(crate) key: TaskKey,
     pub(crate) duplicates: DuplicateWindow,
+    /// By default the agent decides.
+    pub(crate) reply: Option<ReplyShape>,
 }
 
 impl SessionService {
@@ -36,7 +38,7 @@ impl SessionService {
         let duplicates = self.duplicates(&send);
         let new_task = |number| {
             let task = self.identity.task(scope, &send.message, &digest, send.options.duplicate_rule, number);
-            NewTask { key: TaskKey { scope: scope.clone(), task }, duplicates }
+            NewTask { key: TaskKey { scope: scope.clone(), task }, duplicates, reply: None }
         };
         let mut number = 0;
         // Most messages are new. It is looked up first where a wrong guess would have to be taken back.
@@ -64,7 +66,7 @@ impl SessionService {
     ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
         send.options.rights.require(Right::Prompt)?;
         let request = send.configuration.push.take();
-        let reply = self.agent.reply_shape(&send.message);
+        let reply = new_task.reply.unwrap_or_else(|| self.agent.reply_shape(&send.message));
         let request = request.filter(|_| reply == ReplyShape::Task);
         let registered = self.register_push(&new_task.key, request, Seq::START.next()).await?;
         match self.append_opening(new_task, send, digest, reply).await {

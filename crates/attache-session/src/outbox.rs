@@ -108,7 +108,7 @@ struct ActiveConfig {
     stop: CancellationToken,
     /// Its delivery has ended.
     done: CancellationToken,
-    /// The task rests, or a hold is gone: time to look around.
+    /// The task is idle, or a guard was dropped: check for pending events.
     wakeup: Notify,
 }
 

@@ -170,7 +170,7 @@ fn read(
     Ok(MessageContent::Answers { answers, rest: None })
 }
 
-/// For callers to whom an id says it all: what came under this id must have been the same.
+/// For callers that identify a message by its id alone: an earlier message with this id must have been the same.
 pub(crate) fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> Result<(), Fault> {
     let another = progress.received.iter().any(|seen| seen.id == *message && seen.digest != *digest);
     if another { Err(Fault::MessageIdTaken { message: message.clone() }) } else { Ok(()) }

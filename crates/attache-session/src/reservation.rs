@@ -228,7 +228,9 @@ impl SessionService {
         };
         send.options.ending = Some(reserved.ending);
         let message = send.message.id.clone();
-        let place = NewTask { key: key.clone(), duplicates: DuplicateWindow::Always };
+        // The caller knows the task, so it must exist after a reply, too.
+        let reply = Some(ReplyShape::Task);
+        let place = NewTask { key: key.clone(), duplicates: DuplicateWindow::Always, reply };
         let opened = self.open_as(place, send, digest.clone()).await?;
         self.promises.notify_waiters();
         self.delete_reserved(key).await;

@@ -123,7 +123,7 @@ impl SessionService {
         }
         // Every visible task has its opening.
         let view = match live.view_at(at.max(Seq::START.next())).await {
-            // It is in memory, and what is stored of it cannot be read: as good as not kept.
+            // It is in memory, and what is stored of it cannot be read: treated as missing.
             Err(error @ StoreError::Corrupt { .. }) => {
                 live.quarantine().add(&live.key, &error);
                 None

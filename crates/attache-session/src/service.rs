@@ -20,6 +20,7 @@ use crate::identity::Identity;
 use crate::live_task::{LiveTask, RecordError};
 use crate::options::SessionOptions;
 use crate::outbox::Outbox;
+use crate::prompt_stream::turn_of;
 use crate::reserved_tasks::ReservedTasks;
 use crate::runner::Runner;
 use crate::store_health::{StoreFault, store_fault};
@@ -232,15 +233,26 @@ impl SessionService {
         after: Option<&Cursor>,
     ) -> Result<(Subscription, bool), Fault> {
         send.options.resumes = after.is_some();
+        let message = send.message.id.clone();
         let started = self.begin(scope, send).await?;
         // A cursor of another log says nothing: the caller sees everything.
         let after = after.and_then(|after| self.number_of(after));
         let (mut view, bare) = (started.view.clone(), started.bare);
-        if let Some(after) = after.filter(|after| *after > view.progress.head) {
+        let turn = turn_of(&view, &message);
+        if let Some(after) = after.filter(|after| started.recorded == 0 || *after > view.progress.head) {
             view = self.as_of(&started.live, after).await?;
+            // The client has seen nothing of this message yet.
+            if view.progress.turn.number < turn
+                && let Some(place) = self.before_prompt(&started.live, &view, (&message, turn)).await?
+            {
+                view = self.as_of(&started.live, place.next()).await?;
+            }
         }
         let shown_again = if after.is_none() { started.shown_again } else { 0 };
-        let follower = follower_of(StartedTask { shown_again, ..started }, &view);
+        // What happens after the turn belongs to other messages.
+        let is_past = view.progress.turn.number > turn;
+        let follower =
+            if is_past { None } else { follower_of(StartedTask { shown_again, ..started }, &view) };
         let opening = None;
         Ok((Subscription { view, follower, gap: None, at_rest: false, promised: None, opening }, bare))
     }

@@ -20,7 +20,7 @@ const HEALTHY_PROBE_INTERVAL: Duration = Duration::from_secs(10);
 const FAILED_PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// A store that ends no write for this long is too slow. A monitor that asks waits no longer than this.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// What is written. After a failure it is much, for a disk that is full has room for a little now and then.
+/// What is written. After a failure it is much, because a full disk still accepts small writes.
 const SMALL_PROBE_BYTES: usize = 1 << 10;
 const LARGE_PROBE_BYTES: usize = 256 << 10;
 
@@ -127,7 +127,7 @@ impl Default for StoreHealth {
     }
 }
 
-/// A write under way. Dropped without a result, it says nothing.
+/// A write under way. Dropping it without a result records nothing.
 pub(crate) struct PendingWrite<'a>(&'a StoreHealth);
 
 impl Drop for PendingWrite<'_> {

@@ -92,7 +92,7 @@ impl TaskCache {
         Ok(Some(live))
     }
 
-    /// The task is at rest: it may leave memory once others have come to rest after it.
+    /// The task is idle: from now on it may leave memory, oldest first.
     pub(crate) fn mark_at_rest(&self, task: &LiveTask) {
         if !task.mark_at_rest() {
             return;

@@ -21,8 +21,8 @@ const MAX_WORD_BYTES: usize = 64;
 /// How much of a line that is no answer is kept for the refusal.
 const MAX_GIVEN_CHARS: usize = 80;
 
-/// The words, the one that is shown to people first, and the choices each may mean, the best first. `yes` agrees that a call may run; whether a lost call runs a
-/// second time is another question, which takes other words.
+/// The words, the one that is shown to people first, and the choices each may mean, the best first. `yes` agrees that a call
+/// may run; whether a lost call runs a second time is another question, which takes other words.
 const WORDS: &[(&[&str], &[&str])] = &[
     (&["yes", "y", "ok", "okay", "proceed", "allow", "go"], &[PROCEED_ONCE]),
     (&["always"], &[PROCEED_ALWAYS, PROCEED_ALWAYS_TOOL]),

@@ -1,7 +1,7 @@
 //! The development-tool extension: thoughts, tool calls and approvals on the wire.
 //!
-//! An RFC defines one dialect, Gemini CLI's server speaks another, the live endpoint a third and the REST API a fourth. All are encoded from
-//! the same [`DevtoolEvent`]s, each in its own module, and a stream uses one of them throughout. [`incoming`] decodes
+//! An RFC defines one dialect, Gemini CLI's server speaks another, the live endpoint a third and the REST API a fourth. All
+//! are encoded from the same [`DevtoolEvent`]s, each in its own module, and a stream uses one of them throughout. [`incoming`] decodes
 //! what clients of A2A send in any of them; the live endpoint has requests of its own in [`live_routes`].
 
 use attache_domain::{

@@ -84,6 +84,16 @@ impl Encoder {
         self.mark_item(view.progress.head, gap, out, start);
     }
 
+    /// What a stream of the REST API shows before the event that settles its prompt. False: nothing was written.
+    pub fn write_last_words(&self, frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) -> bool {
+        rest_api::write_last_words(frame, out)
+    }
+
+    /// The first event of a stream of the REST API whose prompt waits for others.
+    pub fn write_queued(&self, view: &TaskView, out: &mut Vec<u8>) {
+        rest_api::write_queued(view, out);
+    }
+
     pub fn write_message_item(&self, message: &Message, out: &mut Vec<u8>) {
         match self.encoding {
             Encoding::Json(json_form) => encode::write_message_item(json_form, message, out),

@@ -23,12 +23,15 @@ pub(crate) fn decode_segment(segment: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(segment).decode_utf8().ok()
 }
 
-/// Decodes the pairs of a query string. A pair that cannot be decoded is left out; one without `=` has an empty
-/// value.
-pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, String)> {
-    query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
+/// Decodes the pairs of a query string. One without `=` has an empty value; a value that cannot be decoded is `None`, and
+/// such a name stays as it is.
+pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
+    query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Some((decode_query(name)?, decode_query(value)?))
+        match decode_query(name) {
+            Some(name) => (name, decode_query(value)),
+            None => (name.to_owned(), None),
+        }
     })
 }
 
@@ -51,8 +54,15 @@ mod tests {
 
     #[test]
     fn queries_are_decoded_pair_by_pair() {
-        let pairs: Vec<_> = query_pairs("a=1&b=x+y%2B&&c&bad=%&d==").collect();
-        let expected = [("a", "1"), ("b", "x y+"), ("c", ""), ("d", "=")];
-        assert_eq!(pairs, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let pairs: Vec<_> = query_pairs("a=1&b=x+y%2B&&c&bad=%&%ff=1&d==").collect();
+        let expected = [
+            ("a", Some("1")),
+            ("b", Some("x y+")),
+            ("c", Some("")),
+            ("bad", None),
+            ("%ff", None),
+            ("d", Some("=")),
+        ];
+        assert_eq!(pairs, expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))));
     }
 }

@@ -23,9 +23,7 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
             return Err(Fault::invalid("body", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    for (name, text) in percent::query_pairs(query).filter(|(_, text)| !text.is_empty()) {
-        let name = to_camel_case(&name);
-        let value = typed_query_value(&name, text);
+    for (name, value) in query_members(query)? {
         members.entry(name).or_insert(value);
     }
     for (name, id) in ids_in_path(route) {
@@ -36,6 +34,27 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
         decoded.tenant.clone_from(&route.tenant);
     }
     Ok(decoded)
+}
+
+/// The members in the query. An empty value counts as absent, as in forms. One that cannot be decoded is refused, because
+/// without it a filter would let everything through.
+fn query_members(query: &str) -> Result<Map<String, Value>, Fault> {
+    let mut members = Map::new();
+    for (name, text) in percent::query_pairs(query) {
+        let name = to_camel_case(&name);
+        let Some(text) = text else {
+            return Err(Fault::invalid(name, "cannot be decoded: it is not percent-encoded UTF-8"));
+        };
+        if text.is_empty() {
+            continue;
+        }
+        let value = typed_query_value(&name, text);
+        if members.get(&name).is_some_and(|other| *other != value) {
+            return Err(Fault::invalid(name, "is given twice, with different values"));
+        }
+        members.insert(name, value);
+    }
+    Ok(members)
 }
 
 /// The ids in the path, by their parameter names in this JSON form.
@@ -77,6 +96,18 @@ pub struct ErrorReply {
 
 /// The response to a request that failed with `fault`.
 pub fn error(version: Version, fault: &Fault) -> ErrorReply {
+    let (status, error) = error_value(version, fault);
+    reply(status, &error)
+}
+
+pub(crate) fn reply(status: u16, error: &Value) -> ErrorReply {
+    let mut body = Vec::new();
+    write_value(error, &mut body);
+    ErrorReply { status, body }
+}
+
+/// The status and the body of an error response.
+pub(crate) fn error_value(version: Version, fault: &Fault) -> (u16, Value) {
     let fault = &*name_setting(fault);
     let names = fault::names(fault);
     let error = match version {
@@ -94,9 +125,7 @@ pub fn error(version: Version, fault: &Fault) -> ErrorReply {
             error
         }
     };
-    let mut body = Vec::new();
-    write_value(&error, &mut body);
-    ErrorReply { status: names.http_status, body }
+    (names.http_status, error)
 }
 
 /// The media type of bodies, errors included, but not of streams.

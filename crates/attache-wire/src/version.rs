@@ -18,7 +18,8 @@ pub fn parse_requested(header: Option<&str>, query: Option<&str>) -> Result<Opti
     }
     let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(None) };
     let asked = percent::query_pairs(query).find(|(name, _)| name.eq_ignore_ascii_case(HEADER_NAME));
-    match asked.as_ref().map(|(_, value)| value.trim()) {
+    // A value that is not text is refused as an unknown version rather than ignored.
+    match asked.as_ref().map(|(_, value)| value.as_deref().unwrap_or("unreadable").trim()) {
         None | Some("") => Ok(None),
         Some(value) => parse(value).map(Some),
     }

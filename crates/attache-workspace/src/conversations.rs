@@ -216,6 +216,6 @@ fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
 }
 
 fn differs_only_in_model(granted: &RequestedSettings, requested: &RequestedSettings) -> bool {
-    let (model, api_key_name) = (requested.model.clone(), requested.api_key_name.clone());
-    RequestedSettings { model, api_key_name, ..granted.clone() } == *requested
+    let RequestedSettings { model, api_key_name, api_key_model, .. } = requested.clone();
+    RequestedSettings { model, api_key_name, api_key_model, ..granted.clone() } == *requested
 }

@@ -4,8 +4,8 @@ use attache_config::{Environment, SecretText, variable};
 
 use attache_credentials::google::GoogleEnvironment;
 
-use crate::EnvFile;
 use crate::model_choice::VertexAccess;
+use crate::{EnvFile, ModelProvider};
 
 /// Credentials for models and where those are, from the environment and the user's own `.env` file, never from a
 /// project. The environment counts first.
@@ -46,20 +46,19 @@ impl ModelCredentials {
         }
     }
 
-    /// The same addresses, reached with the key of a client, whatever the provider of its model is.
-    pub(crate) fn with_client_key(&self, key: &str) -> Self {
-        let with_key = |access: &Access| Access {
-            key: Some(SecretText::new(key.to_owned())),
-            base_url: access.base_url.clone(),
+    /// The same addresses; the models of `provider` are reached with the key of a client.
+    pub(crate) fn with_client_key(&self, provider: ModelProvider, key: &str) -> Self {
+        let mut keys = self.clone();
+        let access = match provider {
+            ModelProvider::Gemini => {
+                (keys.vertex, keys.vertex_base_url) = (None, None);
+                &mut keys.gemini
+            }
+            ModelProvider::OpenAi => &mut keys.openai,
+            ModelProvider::Anthropic => &mut keys.anthropic,
         };
-        Self {
-            gemini: with_key(&self.gemini),
-            gemini_model: self.gemini_model.clone(),
-            openai: with_key(&self.openai),
-            anthropic: with_key(&self.anthropic),
-            vertex: None,
-            vertex_base_url: None,
-        }
+        access.key = Some(SecretText::new(key.to_owned()));
+        keys
     }
 
     pub(crate) fn has_gemini(&self) -> bool {

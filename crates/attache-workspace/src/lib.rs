@@ -60,7 +60,8 @@ pub use implementations::{
 };
 pub use model_choice::ALIASES as MODEL_ALIASES;
 pub use model_choice::{
-    AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+    AnthropicSettings, GeminiSettings, ModelChoice, ModelProvider, OpenAiSettings, VertexAccess,
+    VertexSettings,
 };
 pub use operator::load_operator;
 pub use project::{Project, ProjectQuery, TrustSummary, accept_for_this_run};

@@ -1,5 +1,6 @@
 //! The choice of a model, and what is needed to reach it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use attache_config::{ConfigError, SecretText, SourcedValue};
@@ -63,6 +64,37 @@ pub struct AnthropicSettings {
     pub base_url: Option<String>,
 }
 
+/// Who gives out the keys of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelProvider {
+    Gemini,
+    OpenAi,
+    Anthropic,
+}
+
+impl ModelProvider {
+    /// The provider of the model `name`; none of a built-in one. A name that no model has counts as Gemini's.
+    pub(crate) fn of_model(name: &str) -> Option<Self> {
+        match name.split_once(':') {
+            None if name == "offline" => None,
+            Some(("script", _)) => None,
+            Some(("openai", _)) => Some(Self::OpenAi),
+            Some(("anthropic", _)) => Some(Self::Anthropic),
+            _ => Some(Self::Gemini),
+        }
+    }
+}
+
+impl fmt::Display for ModelProvider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Gemini => "Gemini",
+            Self::OpenAi => "OpenAI",
+            Self::Anthropic => "Anthropic",
+        })
+    }
+}
+
 const EXPECTED: &str = "offline, script:FILE, openai:NAME, anthropic:NAME, or a Gemini model such as gemini-2.5-pro, \
                         auto, pro, flash or flash-lite";
 const FROM_AFAR: &str =
@@ -110,6 +142,16 @@ impl ModelChoice {
             return anthropic(ANTHROPIC_DEFAULT, keys);
         }
         Ok(Self::Offline)
+    }
+
+    /// The provider of the model; none of a built-in one.
+    pub(crate) fn provider(&self) -> Option<ModelProvider> {
+        match self {
+            Self::Offline | Self::Script(_) => None,
+            Self::Gemini(_) | Self::Vertex(_) => Some(ModelProvider::Gemini),
+            Self::OpenAi(_) => Some(ModelProvider::OpenAi),
+            Self::Anthropic(_) => Some(ModelProvider::Anthropic),
+        }
     }
 
     /// The name that people use.

@@ -2,6 +2,7 @@
 
 mod opening_prompt;
 mod permitted;
+mod requested_model;
 mod snapshot;
 
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use attache_agent::{
-    API_KEY, AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
+    AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
     SettingsRefusal,
 };
 use attache_config::{ApprovalMode, ConfigError, Settings};
@@ -17,6 +18,7 @@ use attache_domain::{ApiKeys, Content, ContextId, RequestedSettings, Scope};
 use attache_help::Manual;
 use attache_tool::policy::{PolicyMode, PolicyRule};
 use attache_tool::{Confiner, IgnoreSources, Tool, ToolRegistry, Workspace};
+use requested_model::RequestedModel;
 use sha2::{Digest, Sha256};
 use snapshot::SnapshotCache;
 
@@ -100,53 +102,20 @@ impl SetupBuilder {
         let named = self.named_settings(requested)?;
         let settings = named.as_deref().unwrap_or(&self.options.settings);
         permitted::check(&self.options.operator, settings, requested, self.options.confiner.confinement())?;
-        self.model(requested).map(drop)
+        // A message alone does not say which model its key is for.
+        self.model(&requested.clone().over(RequestedSettings::default())).map(drop)
     }
 
     pub(crate) fn model(&self, requested: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
-        if let Some(key) = &requested.api_key_name {
-            return self.own_model(key, requested.model.as_deref());
-        }
-        let Some(name) = &requested.model else { return Ok(self.options.model.clone()) };
-        let refused = |what: String| SettingsRefusal { field: "model", what };
-        if *name == self.options.model_choice.name() {
-            return Ok(self.options.model.clone());
-        }
-        let choice =
-            ModelChoice::requested(name, &self.options.settings.keys).map_err(|error| match &error {
-                ConfigError::NoKey { variable, .. } => {
-                    refused(format!("{error}; its operator can set {variable} where the server runs"))
-                }
-                _ => refused(error.to_string()),
-            })?;
-        self.options.implementations.model(&choice).map_err(|error| {
+        let SetupOptions { settings, model_choice, api_keys, implementations, .. } = &self.options;
+        let found = requested_model::resolve(requested, model_choice, &settings.keys, api_keys)?;
+        let (choice, model) = match &found {
+            RequestedModel::Operator => return Ok(self.options.model.clone()),
+            RequestedModel::Shared(choice) => (choice, implementations.model(choice)),
+            RequestedModel::WithClientKey(choice) => (choice, implementations.own_model(choice)),
+        };
+        model.map_err(|error| {
             tracing::warn!(error, "a model that a client requested cannot be used");
-            refused(format!("{name} cannot be used here"))
-        })
-    }
-
-    /// The model that is reached with the key that the client gave.
-    fn own_model(&self, key: &str, name: Option<&str>) -> Result<AgentModel, SettingsRefusal> {
-        let refused = |what: String| SettingsRefusal { field: API_KEY, what };
-        let Some(key) = self.options.api_keys.find(key) else {
-            let what = "is needed again: the key was kept in memory only, and the server has forgotten it";
-            return Err(refused(what.into()));
-        };
-        let own = &self.options.model_choice;
-        let keys = self.options.settings.keys.with_client_key(key.expose());
-        let choice = match name {
-            Some(name) => ModelChoice::requested(name, &keys),
-            None => match own {
-                ModelChoice::Offline | ModelChoice::Script(_) => ModelChoice::without_name(&keys),
-                own => ModelChoice::requested(&own.name(), &keys),
-            },
-        };
-        let choice = choice.map_err(|error| SettingsRefusal { field: "model", what: error.to_string() })?;
-        if matches!(choice, ModelChoice::Offline | ModelChoice::Script(_)) {
-            return Err(refused(format!("is of no use: the model {} takes no key", choice.name())));
-        }
-        self.options.implementations.own_model(&choice).map_err(|error| {
-            tracing::warn!(error, "a model with a client's key cannot be used");
             SettingsRefusal { field: "model", what: format!("{} cannot be used here", choice.name()) }
         })
     }

@@ -2,6 +2,7 @@
 
 mod document;
 mod filters;
+mod resuming;
 mod shared_paths;
 
 use attache_testkit::{SseFrame, TestClient};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attache_testkit::SseFrame;
+use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
 use crate::world::{launch, message, message_to};
@@ -268,4 +268,35 @@ fn append(parts: &mut Vec<Value>, part: &Value) {
         }
         _ => parts.push(part.clone()),
     }
+}
+
+#[tokio::test]
+async fn a_follow_up_message_resumes_after_its_turn_is_over() {
+    let script =
+        "rules: [{steps: [{ask: Name?}, {say: [Hello, ' you'], every: 1ms}, {ask: Age?}, {say: Old.}]}]";
+    let server = launch().script(script).start().await;
+    let client = server.client();
+    let opened = client.post("/message:send", &message("m-1", "hi")).await.json();
+    let task = opened["task"]["id"].as_str().unwrap().to_owned();
+    let stream = async |client: &TestClient, id: &str| {
+        client.post_stream("/message:stream", &message_to(&task, id, id)).await.rest().await
+    };
+    let ids =
+        |frames: &[SseFrame]| frames.iter().map(|frame| frame.id_text.clone().unwrap()).collect::<Vec<_>>();
+    let second = stream(&client, "m-2").await;
+    let third = stream(&client, "m-3").await;
+    assert!(second.len() > 3 && third.len() > 2, "{second:#?} {third:#?}");
+    for (id, whole) in [("m-2", &second), ("m-3", &third)] {
+        for (index, cursor) in ids(whole).into_iter().enumerate() {
+            let resumed = stream(&client.with("Last-Event-ID", &cursor), id).await;
+            assert!(
+                resumed[0].data.get("task").is_some(),
+                "in 1.0 a stream begins with the task: {resumed:#?}"
+            );
+            assert_eq!(ids(&resumed[1..]), ids(whole)[index + 1..], "{id} after {cursor}");
+        }
+    }
+    let before = ids(&second).pop().unwrap();
+    let resumed = stream(&client.with("Last-Event-ID", &before), "m-3").await;
+    assert_eq!(ids(&resumed[1..]), ids(&third)[1..], "a cursor of the turn before");
 }

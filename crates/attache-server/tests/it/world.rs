@@ -4,6 +4,7 @@
 //! tests of the whole product.
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -138,7 +139,7 @@ impl Launch {
         let handle = server.handle();
         #[expect(clippy::disallowed_methods, reason = "ends when the server is dropped")]
         tokio::spawn(server.run());
-        TestServer { url, handle, _folder: folder }
+        TestServer { url, handle, folder }
     }
 }
 
@@ -146,7 +147,7 @@ impl Launch {
 pub(crate) struct TestServer {
     url: String,
     handle: ServerHandle,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl TestServer {
@@ -162,6 +163,12 @@ impl TestServer {
 
     pub(crate) fn client(&self) -> TestClient {
         TestClient::of(self.address())
+    }
+
+    /// The files of the store.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a folder");
+        entries.map(|entry| entry.expect("a file").path()).collect()
     }
 
     pub(crate) fn stop(&self) {

@@ -4,6 +4,7 @@
 mod durability;
 mod following;
 mod pacing;
+mod prompt_streams;
 mod pushing;
 mod quarantine;
 mod reserving;

@@ -10,9 +10,9 @@ use crate::devtool::incoming;
 pub(super) fn read(decoder: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
     let message = message::read_member(decoder, &mut members);
     let configuration = read_configuration(decoder, &mut members);
-    let metadata = members.object(decoder, "metadata");
+    let mut metadata = members.object(decoder, "metadata");
     let (mut message, answers) = message?;
-    incoming::read_request(decoder, &mut message, metadata.as_ref());
+    incoming::read_request(decoder, &mut message, metadata.as_mut());
     Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 

@@ -77,8 +77,8 @@ pub(crate) fn read_list(decoder: &mut Decoder, mut members: Members<'_>) -> List
     let here = members.path();
     let context = members.id(decoder, "contextId").map(ContextId::from);
     let task = members.id(decoder, "taskId").map(TaskId::from);
-    let metadata = members.object(decoder, "metadata");
-    let requested = incoming::read_settings(decoder, metadata.as_ref(), here);
+    let mut metadata = members.object(decoder, "metadata");
+    let requested = incoming::read_settings(decoder, metadata.as_mut(), here);
     decoder.set_dialect(Some(Dialect::Developer));
     ListCommands { context, task, settings: requested }
 }

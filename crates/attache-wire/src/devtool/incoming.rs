@@ -1,5 +1,6 @@
 //! Decodes the extension's settings and answers, in every dialect, into the same domain words.
 
+mod api_key;
 mod settings;
 
 use attache_domain::{Message, MessageAnswers, Metadata, RequestedSettings};
@@ -21,7 +22,7 @@ pub(crate) fn read(
     message: &mut Message,
     path: FieldPath<'_>,
 ) -> (MessageAnswers, Option<Dialect>) {
-    message.requested = read_settings(decoder, message.metadata.as_ref(), path);
+    message.requested = read_settings(decoder, message.metadata.as_mut(), path);
     let (answers, answered) = decode_answers(decoder, message, path);
     let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
     let dialect = detect_dialect(message.metadata.as_ref(), keys.map(String::as_str));
@@ -30,8 +31,12 @@ pub(crate) fn read(
 
 /// Reads the settings in the metadata of the request around `message`, where some clients put them. Settings and the
 /// dialect of the message take precedence.
-pub(crate) fn read_request(decoder: &mut Decoder, message: &mut Message, metadata: Option<&Metadata>) {
-    if let Some(mut requested) = read_settings(decoder, metadata, FieldPath::Root) {
+pub(crate) fn read_request(
+    decoder: &mut Decoder,
+    message: &mut Message,
+    mut metadata: Option<&mut Metadata>,
+) {
+    if let Some(mut requested) = read_settings(decoder, metadata.as_deref_mut(), FieldPath::Root) {
         requested.said_in.insert_str(0, RequestedSettings::IN_REQUEST);
         message.requested = Some(match message.requested.take() {
             Some(own) => Box::new(own.over(*requested)),
@@ -39,19 +44,23 @@ pub(crate) fn read_request(decoder: &mut Decoder, message: &mut Message, metadat
         });
     }
     if decoder.dialect().is_none() {
+        let metadata = metadata.as_deref();
         let keys = metadata.into_iter().flat_map(Metadata::keys).map(String::as_str);
         decoder.set_dialect(detect_dialect(metadata, keys));
     }
 }
 
-/// The settings in `metadata`.
+/// The settings in `metadata`, and the client's key, which is taken out.
 pub(crate) fn read_settings(
     decoder: &mut Decoder,
-    metadata: Option<&Metadata>,
+    metadata: Option<&mut Metadata>,
     path: FieldPath<'_>,
 ) -> Option<Box<RequestedSettings>> {
     settings::read(decoder, metadata, path.member("metadata")).map(Box::new)
 }
+
+/// Why a client's key cannot be used.
+pub(crate) use api_key::problem as api_key_problem;
 
 /// The settings of a client of Gemini CLI's server.
 pub(crate) fn read_gemini_settings(

@@ -5,17 +5,20 @@
 
 mod body;
 mod call;
+mod error;
 mod event;
 mod list_filter;
 mod members;
 pub mod openapi;
 mod responses;
 mod route;
+mod schemas;
 
-pub use body::{Confirmation, CreateTask, ExecuteCommand, ExecuteTask, gemini_key, is_gemini_create};
+pub use body::{Confirmation, CreateTask, ExecuteCommand, ExecuteTask, check_task_id, is_gemini_create};
+pub use error::error;
 pub use event::RestEvent;
-pub(crate) use event::write_state;
 pub(super) use event::{shows, write};
+pub(crate) use event::{write_last_words, write_queued, write_state};
 pub use list_filter::decode_list;
 pub use members::{add_members, write_list, write_task};
 pub use responses::{

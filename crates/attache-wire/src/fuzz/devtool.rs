@@ -45,7 +45,9 @@ fn settings(json_form: JsonForm, key: &str, dialect: Option<Dialect>, value: &Va
     }
     assert!(dialect.is_none() || message.metadata.is_some(), "a sign is not lost");
     let again = sent(json_form, json!({ "message": written(json_form, &message) }));
-    assert_eq!(again.expect("what was read is read again").requested, message.requested, "in {json_form:?}");
+    let without_key =
+        message.requested.map(|requested| RequestedSettings { api_key: None, ..*requested }).map(Box::new);
+    assert_eq!(again.expect("what was read is read again").requested, without_key, "in {json_form:?}");
 }
 
 /// An answer in the domain's words is one already.

@@ -1,6 +1,6 @@
 //! Requests of the REST API.
 
-use attache_domain::{ApiKey, Fault, SendMessage, TaskId};
+use attache_domain::{Fault, RequestedSettings, SendMessage, TaskId};
 use serde_json::Value;
 
 use super::{DEPTH, check_said};
@@ -27,20 +27,16 @@ pub(super) fn request(request: &[u8]) {
     let said = |fault: &Fault| check_said(&rest::error(Version::V1_0, fault).body, request);
     match CreateTask::read(body.clone()) {
         Ok(create) => {
-            let (_, requested, key) = create.into_parts();
-            check_key(key.as_ref(), &serde_json::to_value(requested).expect("settings are JSON"));
+            check_key(create.into_parts().1.as_deref());
         }
         Err(fault) => said(&fault),
     }
     let task = TaskId::from("t-1");
     match ExecuteTask::read(body.clone()) {
         Ok(execute) => {
-            let (send, key) = execute.into_send(task.clone());
+            let send = execute.into_send(task.clone());
             assert!(!send.message.text().trim().is_empty());
-            check_key(
-                key.as_ref(),
-                &serde_json::to_value(&send.message.requested).expect("settings are JSON"),
-            );
+            check_key(send.message.requested.as_deref());
         }
         Err(fault) => said(&fault),
     }
@@ -59,9 +55,10 @@ fn check_answer(send: &SendMessage) {
     assert!(send.answers.has_data() && send.message.parts.len() == 1, "{send:?}");
 }
 
-fn check_key(key: Option<&ApiKey>, settings: &Value) {
-    assert!(settings.get("apiKey").is_none() && settings.get("api_key").is_none());
-    if let Some(key) = key {
+fn check_key(requested: Option<&RequestedSettings>) {
+    let stored = serde_json::to_value(requested).expect("settings are JSON");
+    assert!(stored.get("apiKey").is_none() && stored.get("api_key").is_none());
+    if let Some(key) = requested.and_then(|requested| requested.api_key.as_ref()) {
         assert!(!key.expose().is_empty() && key.expose().bytes().all(|byte| byte.is_ascii_graphic()));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::{ModelServer, openai};
 use attache_testkit::{SseFrame, SseStream, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::{calls, launch_with, says, work};
+use crate::support::launch;
 
 const TOUCH: &str = "touch made";
 
@@ -281,6 +282,61 @@ async fn after_a_restart_a_task_asks_for_its_key_again() {
     let frames = client.post_stream(&path, &body).await.rest().await;
     assert_eq!(frames.last().unwrap().data["state"], "completed", "{frames:#?}");
     assert_eq!(keys_received(&model), [KEY, KEY]);
+}
+
+#[tokio::test]
+async fn a_key_goes_to_no_other_provider_than_the_one_it_was_given_for() {
+    let gemini = ModelServer::with_responses([says("One."), says("Three.")]);
+    let openai_answer = openai::answer([openai::chunk().text("Two.").finish("stop"), openai::usage(1, 1)]);
+    let other = ModelServer::with_responses([openai_answer]);
+    let launch = launch_with(&gemini)
+        .variable("OPENAI_API_KEY", "openai-key-for-tests")
+        .variable("OPENAI_BASE_URL", &other.url());
+    let server = launch.start().await;
+    let client = server.client();
+    let task = create(&client, json!({"agentSettings": {"apiKey": KEY}})).await;
+    let path = format!("/tasks/{task}/execute");
+    for model in [None, Some("openai:gpt-x"), Some("gemini-2.5-pro")] {
+        let body = json!({"message": "Go", "agentSettings": {"model": model}});
+        let frames = client.post_stream(&path, &body).await.rest().await;
+        assert_eq!(frames.last().unwrap().data["state"], "completed", "{model:?}: {frames:#?}");
+    }
+    assert_eq!(keys_received(&gemini), [KEY, KEY]);
+    let received = other.received();
+    let keys: Vec<_> = received.iter().map(|request| request.header("authorization")).collect();
+    assert_eq!(keys, [Some("Bearer openai-key-for-tests")], "the operator's");
+}
+
+const LONG: &str = "rules: [{steps: [{say: [x], repeat: 60, every: 20ms}]}]";
+
+#[tokio::test]
+async fn a_stream_that_a_crash_cut_off_is_read_on_without_a_gap_or_a_repeat() {
+    let launch = launch().durable().script(LONG);
+    let server = launch.start().await;
+    let client = server.client();
+    let task = create(&client, json!({})).await;
+    let path = format!("/tasks/{task}/execute");
+    let body = json!({"message": "Go", "messageId": "m-1"});
+    let mut stream = client.post_stream(&path, &body).await;
+    let mut seen = Vec::new();
+    while seen.len() < 12 {
+        seen.push(stream.next().await.unwrap());
+    }
+    server.kill().await;
+    let server = launch.start().await;
+    let client = server.client();
+    let cursor = seen.last().unwrap().id_text.clone().unwrap();
+    let resumed = client.with("Last-Event-ID", &cursor);
+    seen.extend(resumed.post_stream(&path, &body).await.rest().await);
+    let text: String = seen.iter().filter_map(|frame| frame.data["text"].as_str()).collect();
+    assert_eq!(text, "x".repeat(60));
+    let ended = seen.iter().filter(|frame| frame.data["state"] == "completed").count();
+    assert_eq!(ended, 1, "{seen:#?}");
+    let settled = resumed.post_stream(&path, &body).await.rest().await;
+    let ids = |frames: &[SseFrame]| frames.iter().map(|frame| frame.id_text.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&settled), ids(&seen[12..]), "also when it is settled");
+    let whole = client.post_stream(&path, &body).await.rest().await;
+    assert_eq!(ids(&whole), ids(&seen), "without a cursor from the beginning");
 }
 
 #[tokio::test]

@@ -71,6 +71,18 @@ async fn schemathesis_finds_nothing_that_the_document_does_not_say() {
 }
 
 #[tokio::test]
+async fn the_document_is_valid() {
+    let Some(tools) = installed("rest-py") else { return };
+    let launch = launch().in_memory().argument("--model").argument("offline");
+    let server = launch.start().await;
+    let path = launch.folder().join("openapi.json");
+    fs::write(&path, server.client().get("/openapi.json").await.text()).unwrap();
+    let mut program = Command::new(tools.join("bin/openapi-spec-validator"));
+    let said = printed(program.arg(&path), launch.folder()).await;
+    assert!(said.contains("OK"), "{said}");
+}
+
+#[tokio::test]
 async fn a_generated_typescript_client_drives_a_task_with_an_approval() {
     let Some(tools) = installed("rest-js") else { return };
     let model = ModelServer::with_responses([

@@ -187,8 +187,6 @@ async fn a_wrong_verb_is_told_which_ones_are_right() {
     for (pair, verb, path, allowed) in [
         (Pair::Rest10, "GET", "/message:send", "POST"),
         (Pair::Rest10, "PUT", "/message:stream", "POST"),
-        (Pair::Rest10, "PUT", "/tasks", "GET"),
-        (Pair::Rest10, "DELETE", "/tasks/x", "GET"),
         (Pair::Rest10, "GET", "/tasks/x:cancel", "POST"),
         (Pair::Rest10, "DELETE", "/tasks/x:subscribe", "GET, POST"),
         (Pair::Rest10, "PATCH", "/tasks/x/pushNotificationConfigs", "GET, POST"),
@@ -208,6 +206,15 @@ async fn a_wrong_verb_is_told_which_ones_are_right() {
     // Without a version it is a route of Gemini CLI's server.
     let answer = client.with("A2A-Version", "1.0").call("POST", "/tasks", b"").await;
     assert_eq!((answer.status, answer.header("allow")), (405, Some("GET")));
+    for (path, allowed) in [("/tasks", "GET, POST"), ("/tasks/x", "GET")] {
+        let answer = client.call("PUT", path, b"").await;
+        let media_type = Some("application/json");
+        assert_eq!((answer.status, answer.header("allow")), (405, Some(allowed)), "{path}");
+        assert_eq!(answer.header("content-type"), media_type, "of the REST API: {path}");
+        let answer = client.with("A2A-Version", "1.0").call("PUT", path, b"").await;
+        assert_eq!((answer.status, answer.header("allow")), (405, Some("GET")), "{path}");
+        assert_eq!(answer.header("content-type"), Some("application/a2a+json"), "{path}");
+    }
     for (path, verb) in [("/", "GET"), ("/", "PUT"), ("/health", "POST"), ("/metrics", "DELETE")] {
         let answer = client.call(verb, path, b"").await;
         assert_eq!(answer.status, 405, "{verb} {path}");

@@ -83,3 +83,42 @@ async fn health_has_the_suggested_members() {
     client.post_stream(&format!("/tasks/{idle}/execute"), &json!({"message": "echo x"})).await.rest().await;
     assert_eq!(client.get("/health").await.json()["totalTasks"], 1);
 }
+
+/// All schemas with these names in the document, and what is in them.
+fn find<'a>(value: &'a Value, wanted: &dyn Fn(&Value) -> bool, found: &mut Vec<&'a Value>) {
+    if wanted(value) {
+        found.push(value);
+    }
+    match value {
+        Value::Object(members) => members.values().for_each(|value| find(value, wanted, found)),
+        Value::Array(items) => items.iter().for_each(|value| find(value, wanted, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn client_generators_understand_states_events_and_the_new_task() {
+    let server = launch().start().await;
+    let document = server.client().get("/openapi.json").await.json();
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(schemas["TaskState"]["enum"], json!(["running", "completed", "error"]), "{schemas:#}");
+    let created = &document["paths"]["/tasks"]["post"]["responses"]["201"]["content"]["application/json"];
+    assert!(created["schema"]["$ref"].is_string(), "an object and nothing else: {created}");
+    let events = &schemas["RestEvent"];
+    assert_eq!(events["discriminator"]["propertyName"], "type");
+    for (kind, reference) in events["discriminator"]["mapping"].as_object().unwrap() {
+        let name = reference.as_str().unwrap().rsplit('/').next().unwrap();
+        assert_eq!(schemas[name]["properties"]["type"]["const"], json!(kind), "{name}");
+        assert!(events["oneOf"].as_array().unwrap().contains(&json!({ "$ref": reference })), "{name}");
+    }
+    assert_eq!(events["oneOf"].as_array().unwrap().len(), 5, "{events}");
+    assert!(schemas["ToolCallUpdateEvent"]["properties"]["toolCallId"].is_object(), "{schemas:#}");
+    for name in ["Created", "Task", "RestEvent", "CommandResult"] {
+        assert!(schemas[name].is_object(), "{name}");
+    }
+    for name in ["StateChangeEvent", "ToolCallUpdateEvent", "Task", "TaskList", "CommandResult"] {
+        let mut nulls = Vec::new();
+        find(&schemas[name], &|value| value == "null", &mut nulls);
+        assert!(nulls.is_empty(), "an absent member is left out: {}", schemas[name]);
+    }
+}

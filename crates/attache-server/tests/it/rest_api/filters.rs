@@ -122,3 +122,23 @@ async fn a_filter_that_means_nothing_is_refused_with_what_would_be_right() {
     let pure = client.with("A2A-Version", "1.0").get("/tasks?status=running").await;
     assert_eq!(pure.status, 400, "A2A has no such state: {}", pure.text());
 }
+
+#[tokio::test]
+async fn a_filter_that_cannot_be_read_is_refused_and_not_left_out() {
+    let server = launch().start().await;
+    let client = server.client();
+    for (query, field) in [
+        ("contextId=%ff", "contextId"),
+        ("state=%ff", "state"),
+        ("pageSize=%", "pageSize"),
+        ("pageSize=1&pageSize=2", "pageSize"),
+    ] {
+        for client in [client.clone(), client.with("A2A-Version", "1.0")] {
+            let refused = client.get(&format!("/tasks?{query}")).await;
+            assert_eq!(refused.status, 400, "{query}: {}", refused.text());
+            let violation = refused.json()["error"]["details"][1]["fieldViolations"][0]["field"].clone();
+            assert_eq!(violation, field, "{query}: {}", refused.text());
+        }
+    }
+    assert_eq!(client.get("/tasks?pageSize=2&pageSize=2&contextId=").await.status, 200);
+}

@@ -143,6 +143,8 @@ fn commanding() -> Message {
         allowed_tools: vec!["read_file".into()],
         auto_execute: true,
         api_key_name: None,
+        api_key_model: None,
+        api_key: None,
         said_in: "attache".into(),
     };
     let command = CommandCall { path: vec!["memory".into(), "add".into()], arguments: "blue".into() };

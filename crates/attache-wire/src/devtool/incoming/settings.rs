@@ -3,7 +3,7 @@
 use attache_domain::{Metadata, RequestedSettings};
 use serde_json::Value;
 
-use super::{GEMINI, OWN};
+use super::{GEMINI, OWN, api_key};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::devtool::is_devtool_uri;
 use crate::devtool::setting_names::{IN_WORKSPACE_PATH, IN_WORKSPACE_ROOT};
@@ -11,18 +11,21 @@ use crate::devtool::setting_names::{IN_WORKSPACE_PATH, IN_WORKSPACE_ROOT};
 /// The settings in the metadata of a message; later members of this list override earlier ones.
 pub(super) fn read(
     decoder: &mut Decoder,
-    metadata: Option<&Metadata>,
+    metadata: Option<&mut Metadata>,
     path: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
     let metadata = metadata?;
-    let keys = metadata.keys().map(String::as_str);
-    let extension = keys.filter(|key| is_devtool_uri(key)).max();
+    let mut keys = api_key::take_out(metadata);
+    let names = metadata.keys().map(String::as_str);
+    let extension = names.filter(|key| is_devtool_uri(key)).max();
     let mut requested: Option<RequestedSettings> = None;
     for key in [Some(GEMINI), extension, Some(OWN)].into_iter().flatten() {
         let Some(value) = metadata.get(key).filter(|value| !value.is_null()) else { continue };
         let here = path.member(key);
         let Some(members) = decoder.members(value.clone(), here) else { continue };
-        if let Some(read) = read_members(decoder, members, key) {
+        let api_key = keys.remove(key).and_then(|given| api_key::read(decoder, given, here));
+        if let Some(mut read) = read_members(decoder, members, key) {
+            read.api_key = api_key;
             requested = Some(match requested {
                 Some(before) => read.over(before),
                 None => read,
@@ -39,9 +42,11 @@ pub(super) fn read_gemini(
     path: FieldPath<'_>,
 ) -> Option<RequestedSettings> {
     let mut members = decoder.members(settings, path)?;
+    let api_key = members.take(api_key::NAME).and_then(|given| api_key::read(decoder, given, path));
     let root = members.nonempty_text(decoder, "workspaceRoot");
     let mut requested = read_members(decoder, members, GEMINI)?;
     requested.said_in = IN_WORKSPACE_PATH.to_owned();
+    requested.api_key = api_key;
     if let (None, Some(root)) = (&requested.workspace, root) {
         requested.workspace = Some(root.into());
         requested.said_in = IN_WORKSPACE_ROOT.to_owned();
@@ -65,13 +70,15 @@ fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> O
         allowed_tools: members.texts(decoder, "allowedTools"),
         auto_execute: members.boolean(decoder, "autoExecute").unwrap_or(false),
         api_key_name: None,
+        api_key_model: None,
+        api_key: None,
         said_in: key.to_owned(),
     };
     if key == OWN
         && let Some(unknown) = members.first_name()
     {
         let here = members.path();
-        let known = "model, workspace, approvalMode, mcpServers, allowedTools and autoExecute";
+        let known = "model, workspace, approvalMode, mcpServers, allowedTools, autoExecute and apiKey";
         return decoder.refuse(here, format!("cannot hold {unknown:?}; it may hold {known}"));
     }
     Some(requested)

@@ -11,10 +11,12 @@ use serde_json::{Map, Value, json};
 
 use crate::approval_answers::read_answers;
 use crate::decode::decoder::{invalid_id_reason, kind_of};
+use crate::devtool::incoming::api_key_problem;
 use crate::devtool::setting_names::IN_WORKSPACE_ROOT;
 
-/// A key that is longer is none.
-const MAX_KEY_BYTES: usize = 4096;
+/// The members of [`AgentSettings`].
+const SETTINGS: [&str; 7] =
+    ["workspaceRoot", "model", "apiKey", "approvalMode", "mcpServers", "allowedTools", "autoExecute"];
 
 /// The body of `POST /tasks`. Everything may be left out.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -93,18 +95,6 @@ pub fn is_gemini_create(body: &Value) -> bool {
     !settings["kind"].is_null() || !settings["workspacePath"].is_null()
 }
 
-/// The key in the settings of such a client.
-pub fn gemini_key(body: &Value) -> Result<Option<ApiKey>, Fault> {
-    let settings = match body["agentSettings"].get("apiKey") {
-        Some(key) => read_body(json!({ "agentSettings": { "apiKey": key } }))
-            .map(|read: CreateTask| read.agent_settings)?,
-        None => None,
-    };
-    let settings = settings.unwrap_or_default();
-    settings.check()?;
-    Ok(settings.into_parts().1)
-}
-
 impl CreateTask {
     /// An empty body and `null` mean an empty object.
     pub fn read(body: Value) -> Result<Self, Fault> {
@@ -114,10 +104,9 @@ impl CreateTask {
         Ok(read)
     }
 
-    pub fn into_parts(self) -> (Option<ContextId>, Option<Box<RequestedSettings>>, Option<ApiKey>) {
+    pub fn into_parts(self) -> (Option<ContextId>, Option<Box<RequestedSettings>>) {
         let context = self.context_id.filter(|context| !context.is_empty()).map(ContextId::from);
-        let (requested, key) = self.agent_settings.map(AgentSettings::into_parts).unzip();
-        (context, requested.map(Box::new), key.flatten())
+        (context, self.agent_settings.map(AgentSettings::into_requested))
     }
 }
 
@@ -125,20 +114,13 @@ impl AgentSettings {
     /// A key becomes a header, so it must fit into one. It is never quoted.
     fn check(&self) -> Result<(), Fault> {
         let Some(key) = self.api_key.as_ref().map(ApiKey::expose) else { return Ok(()) };
-        let problem = match key {
-            key if key.len() > MAX_KEY_BYTES => format!("must have at most {MAX_KEY_BYTES} bytes"),
-            key if !key.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                "must consist of printable ASCII characters without spaces".to_owned()
-            }
-            _ => return Ok(()),
-        };
-        Err(Fault::invalid("agentSettings.apiKey", problem))
+        api_key_problem(key).map_or(Ok(()), |problem| Err(Fault::invalid("agentSettings.apiKey", problem)))
     }
 
     /// Empty texts count as absent.
-    fn into_parts(self) -> (RequestedSettings, Option<ApiKey>) {
+    fn into_requested(self) -> Box<RequestedSettings> {
         let text = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let requested = RequestedSettings {
+        Box::new(RequestedSettings {
             model: text(self.model),
             workspace: text(self.workspace_root).map(Into::into),
             approval_mode: text(self.approval_mode),
@@ -147,9 +129,10 @@ impl AgentSettings {
             allowed_tools: self.allowed_tools.unwrap_or_default(),
             auto_execute: self.auto_execute.unwrap_or(false),
             api_key_name: None,
+            api_key_model: None,
+            api_key: self.api_key.filter(|key| !key.expose().is_empty()),
             said_in: IN_WORKSPACE_ROOT.to_owned(),
-        };
-        (requested, self.api_key.filter(|key| !key.expose().is_empty()))
+        })
     }
 }
 
@@ -165,12 +148,11 @@ impl ExecuteTask {
     }
 
     /// The prompt for `task`. Its id is empty unless the client gave one.
-    pub fn into_send(self, task: TaskId) -> (SendMessage, Option<ApiKey>) {
-        let (requested, key) = self.agent_settings.map(AgentSettings::into_parts).unzip();
+    pub fn into_send(self, task: TaskId) -> SendMessage {
         let parts = vec![Part::text(self.message)];
         let mut send = send_to(Some(task), self.message_id.unwrap_or_default(), parts);
-        send.message.requested = requested.map(Box::new);
-        (send, key.flatten())
+        send.message.requested = self.agent_settings.map(AgentSettings::into_requested);
+        send
     }
 }
 
@@ -217,7 +199,7 @@ impl ExecuteCommand {
         let mut send = send_to(None, String::new(), vec![Part::text(command.line())]);
         send.answers = MessageAnswers::default();
         send.message.context = self.context_id.filter(|context| !context.is_empty()).map(ContextId::from);
-        send.message.requested = self.agent_settings.map(|settings| Box::new(settings.into_parts().0));
+        send.message.requested = self.agent_settings.map(AgentSettings::into_requested);
         send.message.command = Some(Box::new(command));
         send
     }
@@ -242,11 +224,32 @@ fn send_to(task: Option<TaskId>, id: String, parts: Vec<Part>) -> SendMessage {
     SendMessage { message, answers, configuration, metadata: None, options }
 }
 
+/// Refuses a path with an id that no task can have.
+pub fn check_task_id(id: &str) -> Result<(), Fault> {
+    check_id("taskId", Some(id))
+}
+
 fn check_id(field: &str, id: Option<&str>) -> Result<(), Fault> {
     match id.and_then(invalid_id_reason) {
         Some(problem) => Err(Fault::invalid(field, problem)),
         None => Ok(()),
     }
+}
+
+/// Unknown settings are ignored, as of later versions; but not a setting that is misspelt.
+fn check_setting_names(settings: &Value) -> Result<(), Fault> {
+    let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+    for name in settings.as_object().into_iter().flat_map(Map::keys) {
+        let meant = SETTINGS.iter().find(|known| letters(known) == letters(name));
+        let meant = meant.or((name == "workspacePath").then_some(&SETTINGS[0]));
+        if let Some(meant) = meant.filter(|meant| *meant != name) {
+            return Err(Fault::invalid(
+                format!("agentSettings.{name}"),
+                format!("is unknown; did you mean {meant}?"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a body of this type. The fault names the member and what it must be, and quotes no value: a value in the wrong
@@ -255,6 +258,7 @@ fn read_body<T: DeserializeOwned>(body: Value) -> Result<T, Fault> {
     if !body.is_object() {
         return Err(Fault::invalid("body", format!("must be an object, not {}", kind_of(&body))));
     }
+    check_setting_names(&body["agentSettings"])?;
     serde_path_to_error::deserialize(body).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner().to_string());
         let path = if path == "." { String::new() } else { path };
@@ -283,18 +287,6 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_a_client_of_gemini_is_read() {
-        let key =
-            |key: Value| gemini_key(&json!({"agentSettings": {"kind": "agent-settings", "apiKey": key}}));
-        assert_eq!(key(json!("sk-1")).unwrap().unwrap().expose(), "sk-1");
-        assert!(key(json!("")).unwrap().is_none());
-        assert!(gemini_key(&json!({"agentSettings": {"workspacePath": "/"}})).unwrap().is_none());
-        let refused = key(json!("two words")).unwrap_err().to_string();
-        assert!(refused.contains("agentSettings.apiKey") && !refused.contains("two words"), "{refused}");
-        assert!(key(json!(7)).unwrap_err().to_string().contains("agentSettings.apiKey"));
-    }
-
-    #[test]
     fn a_refused_body_names_its_member_and_quotes_no_value() {
         check(CreateTask::read(json!([])), "body must be an object, not an array");
         check(CreateTask::read(json!({"contextId": 5})), "contextId must be a string");
@@ -316,12 +308,33 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_not_among_the_settings() {
+    fn a_misspelt_setting_is_refused_and_an_unknown_one_is_not() {
+        for (name, meant) in [
+            ("workspaceroot", "workspaceRoot"),
+            ("workspace_root", "workspaceRoot"),
+            ("workspacePath", "workspaceRoot"),
+            ("apikey", "apiKey"),
+            ("api-key", "apiKey"),
+            ("AUTO_EXECUTE", "autoExecute"),
+        ] {
+            let body = json!({"message": "x", "agentSettings": {name: "sk-1"}});
+            check(
+                ExecuteTask::read(body),
+                &format!("agentSettings.{name} is unknown; did you mean {meant}?"),
+            );
+        }
+        assert!(
+            ExecuteTask::read(json!({"message": "x", "agentSettings": {"kind": "x", "theme": 1}})).is_ok()
+        );
+    }
+
+    #[test]
+    fn a_key_is_not_among_the_stored_settings() {
         let body = json!({"agentSettings": {"workspaceRoot": "/w", "model": "m", "apiKey": "sk-1"}});
-        let (context, requested, key) = CreateTask::read(body).unwrap().into_parts();
-        assert_eq!((context, key.as_ref().map(ApiKey::expose)), (None, Some("sk-1")));
+        let (context, requested) = CreateTask::read(body).unwrap().into_parts();
         assert!(!serde_json::to_string(&requested).unwrap().contains("sk-1"));
         let requested = requested.unwrap();
+        assert_eq!((context, requested.api_key.as_ref().map(ApiKey::expose)), (None, Some("sk-1")));
         assert_eq!((requested.model.as_deref(), requested.workspace), (Some("m"), Some("/w".into())));
     }
 }

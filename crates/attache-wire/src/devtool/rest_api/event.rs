@@ -5,7 +5,10 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallChange, DevtoolEvent, Message, StateReason, TaskView, Timestamp};
+use attache_domain::{
+    AnswerLocation, CallChange, DevtoolEvent, Message, PromptChange, StateReason, TaskView, TextPhase,
+    Timestamp, UpdateContext,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,6 +27,9 @@ pub enum RestEvent<'a> {
         /// Why the task failed, or what it needs.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
+        /// The prompt waits until those before it are settled.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        queued: bool,
     },
     ToolCallUpdate(Box<ToolCallUpdate<'a>>),
     /// The next piece of the answer.
@@ -48,7 +54,9 @@ pub(in crate::devtool) fn shows(event: &DevtoolEvent<'_>) -> bool {
             !matches!(why, StateReason::Noticed | StateReason::ApprovalAsked | StateReason::Resumed)
         }
         DevtoolEvent::Thought(text) => thoughts(text).next().is_some(),
-        DevtoolEvent::Artifact { .. } | DevtoolEvent::Prompt { .. } => false,
+        // The prompt before it is settled.
+        DevtoolEvent::Prompt { change, .. } => *change == PromptChange::Taken,
+        DevtoolEvent::Artifact { .. } => false,
         _ => true,
     }
 }
@@ -58,6 +66,9 @@ pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
     match frame.event {
         DevtoolEvent::State { state, message, why, .. } => {
             write_state_change(TaskState::of(state, why == StateReason::TurnEnded), message, frame.at, out);
+        }
+        DevtoolEvent::Prompt { change: PromptChange::Taken, .. } => {
+            write_state_change(TaskState::Completed, None, frame.at, out);
         }
         DevtoolEvent::Text(text) => write_event(&RestEvent::text(text), out),
         DevtoolEvent::TextWithdrawn => {
@@ -79,9 +90,40 @@ pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
             let update = ToolCallUpdate { output: Some(text.into()), ..ToolCallUpdate::of(call, false) };
             write_event(&RestEvent::ToolCallUpdate(Box::new(update)), out);
         }
-        DevtoolEvent::Replied(message) => write_event(&RestEvent::text(&message.text()), out),
+        DevtoolEvent::Replied(_) => write_state_change(TaskState::Completed, None, frame.at, out),
         DevtoolEvent::Artifact { .. } | DevtoolEvent::Prompt { .. } => {}
     }
+}
+
+/// What the agent says as it settles a prompt: a question, a last word, or a reply. It is written before the event that settles
+/// the prompt, and has no cursor: a client that resumes after it must be shown that event. False: there is nothing to write.
+pub(crate) fn write_last_words(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) -> bool {
+    let text = match frame.event {
+        DevtoolEvent::State { state, message: Some(message), why: StateReason::TurnEnded, .. }
+            if TaskState::of(state, true) == TaskState::Completed && !repeats_answer(frame) =>
+        {
+            message.text()
+        }
+        DevtoolEvent::Replied(message) => message.text(),
+        _ => return false,
+    };
+    if text.is_empty() {
+        return false;
+    }
+    write_event(&RestEvent::text(&text), out);
+    true
+}
+
+/// Where clients read only status messages, the answer stands in front of the message. This stream has shown the answer.
+fn repeats_answer(frame: &DevtoolFrame<'_>) -> bool {
+    let UpdateContext { presentation, turn, .. } = frame.stage;
+    presentation.answer == AnswerLocation::StatusMessage && turn.text != TextPhase::Silent
+}
+
+/// The prompt waits for others.
+pub(crate) fn write_queued(view: &TaskView, out: &mut Vec<u8>) {
+    let (state, timestamp) = (TaskState::Running, format_time(view.status.at));
+    write_event(&RestEvent::StateChange { state, timestamp, error: None, queued: true }, out);
 }
 
 /// The state of the task now, for a client that has nothing to wait for.
@@ -93,7 +135,7 @@ fn write_state_change(state: TaskState, message: Option<&Message>, at: Timestamp
     let error = (state == TaskState::Error).then(|| {
         message.map(Message::text).filter(|text| !text.is_empty()).unwrap_or_else(|| NO_REASON.into())
     });
-    write_event(&RestEvent::StateChange { state, timestamp: format_time(at), error }, out);
+    write_event(&RestEvent::StateChange { state, timestamp: format_time(at), error, queued: false }, out);
 }
 
 /// A canceled task has no message.

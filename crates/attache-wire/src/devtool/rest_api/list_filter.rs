@@ -21,7 +21,7 @@ fn take_states(query: &str) -> Result<(String, Option<PromptState>), Fault> {
     let (mut kept, mut prompt, mut status) = (Vec::new(), None, None);
     for pair in query.split('&') {
         let (name, value) = match percent::query_pairs(pair).next() {
-            Some((name, value)) if matches!(name.as_str(), "state" | "status") => (name, value),
+            Some((name, Some(value))) if matches!(name.as_str(), "state" | "status") => (name, value),
             _ => {
                 kept.push(pair.to_owned());
                 continue;

@@ -6,6 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::responses::{CommandResult, ErrorBody, Health, TaskState};
 use super::route::{ROUTES, Route, RouteSpec};
+use super::schemas;
+
+/// What ids are made of.
+const WITHOUT_CONTROLS: &str = "^[^\\x00-\\x1f\\x7f-\\x9f]*$";
 
 /// The document; `url` is the address of the server.
 pub fn document(url: &str, version: &str) -> Value {
@@ -22,12 +26,14 @@ pub fn document(url: &str, version: &str) -> Value {
         path[spec.method.to_ascii_lowercase()] = operation;
     }
     let mut schemas = responses.take_definitions(true);
+    schemas::simplify(&mut schemas);
     schemas.extend(requests.take_definitions(true));
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "attache",
             "version": version,
+            "license": { "name": "Apache License 2.0", "identifier": "Apache-2.0" },
             "description": "Tasks, prompts, confirmations and commands of a coding agent. The whole of A2A is served beside it.",
         },
         "servers": [{ "url": url }],
@@ -52,14 +58,14 @@ fn operation(spec: &RouteSpec, requests: &mut SchemaGenerator, responses: &mut S
         operation["parameters"] = parameters.into();
     }
     if let Some(body) = &spec.body {
-        let schema = (body.schema)(requests);
+        let schema = (body.schema)(requests).to_value();
+        // `null` counts as an empty body.
+        let schema = if body.is_required { schema } else { json!({ "anyOf": [schema, { "type": "null" }] }) };
         operation["requestBody"] =
             json!({ "required": body.is_required, "content": { "application/json": { "schema": schema } } });
     }
     let schema = (spec.schema)(responses).to_value();
     let schema = match spec.route {
-        // Clients of Gemini CLI's server send other settings.
-        Route::CreateTask => json!({ "anyOf": [schema, { "type": "string" }] }),
         Route::ExecuteTask => server_sent_event(&schema),
         _ => schema,
     };
@@ -131,7 +137,11 @@ fn parameters(spec: &RouteSpec) -> Vec<Value> {
     let name = spec.path.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name);
     let mut parameters = Vec::new();
     if let Some(name) = name {
-        let schema = json!({ "type": "string", "minLength": 1, "maxLength": 1024 });
+        let mut schema = json!({ "type": "string", "minLength": 1 });
+        if name == "taskId" {
+            schema["maxLength"] = 1024.into();
+            schema["pattern"] = WITHOUT_CONTROLS.into();
+        }
         parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
     }
     let history = || {
@@ -139,9 +149,15 @@ fn parameters(spec: &RouteSpec) -> Vec<Value> {
         query("historyLength", schema, "At most this many of the most recent messages")
     };
     match spec.route {
+        Route::ExecuteTask => parameters.push(json!({
+            "name": "Last-Event-ID",
+            "in": "header",
+            "schema": { "type": "string", "pattern": "^[0-9]{0,15}$" },
+            "description": "The `id` of the last event that the client has seen of a message that it sends again: the stream begins after it",
+        })),
         Route::GetTask => parameters.push(history()),
         Route::ListTasks => {
-            let id = json!({ "type": "string", "maxLength": 1024 });
+            let id = json!({ "type": "string", "maxLength": 1024, "pattern": WITHOUT_CONTROLS });
             let states = [
                 "SUBMITTED",
                 "WORKING",
@@ -162,7 +178,7 @@ fn parameters(spec: &RouteSpec) -> Vec<Value> {
                 query("state", states, "The same as status; both count if both are given"),
                 query(
                     "statusTimestampAfter",
-                    json!({ "type": "string", "format": "date-time" }),
+                    json!({ "type": "string", "anyOf": [{ "format": "date-time" }, { "maxLength": 0 }] }),
                     "Tasks whose state changed since",
                 ),
                 query(

@@ -7,15 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::call::PendingConfirmation;
 
-/// The state of a task in the REST API. The `status` of a task has the state of A2A besides.
+/// The state of a task in the REST API. `running`: it waits for its first message, works, or waits for a confirmation.
+/// `completed`: the latest prompt is settled. `error`: it failed, was canceled or rejected, or needs a credential. The
+/// `status` of a task has the state of A2A besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// It waits for its first message, works, or waits for a confirmation.
     Running,
-    /// The latest prompt is settled.
     Completed,
-    /// It failed, was canceled or rejected, or needs a credential.
     Error,
 }
 

@@ -74,7 +74,7 @@ pub static ROUTES: [RouteSpec; 10] = [
         summary: "Reserves a task; its first prompt starts it",
         body: body(schema::<CreateTask>, false),
         status: 201,
-        response: "The task. Clients of Gemini CLI's server get its id alone.",
+        response: "The task",
         media_type: JSON,
         schema: schema::<Created<'_>>,
         errors: ANY,
@@ -212,8 +212,8 @@ pub static ROUTES: [RouteSpec; 10] = [
 pub enum RouteMatch {
     /// With the decoded parameter of the path.
     Route { route: Route, is_shared: bool, parameter: Option<String> },
-    /// The path takes another method.
-    OtherMethod { allowed: &'static str },
+    /// The path takes other methods. `is_shared`: A2A has the path, too.
+    OtherMethod { is_shared: bool, allowed: &'static str },
 }
 
 /// Finds the route for a method and a path that is still percent-encoded and has no query. HEAD counts as GET.
@@ -226,7 +226,7 @@ pub enum RouteMatch {
 /// ```
 pub fn find(method: &str, path: &str) -> Option<RouteMatch> {
     let method = if method == "HEAD" { "GET" } else { method };
-    let mut other = None;
+    let mut other: Option<(bool, &'static str)> = None;
     for spec in &ROUTES {
         let Some(parameter) = parameter_of(spec.path, path) else { continue };
         if spec.method == method {
@@ -236,12 +236,13 @@ pub fn find(method: &str, path: &str) -> Option<RouteMatch> {
             };
             return Some(RouteMatch::Route { route: spec.route, is_shared: spec.is_shared, parameter });
         }
-        // The binding of A2A refuses other methods on shared paths.
-        if !spec.is_shared {
-            other = Some(RouteMatch::OtherMethod { allowed: spec.method });
+        // With another method, a colon is that of a call of A2A.
+        if spec.is_shared && parameter.is_some_and(|segment| segment.contains(':')) {
+            continue;
         }
+        other = Some((spec.is_shared, if other.is_some() { "GET, POST" } else { spec.method }));
     }
-    other
+    other.map(|(is_shared, allowed)| RouteMatch::OtherMethod { is_shared, allowed })
 }
 
 /// The segment of `path` that stands for the parameter of `template`, if there is one; `None` when they do not match.
@@ -293,9 +294,12 @@ mod tests {
     }
 
     #[test]
-    fn another_method_is_refused_where_the_path_is_not_shared_with_a2a() {
-        assert_eq!(find("GET", "/tasks/t/execute"), Some(RouteMatch::OtherMethod { allowed: "POST" }));
-        assert_eq!(find("PUT", "/openapi.json"), Some(RouteMatch::OtherMethod { allowed: "GET" }));
-        assert_eq!(find("PUT", "/tasks"), None);
+    fn another_method_is_refused_with_those_that_the_path_takes() {
+        let refused = |allowed, is_shared| Some(RouteMatch::OtherMethod { is_shared, allowed });
+        assert_eq!(find("GET", "/tasks/t/execute"), refused("POST", false));
+        assert_eq!(find("PUT", "/openapi.json"), refused("GET", false));
+        assert_eq!(find("PUT", "/tasks"), refused("GET, POST", true));
+        assert_eq!(find("DELETE", "/tasks/t"), refused("GET", true));
+        assert_eq!(find("POST", "/tasks/t:explode"), None);
     }
 }

@@ -80,9 +80,9 @@ fn read_send(decoder: &mut Decoder, request: proto::SendMessageRequest) -> Optio
         Some(configuration) => read_configuration(decoder, configuration, root.member("configuration")),
         None => SendConfiguration::default(),
     };
-    let metadata = read_object(decoder, request.metadata, root.member("metadata"));
+    let mut metadata = read_object(decoder, request.metadata, root.member("metadata"));
     let (mut message, answers) = message?;
-    incoming::read_request(decoder, &mut message, metadata.as_ref());
+    incoming::read_request(decoder, &mut message, metadata.as_mut());
     Some(SendMessage { message, answers, configuration, metadata, options: SendOptions::default() })
 }
 

@@ -1,0 +1,57 @@
+//! The keys of clients in settings. They are taken out of the metadata, because metadata is stored and shown.
+
+use std::collections::HashMap;
+
+use attache_domain::{ApiKey, Metadata};
+use serde_json::Value;
+
+use super::{GEMINI, OWN};
+use crate::decode::decoder::{Decoder, FieldPath};
+use crate::devtool::is_devtool_uri;
+
+pub(super) const NAME: &str = "apiKey";
+
+/// A longer key is refused.
+const MAX_BYTES: usize = 4096;
+
+/// Takes the keys out of all settings in `metadata`, by the member that held the settings.
+pub(super) fn take_out(metadata: &mut Metadata) -> HashMap<String, Value> {
+    let mut taken = HashMap::new();
+    for (member, settings) in metadata.iter_mut() {
+        if !(member == GEMINI || member == OWN || is_devtool_uri(member)) {
+            continue;
+        }
+        let Value::Object(settings) = settings else { continue };
+        let names: Vec<_> = settings.keys().filter(|name| is_name(name)).cloned().collect();
+        for name in names {
+            let key = settings.remove(&name).filter(|key| !key.is_null());
+            taken.extend(key.map(|key| (member.clone(), key)));
+        }
+    }
+    taken
+}
+
+/// Any spelling is taken out: a misspelt key is a secret too.
+fn is_name(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
+    letters.eq("apikey".chars())
+}
+
+/// The key; an empty one counts as absent. A refusal never quotes it.
+pub(super) fn read(decoder: &mut Decoder, given: Value, settings: FieldPath<'_>) -> Option<ApiKey> {
+    let path = settings.member(NAME);
+    let key = decoder.text(given, path).filter(|key| !key.is_empty())?;
+    match problem(&key) {
+        None => Some(ApiKey::from(key)),
+        Some(problem) => decoder.refuse(path, problem),
+    }
+}
+
+/// A key becomes a header, so it must fit into one.
+pub(crate) fn problem(key: &str) -> Option<String> {
+    if key.len() > MAX_BYTES {
+        return Some(format!("must have at most {MAX_BYTES} bytes"));
+    }
+    let fits = key.bytes().all(|byte| byte.is_ascii_graphic());
+    (!fits).then(|| "must consist of printable ASCII characters without spaces".to_owned())
+}

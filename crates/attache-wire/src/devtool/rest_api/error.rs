@@ -1,0 +1,62 @@
+//! Errors of the REST API: those of A2A 1.0, with the names that its clients use.
+
+use attache_domain::{Fault, Violation};
+use serde_json::Value;
+
+use crate::Version;
+use crate::rest::{ErrorReply, error_value, reply};
+
+/// The response to a request that failed with `fault`.
+pub fn error(fault: &Fault) -> ErrorReply {
+    let renamed = match fault {
+        Fault::InvalidParams { violations } => Fault::InvalidParams {
+            violations: violations
+                .iter()
+                .map(|violation| Violation {
+                    field: member(&violation.field).to_owned(),
+                    description: violation.description.clone(),
+                })
+                .collect(),
+        },
+        other => other.clone(),
+    };
+    let (status, mut error) = error_value(Version::V1_0, &renamed);
+    // The faults of the session name the members of A2A's messages.
+    for detail in error["error"]["details"].as_array_mut().into_iter().flatten() {
+        for violation in detail["fieldViolations"].as_array_mut().into_iter().flatten() {
+            if let Some(Value::String(field)) = violation.get_mut("field") {
+                *field = member(field).to_owned();
+            }
+        }
+    }
+    reply(status, &error)
+}
+
+/// The member of a request of this API for that of A2A's.
+fn member(name: &str) -> &str {
+    match name {
+        "id" => "taskId",
+        name => name.strip_prefix("message.").unwrap_or(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(fault: &Fault, expected: &str) {
+        let body: Value = serde_json::from_slice(&error(fault).body).unwrap();
+        assert_eq!(body["error"]["details"][1]["fieldViolations"][0]["field"], expected, "{body}");
+    }
+
+    #[test]
+    fn errors_name_the_members_of_this_api() {
+        check(&Fault::MessageIdTaken { message: "m-1".into() }, "messageId");
+        check(&Fault::ContextMismatch { task: "t".into(), context: "c".into() }, "contextId");
+        check(&Fault::invalid("id", "must not hold control characters"), "taskId");
+        check(&Fault::invalid("agentSettings.model", "is wrong"), "agentSettings.model");
+        let text = String::from_utf8(error(&Fault::invalid("id", "is too long")).body).unwrap();
+        assert!(text.contains("invalid parameters: taskId is too long"), "{text}");
+    }
+}
