@@ -100,16 +100,26 @@ impl Client {
     /// With an agent that recognises repeated messages, a lost response is asked for again.
     pub async fn send(&self, message: OutgoingMessage) -> Result<StreamEvent, ClientError> {
         let send = SendMessage::from(message);
-        match self.call(&Operation::Send(send.clone()), Protocol::decode_event).await {
+        match self.send_once(&send).await {
             Err(error) if error.is_transient() && self.recognises_messages() => self.send_again(send).await,
             result => result,
+        }
+    }
+
+    async fn send_once(&self, send: &SendMessage) -> Result<StreamEvent, ClientError> {
+        let event = self.call(&Operation::Send(send.clone()), Protocol::decode_event).await?;
+        match (event.task_id(), &send.message.task) {
+            (Some(named), Some(task)) if named != task => {
+                Err(ClientError::other_task(named.as_str(), task.as_str()))
+            }
+            _ => Ok(event),
         }
     }
 
     /// Asks for the response to a message that may have arrived.
     async fn send_again(&self, send: SendMessage) -> Result<StreamEvent, ClientError> {
         if !self.shared.card.capabilities.streaming {
-            return self.call(&Operation::Send(send), Protocol::decode_event).await;
+            return self.send_once(&send).await;
         }
         let is_immediate = send.configuration.return_immediately;
         let history_length = send.configuration.history_length;
@@ -134,11 +144,11 @@ impl Client {
     pub async fn stream(&self, message: OutgoingMessage) -> Result<EventStream, ClientError> {
         let send = SendMessage::from(message);
         if !self.shared.card.capabilities.streaming {
-            let first = self.call(&Operation::Send(send), Protocol::decode_event).await?;
+            let first = self.send_once(&send).await?;
             return Ok(EventStream::with_first(self.clone(), first));
         }
         match self.open_stream(&Operation::Stream(send.clone()), None).await {
-            Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).repeating(send)),
+            Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).answering(&send).repeating(send)),
             Err(error) if error.is_transient() && self.recognises_messages() => {
                 Ok(EventStream::lost(self.clone(), send))
             }
@@ -148,7 +158,16 @@ impl Client {
 
     pub async fn get(&self, task: &str, history_length: Option<usize>) -> Result<RemoteTask, ClientError> {
         let get = GetTask { task: TaskId::from(task), history_length, at: None };
-        self.call(&Operation::Get(get), Protocol::decode_task).await
+        self.task(&Operation::Get(get), task).await
+    }
+
+    /// Calls, and gets `task` in the response.
+    async fn task(&self, operation: &Operation, task: &str) -> Result<RemoteTask, ClientError> {
+        let found = self.call(operation, Protocol::decode_task).await?;
+        if found.id.as_str() == task {
+            return Ok(found);
+        }
+        Err(ClientError::other_task(found.id.as_str(), task))
     }
 
     /// One page, the newest tasks first. 0.3 has no such request.
@@ -158,14 +177,14 @@ impl Client {
 
     pub async fn cancel(&self, task: &str) -> Result<RemoteTask, ClientError> {
         let cancel = CancelTask { task: TaskId::from(task), metadata: None };
-        self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
+        self.task(&Operation::Cancel(cancel), task).await
     }
 
     /// Cancels one call of a task of attache; the task goes on. Over gRPC this needs A2A 1.0: requests of 0.3 have no metadata.
     pub async fn cancel_call(&self, task: &str, call: &str) -> Result<RemoteTask, ClientError> {
         let metadata = Metadata::from_iter([(CALL_TO_CANCEL.to_owned(), call.into())]);
         let cancel = CancelTask { task: TaskId::from(task), metadata: Some(metadata) };
-        self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
+        self.task(&Operation::Cancel(cancel), task).await
     }
 
     /// Follows a task from the event after `after`, or from now on. With attache, `"0"` is its beginning.

@@ -4,6 +4,7 @@
 mod authentication;
 mod calls;
 mod discovery;
+mod endings;
 mod hostile;
 mod streams;
 mod versions;
