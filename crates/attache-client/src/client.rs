@@ -1,7 +1,7 @@
 //! Calls an agent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use attache_credentials::CardSecurity;
 use attache_domain::{
@@ -21,6 +21,7 @@ use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
 use crate::origin::excerpt;
+use crate::sent_secrets::{Hide, SentSecrets};
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
 /// Cheap to clone; clones share their connections.
@@ -49,8 +50,9 @@ impl Client {
 
     pub async fn connect_to(source: &CardSource, options: ClientOptions) -> Result<Self, ClientError> {
         let net = HttpClient::new(&options.net)?;
-        let mut found = discovery::find(&net, source, &options).await?;
-        let Choice { endpoints, notices } = choose(&found, &options)?;
+        let secrets = Arc::new(SentSecrets::default());
+        let mut found = discovery::find(&net, source, &options, &secrets).await?;
+        let Choice { endpoints, notices } = choose(&found, &options).map_err(|error| secrets.hide(error))?;
         found.notices.extend(notices);
         let mut activated = options.extensions.clone();
         found.notices.extend(adopt_version(&mut activated, &found.card));
@@ -66,7 +68,14 @@ impl Client {
             }
         }
         let security = found.security;
-        let exchange = Exchange { net, options, extensions: activated.join(", "), security };
+        let exchange = Exchange {
+            net,
+            options,
+            extensions: activated.join(", "),
+            security,
+            secrets,
+            gets_subscriptions: AtomicBool::new(false),
+        };
         let current = AtomicUsize::new(0);
         let shared = Shared { exchange, card: found.card, endpoints, current, notices: found.notices };
         Ok(Self { shared: Arc::new(shared) })
@@ -228,8 +237,8 @@ impl Client {
         match (created, endpoint.protocol.encode_push_resource(&task, &config)) {
             (Err(error @ ClientError::Refused(_)), Some(encoded)) if !error.is_not_found() => {
                 let request = endpoint.request_for(encoded)?;
-                let (status, body) = self.shared.exchange.call_with(endpoint, request).await?;
-                endpoint.protocol.decode_push_config(status, &body).map_err(|_| error)
+                let response = self.shared.exchange.call_with(endpoint, request).await?;
+                endpoint.protocol.decode_push_config(response.status, &response.body).map_err(|_| error)
             }
             (created, _) => created,
         }
@@ -309,7 +318,7 @@ impl Client {
         capabilities.streaming && self.shared.card.extension(replay::URI).is_some()
     }
 
-    pub(crate) async fn call<T>(
+    pub(crate) async fn call<T: Hide>(
         &self,
         operation: &Operation,
         decode: impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
@@ -324,14 +333,18 @@ impl Client {
         }
     }
 
-    async fn call_at<T>(
+    async fn call_at<T: Hide>(
         &self,
         endpoint: &Endpoint,
         operation: &Operation,
         decode: &impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
     ) -> Result<T, ClientError> {
-        let (status, body) = self.shared.exchange.call(endpoint, operation).await?;
-        Ok(decode(endpoint.protocol, status, &body)?)
+        let exchange = &self.shared.exchange;
+        let result = match exchange.call(endpoint, operation).await {
+            Ok(response) => decode(endpoint.protocol, response.status, &response.body).map_err(Into::into),
+            Err(error) => Err(error),
+        };
+        result.map(|value| exchange.secrets.hide(value)).map_err(|error| exchange.secrets.hide(error))
     }
 
     fn endpoint(&self) -> &Endpoint {
