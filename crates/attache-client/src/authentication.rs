@@ -4,6 +4,7 @@ use attache_credentials::{CardSecurity, Credential, CredentialRequest, Credentia
 use attache_net::{HttpRequest, Url, is_loopback};
 
 use crate::ClientError;
+use crate::sent_secrets::SentSecrets;
 
 /// How often a request is sent again with a new credential.
 const MAX_RENEWALS: u32 = 2;
@@ -18,6 +19,7 @@ pub(crate) struct Authentication<'a> {
 /// The source of the credential, and what it is for.
 struct Purpose<'a> {
     source: &'a dyn CredentialSource,
+    secrets: &'a SentSecrets,
     target: &'a Url,
     security: Option<&'a CardSecurity>,
 }
@@ -38,11 +40,13 @@ impl<'a> Authentication<'a> {
 
     pub(crate) async fn new(
         source: &'a dyn CredentialSource,
+        secrets: &'a SentSecrets,
         target: &'a Url,
         security: Option<&'a CardSecurity>,
     ) -> Result<Self, ClientError> {
         check_may_hold_credential(target)?;
-        let mut authentication = Self { purpose: Some(Purpose { source, target, security }), ..Self::none() };
+        let mut authentication =
+            Self { purpose: Some(Purpose { source, secrets, target, security }), ..Self::none() };
         authentication.current = authentication.ask(None).await?;
         Ok(authentication)
     }
@@ -70,7 +74,9 @@ impl<'a> Authentication<'a> {
     }
 
     async fn ask(&self, refused: Option<&Credential>) -> Result<Option<Credential>, ClientError> {
-        let Some(Purpose { source, target, security }) = &self.purpose else { return Ok(None) };
-        Ok(source.credential(CredentialRequest { target, refused, security: *security }).await?)
+        let Some(Purpose { source, secrets, target, security }) = &self.purpose else { return Ok(None) };
+        let found = source.credential(CredentialRequest { target, refused, security: *security }).await?;
+        found.iter().for_each(|credential| secrets.note(credential));
+        Ok(found)
     }
 }

@@ -1,7 +1,7 @@
 //! Calls an agent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use attache_credentials::CardSecurity;
 use attache_domain::{
@@ -21,6 +21,7 @@ use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
 use crate::origin::excerpt;
+use crate::sent_secrets::{Hide, SentSecrets};
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
 /// Cheap to clone; clones share their connections.
@@ -49,8 +50,9 @@ impl Client {
 
     pub async fn connect_to(source: &CardSource, options: ClientOptions) -> Result<Self, ClientError> {
         let net = HttpClient::new(&options.net)?;
-        let mut found = discovery::find(&net, source, &options).await?;
-        let Choice { endpoints, notices } = choose(&found, &options)?;
+        let secrets = Arc::new(SentSecrets::default());
+        let mut found = discovery::find(&net, source, &options, &secrets).await?;
+        let Choice { endpoints, notices } = choose(&found, &options).map_err(|error| secrets.hide(error))?;
         found.notices.extend(notices);
         let mut activated = options.extensions.clone();
         found.notices.extend(adopt_version(&mut activated, &found.card));
@@ -66,7 +68,14 @@ impl Client {
             }
         }
         let security = found.security;
-        let exchange = Exchange { net, options, extensions: activated.join(", "), security };
+        let exchange = Exchange {
+            net,
+            options,
+            extensions: activated.join(", "),
+            security,
+            secrets,
+            gets_subscriptions: AtomicBool::new(false),
+        };
         let current = AtomicUsize::new(0);
         let shared = Shared { exchange, card: found.card, endpoints, current, notices: found.notices };
         Ok(Self { shared: Arc::new(shared) })
@@ -100,16 +109,26 @@ impl Client {
     /// With an agent that recognises repeated messages, a lost response is asked for again.
     pub async fn send(&self, message: OutgoingMessage) -> Result<StreamEvent, ClientError> {
         let send = SendMessage::from(message);
-        match self.call(&Operation::Send(send.clone()), Protocol::decode_event).await {
+        match self.send_once(&send).await {
             Err(error) if error.is_transient() && self.recognises_messages() => self.send_again(send).await,
             result => result,
+        }
+    }
+
+    async fn send_once(&self, send: &SendMessage) -> Result<StreamEvent, ClientError> {
+        let event = self.call(&Operation::Send(send.clone()), Protocol::decode_event).await?;
+        match (event.task_id(), &send.message.task) {
+            (Some(named), Some(task)) if named != task => {
+                Err(ClientError::other_task(named.as_str(), task.as_str()))
+            }
+            _ => Ok(event),
         }
     }
 
     /// Asks for the response to a message that may have arrived.
     async fn send_again(&self, send: SendMessage) -> Result<StreamEvent, ClientError> {
         if !self.shared.card.capabilities.streaming {
-            return self.call(&Operation::Send(send), Protocol::decode_event).await;
+            return self.send_once(&send).await;
         }
         let is_immediate = send.configuration.return_immediately;
         let history_length = send.configuration.history_length;
@@ -134,11 +153,11 @@ impl Client {
     pub async fn stream(&self, message: OutgoingMessage) -> Result<EventStream, ClientError> {
         let send = SendMessage::from(message);
         if !self.shared.card.capabilities.streaming {
-            let first = self.call(&Operation::Send(send), Protocol::decode_event).await?;
+            let first = self.send_once(&send).await?;
             return Ok(EventStream::with_first(self.clone(), first));
         }
         match self.open_stream(&Operation::Stream(send.clone()), None).await {
-            Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).repeating(send)),
+            Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).answering(&send).repeating(send)),
             Err(error) if error.is_transient() && self.recognises_messages() => {
                 Ok(EventStream::lost(self.clone(), send))
             }
@@ -148,7 +167,16 @@ impl Client {
 
     pub async fn get(&self, task: &str, history_length: Option<usize>) -> Result<RemoteTask, ClientError> {
         let get = GetTask { task: TaskId::from(task), history_length, at: None };
-        self.call(&Operation::Get(get), Protocol::decode_task).await
+        self.task(&Operation::Get(get), task).await
+    }
+
+    /// Calls, and gets `task` in the response.
+    async fn task(&self, operation: &Operation, task: &str) -> Result<RemoteTask, ClientError> {
+        let found = self.call(operation, Protocol::decode_task).await?;
+        if found.id.as_str() == task {
+            return Ok(found);
+        }
+        Err(ClientError::other_task(found.id.as_str(), task))
     }
 
     /// One page, the newest tasks first. 0.3 has no such request.
@@ -158,14 +186,14 @@ impl Client {
 
     pub async fn cancel(&self, task: &str) -> Result<RemoteTask, ClientError> {
         let cancel = CancelTask { task: TaskId::from(task), metadata: None };
-        self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
+        self.task(&Operation::Cancel(cancel), task).await
     }
 
     /// Cancels one call of a task of attache; the task goes on. Over gRPC this needs A2A 1.0: requests of 0.3 have no metadata.
     pub async fn cancel_call(&self, task: &str, call: &str) -> Result<RemoteTask, ClientError> {
         let metadata = Metadata::from_iter([(CALL_TO_CANCEL.to_owned(), call.into())]);
         let cancel = CancelTask { task: TaskId::from(task), metadata: Some(metadata) };
-        self.call(&Operation::Cancel(cancel), Protocol::decode_task).await
+        self.task(&Operation::Cancel(cancel), task).await
     }
 
     /// Follows a task from the event after `after`, or from now on. With attache, `"0"` is its beginning.
@@ -209,8 +237,8 @@ impl Client {
         match (created, endpoint.protocol.encode_push_resource(&task, &config)) {
             (Err(error @ ClientError::Refused(_)), Some(encoded)) if !error.is_not_found() => {
                 let request = endpoint.request_for(encoded)?;
-                let (status, body) = self.shared.exchange.call_with(endpoint, request).await?;
-                endpoint.protocol.decode_push_config(status, &body).map_err(|_| error)
+                let response = self.shared.exchange.call_with(endpoint, request).await?;
+                endpoint.protocol.decode_push_config(response.status, &response.body).map_err(|_| error)
             }
             (created, _) => created,
         }
@@ -290,7 +318,7 @@ impl Client {
         capabilities.streaming && self.shared.card.extension(replay::URI).is_some()
     }
 
-    pub(crate) async fn call<T>(
+    pub(crate) async fn call<T: Hide>(
         &self,
         operation: &Operation,
         decode: impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
@@ -305,14 +333,18 @@ impl Client {
         }
     }
 
-    async fn call_at<T>(
+    async fn call_at<T: Hide>(
         &self,
         endpoint: &Endpoint,
         operation: &Operation,
         decode: &impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
     ) -> Result<T, ClientError> {
-        let (status, body) = self.shared.exchange.call(endpoint, operation).await?;
-        Ok(decode(endpoint.protocol, status, &body)?)
+        let exchange = &self.shared.exchange;
+        let result = match exchange.call(endpoint, operation).await {
+            Ok(response) => decode(endpoint.protocol, response.status, &response.body).map_err(Into::into),
+            Err(error) => Err(error),
+        };
+        result.map(|value| exchange.secrets.hide(value)).map_err(|error| exchange.secrets.hide(error))
     }
 
     fn endpoint(&self) -> &Endpoint {

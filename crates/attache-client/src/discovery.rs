@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use crate::authentication::{Authentication, check_may_hold_credential};
 use crate::origin::{NamedOrigins, Origin, excerpt};
+use crate::sent_secrets::SentSecrets;
 use crate::{ClientError, ClientOptions, SignaturePolicy};
 
 /// Where a card is.
@@ -44,6 +45,17 @@ pub(crate) async fn find(
     net: &HttpClient,
     source: &CardSource,
     options: &ClientOptions,
+    secrets: &SentSecrets,
+) -> Result<FoundCard, ClientError> {
+    let found = find_card(net, source, options, secrets).await.map_err(|error| secrets.hide(error))?;
+    Ok(FoundCard { card: secrets.hide(found.card), ..found })
+}
+
+async fn find_card(
+    net: &HttpClient,
+    source: &CardSource,
+    options: &ClientOptions,
+    secrets: &SentSecrets,
 ) -> Result<FoundCard, ClientError> {
     let may_ask = |given: &Url| match &options.credential {
         Some(_) => check_may_hold_credential(given),
@@ -54,13 +66,13 @@ pub(crate) async fn find(
         CardSource::CardUrl(text) => {
             let given = parse_address(text)?;
             may_ask(&given)?;
-            let (document, url) = Fetch { net, options, given: &given }.card(&given).await?;
+            let (document, url) = Fetch { net, options, secrets, given: &given }.card(&given).await?;
             (Some(given), document, Some(url))
         }
         CardSource::Address(text) => {
             let given = parse_address(text)?;
             may_ask(&given)?;
-            let (document, url) = discover(&Fetch { net, options, given: &given }).await?;
+            let (document, url) = discover(&Fetch { net, options, secrets, given: &given }).await?;
             (Some(given), document, Some(url))
         }
     };
@@ -72,12 +84,38 @@ pub(crate) async fn find(
 
 /// A card of any form.
 pub(crate) fn read(document: &CardDocument) -> Result<RemoteCard, ClientError> {
-    let mut document = attache_card::to_v1_0(document);
+    let mut document = document.clone();
+    drop_nulls(&mut document);
+    let mut document = attache_card::to_v1_0(&document);
     keep_readable_interfaces(&mut document);
-    let card = RemoteCard::from_value(Value::Object(document));
+    let card: Result<RemoteCard, _> = serde_path_to_error::deserialize(Value::Object(document));
     card.map_err(|error| ClientError::Malformed {
-        what: format!("its card: {}", excerpt(&error.to_string())),
+        what: match error.path().iter().next() {
+            Some(_) => format!(
+                "its card: {}: {}",
+                excerpt(&error.path().to_string()),
+                excerpt(&error.inner().to_string())
+            ),
+            None => format!("its card: {}", excerpt(&error.inner().to_string())),
+        },
     })
+}
+
+/// In the JSON of protobuf `null` is a value that is not set.
+fn drop_nulls(members: &mut CardDocument) {
+    members.retain(|_, value| !value.is_null());
+    members.values_mut().for_each(drop_nulls_below);
+}
+
+fn drop_nulls_below(value: &mut Value) {
+    match value {
+        Value::Object(members) => drop_nulls(members),
+        Value::Array(items) => {
+            items.retain(|item| !item.is_null());
+            items.iter_mut().for_each(drop_nulls_below);
+        }
+        _ => {}
+    }
 }
 
 /// Leaves out interfaces without a URL, if others have one.
@@ -150,6 +188,7 @@ async fn discover(fetch: &Fetch<'_>) -> Result<(CardDocument, Url), ClientError>
 struct Fetch<'a> {
     net: &'a HttpClient,
     options: &'a ClientOptions,
+    secrets: &'a SentSecrets,
     /// The address that the caller gave; the credential may go to its origin.
     given: &'a Url,
 }
@@ -203,7 +242,7 @@ impl Fetch<'_> {
         match source.filter(|_| is_refused(&response)) {
             None => Ok((response, end)),
             Some(source) => {
-                let mut authentication = Authentication::new(source, target, None).await?;
+                let mut authentication = Authentication::new(source, self.secrets, target, None).await?;
                 loop {
                     let (response, end) = self.follow(authentication.add_to(request(target)?)?).await?;
                     if !is_refused(&response) || !authentication.renew().await? {
@@ -303,6 +342,24 @@ mod tests {
         assert_eq!(found.supported_interfaces[0].url, "/rpc");
         let error = card(json!([bare])).unwrap_err().to_string();
         assert!(error.contains("missing field `url`"), "{error}");
+    }
+
+    #[test]
+    fn a_member_that_is_null_counts_as_not_set_and_a_wrong_one_is_named() {
+        let card = |card: Value| read(card.as_object().unwrap());
+        let found = card(json!({
+            "name": null, "description": null, "version": null, "skills": null, "capabilities": null,
+            "defaultInputModes": null, "additionalInterfaces": null,
+            "supportedInterfaces": [{"url": "/", "protocolBinding": null, "tenant": null}, null],
+        }));
+        assert_eq!(found.unwrap().supported_interfaces.len(), 1);
+        for (wrong, path) in [
+            (json!({"skills": [{"name": "a"}, {"name": 7}]}), "skills[1].name"),
+            (json!({"capabilities": {"streaming": "yes"}}), "capabilities.streaming"),
+        ] {
+            let error = card(wrong).unwrap_err().to_string();
+            assert!(error.contains(&format!("its card: {path}: invalid type")), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Where requests go.
 
-use attache_domain::{Binding, Operation};
+use attache_domain::{Binding, Operation, TaskId};
 use attache_net::{HttpRequest, Url};
 use attache_wire::client::{EncodedRequest, Protocol, Verb};
 
@@ -19,6 +19,12 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     pub(crate) fn request(&self, operation: &Operation) -> Result<HttpRequest, ClientError> {
         self.request_for(self.protocol.encode(self.tenant.as_deref(), operation)?)
+    }
+
+    /// A subscription with GET, for agents that refuse POST; `None` where the binding has no such choice.
+    pub(crate) fn get_subscription(&self, task: &TaskId) -> Result<Option<HttpRequest>, ClientError> {
+        let encoded = self.protocol.encode_get_subscription(self.tenant.as_deref(), task);
+        encoded.map(|encoded| self.request_for(encoded)).transpose()
     }
 
     pub(crate) fn request_for(&self, encoded: EncodedRequest) -> Result<HttpRequest, ClientError> {
@@ -46,7 +52,7 @@ impl Endpoint {
 
 #[cfg(test)]
 mod tests {
-    use attache_domain::{CancelTask, GetTask, TaskId};
+    use attache_domain::{CancelTask, GetTask};
     use attache_wire::Version;
 
     use super::*;

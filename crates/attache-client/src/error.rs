@@ -7,6 +7,8 @@ use attache_net::NetError;
 use attache_net::sse::EventTooLarge;
 use attache_wire::client::{DecodeError, RemoteError, UnsupportedOperation};
 
+use crate::origin;
+
 /// The status of gRPC; UNAUTHENTICATED has a variant of its own.
 const GRPC_PERMISSION_DENIED: i64 = 7;
 
@@ -41,6 +43,9 @@ pub enum ClientError {
     Status { status: u16, text: String },
     #[error("the server's response is not valid A2A: {what}")]
     Malformed { what: String },
+    /// The request was about one task, and the response is about another.
+    #[error("the agent answered about the task {named}, and the request was about {expected}")]
+    OtherTask { named: String, expected: String },
     #[error(transparent)]
     Unsupported(#[from] UnsupportedOperation),
     #[error("the agent offers no interface that is spoken here ({wanted}); it offers {offered}")]
@@ -108,6 +113,10 @@ impl ClientError {
             Self::Refused(RemoteError { code, reason: None, .. }) => *code == number,
             _ => false,
         }
+    }
+
+    pub(crate) fn other_task(named: &str, expected: &str) -> Self {
+        Self::OtherTask { named: origin::excerpt(named), expected: origin::excerpt(expected) }
     }
 
     pub(crate) fn from_status(status: u16, body: &[u8]) -> Self {

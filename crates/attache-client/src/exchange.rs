@@ -1,16 +1,21 @@
 //! One request and its response, in each binding.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use attache_credentials::CardSecurity;
 use attache_domain::{Binding, Operation};
 use attache_net::sse::SseParser;
-use attache_net::{HttpClient, HttpRequest, HttpResponse};
+use attache_net::{HttpClient, HttpRequest, HttpResponse, NetError};
 use attache_wire::client::Protocol;
 use attache_wire::{extensions, replay, version};
 use tokio::time::timeout;
 
 use crate::authentication::Authentication;
+use crate::body_budget::BodyShare;
 use crate::endpoint::Endpoint;
 use crate::grpc::{self, FrameParser};
+use crate::sent_secrets::SentSecrets;
 use crate::{ClientError, ClientOptions, StreamEvent};
 
 #[derive(Debug)]
@@ -21,6 +26,18 @@ pub(crate) struct Exchange {
     pub(crate) extensions: String,
     /// What the card says about authentication.
     pub(crate) security: CardSecurity,
+    pub(crate) secrets: Arc<SentSecrets>,
+    /// The agent knows subscriptions over HTTP+JSON with GET only.
+    pub(crate) gets_subscriptions: AtomicBool,
+}
+
+/// A whole response.
+#[derive(Debug)]
+pub(crate) struct WholeResponse {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
+    /// Held until the body is decoded.
+    _share: BodyShare,
 }
 
 /// A stream of events as it comes.
@@ -29,6 +46,7 @@ pub(crate) struct OpenStream {
     protocol: Protocol,
     response: HttpResponse,
     parser: StreamParser,
+    secrets: Arc<SentSecrets>,
 }
 
 #[derive(Debug)]
@@ -50,7 +68,7 @@ impl Exchange {
         &self,
         endpoint: &Endpoint,
         operation: &Operation,
-    ) -> Result<(u16, Vec<u8>), ClientError> {
+    ) -> Result<WholeResponse, ClientError> {
         self.call_with(endpoint, endpoint.request(operation)?).await
     }
 
@@ -59,7 +77,7 @@ impl Exchange {
         &self,
         endpoint: &Endpoint,
         request: HttpRequest,
-    ) -> Result<(u16, Vec<u8>), ClientError> {
+    ) -> Result<WholeResponse, ClientError> {
         let calling = async {
             let mut authentication = self.authentication(endpoint).await?;
             loop {
@@ -69,7 +87,7 @@ impl Exchange {
                     Binding::JsonRpc | Binding::HttpJson => self.read(response).await,
                 };
                 let is_refused = match &result {
-                    Ok((status, _)) => matches!(status, 401 | 403),
+                    Ok(response) => matches!(response.status, 401 | 403),
                     Err(error) => error.is_refused_credential(),
                 };
                 if !is_refused || !authentication.renew().await? {
@@ -89,7 +107,48 @@ impl Exchange {
         operation: &Operation,
         after: Option<&str>,
     ) -> Result<OpenStream, ClientError> {
-        let mut request = endpoint.request(operation)?;
+        let other_verb = match operation {
+            Operation::Subscribe(subscribe) => endpoint.get_subscription(&subscribe.task)?,
+            _ => None,
+        };
+        let remembered = self.gets_subscriptions.load(Ordering::Relaxed);
+        let request = match other_verb.clone().filter(|_| remembered) {
+            Some(get) => get,
+            None => endpoint.request(operation)?,
+        };
+        let opened = self.open(endpoint, request, after).await;
+        let Some(get) = other_verb.filter(|_| !remembered) else { return opened };
+        match opened {
+            Err(ClientError::Status { status: status @ (404 | 405), text }) => {
+                match self.open(endpoint, get, after).await {
+                    Err(ClientError::Status { status: 404 | 405, .. }) => {
+                        Err(ClientError::Status { status, text })
+                    }
+                    opened => {
+                        self.gets_subscriptions.store(true, Ordering::Relaxed);
+                        opened
+                    }
+                }
+            }
+            opened => opened,
+        }
+    }
+
+    async fn open(
+        &self,
+        endpoint: &Endpoint,
+        request: HttpRequest,
+        after: Option<&str>,
+    ) -> Result<OpenStream, ClientError> {
+        self.open_with_credential(endpoint, request, after).await.map_err(|error| self.secrets.hide(error))
+    }
+
+    async fn open_with_credential(
+        &self,
+        endpoint: &Endpoint,
+        mut request: HttpRequest,
+        after: Option<&str>,
+    ) -> Result<OpenStream, ClientError> {
         if endpoint.protocol.binding() != Binding::Grpc {
             request = request.header("accept", "text/event-stream")?;
         }
@@ -120,7 +179,7 @@ impl Exchange {
                 grpc::end_of_call(&response, protocol)?;
             }
             let parser = StreamParser::Grpc(FrameParser::new(self.options.max_event_bytes));
-            return Ok(OpenStream { protocol, response, parser });
+            return Ok(self.stream(protocol, response, parser));
         }
         let is_stream =
             response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
@@ -130,10 +189,14 @@ impl Exchange {
             if response.header("content-length").is_some() {
                 self.check_first_event(protocol, &mut response, &mut parser).await?;
             }
-            return Ok(OpenStream { protocol, response, parser: StreamParser::Sse(parser) });
+            return Ok(self.stream(protocol, response, StreamParser::Sse(parser)));
         }
-        let (status, body) = self.read(response).await?;
-        Err(protocol.decode_error(status, &body).into())
+        let response = self.read(response).await?;
+        Err(protocol.decode_error(response.status, &response.body).into())
+    }
+
+    fn stream(&self, protocol: Protocol, response: HttpResponse, parser: StreamParser) -> OpenStream {
+        OpenStream { protocol, response, parser, secrets: Arc::clone(&self.secrets) }
     }
 
     /// Reads up to the first event and fails if that is a refusal. The event stays in the parser.
@@ -178,13 +241,25 @@ impl Exchange {
 
     async fn authentication<'a>(&'a self, endpoint: &'a Endpoint) -> Result<Authentication<'a>, ClientError> {
         match self.options.credential.as_deref().filter(|_| endpoint.sends_credential) {
-            Some(source) => Authentication::new(source, &endpoint.url, Some(&self.security)).await,
+            Some(source) => {
+                Authentication::new(source, &self.secrets, &endpoint.url, Some(&self.security)).await
+            }
             None => Ok(Authentication::none()),
         }
     }
 
-    async fn read(&self, response: HttpResponse) -> Result<(u16, Vec<u8>), ClientError> {
-        Ok((response.status(), response.read(self.options.max_response_bytes).await?))
+    async fn read(&self, mut response: HttpResponse) -> Result<WholeResponse, ClientError> {
+        let limit = self.options.max_response_bytes;
+        response.check_announced_length(limit)?;
+        let (status, mut body, mut share) = (response.status(), Vec::new(), BodyShare::default());
+        while let Some(bytes) = response.chunk().await? {
+            if body.len() + bytes.len() > limit {
+                return Err(NetError::TooLarge { limit }.into());
+            }
+            share.grow(body.len() + bytes.len()).await?;
+            body.extend_from_slice(&bytes);
+        }
+        Ok(WholeResponse { status, body, _share: share })
     }
 
     /// The one message of a response.
@@ -192,14 +267,16 @@ impl Exchange {
         &self,
         mut response: HttpResponse,
         protocol: Protocol,
-    ) -> Result<(u16, Vec<u8>), ClientError> {
+    ) -> Result<WholeResponse, ClientError> {
         if !grpc::is_grpc(&response) {
             grpc::end_of_call(&response, protocol)?;
             return Err(ClientError::Malformed { what: "the response is no gRPC".into() });
         }
         let mut frames = FrameParser::new(self.options.max_response_bytes);
-        let mut message = None;
+        let (mut message, mut length, mut share) = (None, 0, BodyShare::default());
         while let Some(bytes) = response.chunk().await? {
+            length += bytes.len();
+            share.grow(length).await?;
             frames.push(&bytes);
             while let Some(next) = frames.next_message()? {
                 message = Some(next);
@@ -207,13 +284,24 @@ impl Exchange {
         }
         grpc::end_of_call(&response, protocol)?;
         let nothing = || ClientError::Malformed { what: "a gRPC response without a message".into() };
-        Ok((200, message.ok_or_else(nothing)?))
+        Ok(WholeResponse { status: 200, body: message.ok_or_else(nothing)?, _share: share })
     }
 }
 
 impl OpenStream {
     /// The next event; `None` at the end of the stream. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
+        match self.receive().await {
+            Ok(Some(received)) => {
+                let event = self.secrets.hide(received.event);
+                Ok(Some(ReceivedEvent { event, id: received.id }))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => Err(self.secrets.hide(error)),
+        }
+    }
+
+    async fn receive(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
         loop {
             if let Some(event) = self.parsed()? {
                 return Ok(Some(event));

@@ -23,6 +23,7 @@
 //! `examples/clients/rust/develop.rs` is a whole client: it shows an agent's work and answers its questions.
 
 mod authentication;
+mod body_budget;
 mod card_cache;
 mod choice;
 mod client;
@@ -37,6 +38,7 @@ mod grpc;
 mod options;
 mod origin;
 mod outgoing;
+mod sent_secrets;
 mod stream;
 
 pub use attache_credentials::{

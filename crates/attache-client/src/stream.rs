@@ -5,12 +5,16 @@
 //! something is missing ([`StreamEvent::gap`]); any other agent starts again with the current task. Where an agent
 //! refuses the subscription, or ends it again and again with nothing new, the task is fetched until it settles. The
 //! delays grow whatever the agent sends. A message is sent again only to an agent that recognises it.
+//!
+//! A stream is about one task: the one that it was opened for, or the first one that the response to a new message names.
+//! An answer about another task is an error, and later events of other tasks are dropped. The stream ends with the status
+//! that ends its task, with a message, and soon after a question, even if the agent keeps the connection open.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use attache_domain::{Operation, SendMessage, TaskId};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::exchange::{OpenStream, ReceivedEvent};
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
@@ -21,17 +25,28 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
 const INITIAL_POLL_DELAY: Duration = Duration::from_millis(100);
 /// An agent that does not number its events, and whose subscriptions bring nothing new so often in a row, is polled.
 const MAX_IDLE_SUBSCRIPTIONS: u32 = 3;
+/// How long events may follow a question, such as a part of an artifact, or the end of a wait for a credential.
+const QUESTION_DELAY: Duration = Duration::from_secs(1);
+/// The response to an answer may begin with the task as it was before the answer.
+const OLD_QUESTION_DELAY: Duration = Duration::from_secs(30);
 
 #[derive(Debug)]
 pub struct EventStream {
     client: Client,
     task: Option<TaskId>,
+    /// The task that the stream is about, named by the caller or by the agent.
+    expected: Option<TaskId>,
+    /// The message answers a task that may ask something.
+    is_answer: bool,
+    /// An event was accepted.
+    has_begun: bool,
+    /// An event of another task was dropped.
+    has_dropped: bool,
     last_id: Option<String>,
     source: EventSource,
     /// The message that the stream began with, for as long as nothing came back.
     unanswered: Option<Box<SendMessage>>,
-    /// The task is over or waits for input, so nothing more is due.
-    settled: bool,
+    phase: TaskPhase,
     /// The next event may be the task at the place of the cut, which the reader has seen.
     reconnected: bool,
     /// It was opened for a known task, and nothing came of it yet.
@@ -50,6 +65,18 @@ pub struct EventStream {
     known_status: Option<Box<RemoteStatus>>,
     /// Why the last connection ended.
     last_error: String,
+}
+
+/// What the task's latest status says about further events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TaskPhase {
+    Works,
+    /// It waits for input or a credential. Events until then still count.
+    Asks {
+        until: Instant,
+    },
+    /// No event is due.
+    Over,
 }
 
 #[derive(Debug)]
@@ -71,24 +98,13 @@ impl EventStream {
         last_id: Option<String>,
         open: OpenStream,
     ) -> Self {
+        let source = EventSource::Open(Box::new(open));
         Self {
-            client,
             is_subscription: task.is_some(),
+            expected: task.clone(),
             task,
             last_id,
-            source: EventSource::Open(Box::new(open)),
-            unanswered: None,
-            settled: false,
-            reconnected: false,
-            failures: 0,
-            short_connections: 0,
-            idle_connections: 0,
-            brought_news: false,
-            opened_at: Instant::now(),
-            poll_delay: INITIAL_POLL_DELAY,
-            known: None,
-            known_status: None,
-            last_error: String::new(),
+            ..Self::from_source(client, source)
         }
     }
 
@@ -99,23 +115,28 @@ impl EventStream {
 
     /// Begins after a message whose stream never came.
     pub(crate) fn lost(client: Client, send: SendMessage) -> Self {
-        Self::from_source(client, EventSource::Cut).repeating(send)
+        Self::from_source(client, EventSource::Cut).answering(&send).repeating(send)
     }
 
     /// Begins with a task that was followed before.
     pub(crate) fn following(client: Client, task: TaskId, last_id: Option<String>) -> Self {
-        Self { task: Some(task), last_id, ..Self::from_source(client, EventSource::Cut) }
+        let expected = Some(task.clone());
+        Self { task: Some(task), expected, last_id, ..Self::from_source(client, EventSource::Cut) }
     }
 
     fn from_source(client: Client, source: EventSource) -> Self {
         Self {
             client,
             task: None,
+            expected: None,
+            is_answer: false,
+            has_begun: false,
+            has_dropped: false,
             last_id: None,
             source,
             is_subscription: false,
             unanswered: None,
-            settled: false,
+            phase: TaskPhase::Works,
             reconnected: false,
             failures: 0,
             short_connections: 0,
@@ -129,6 +150,13 @@ impl EventStream {
         }
     }
 
+    /// The stream responds to a message, which may be one to a task.
+    pub(crate) fn answering(mut self, send: &SendMessage) -> Self {
+        self.expected.clone_from(&send.message.task);
+        self.is_answer = self.expected.is_some();
+        self
+    }
+
     /// The message may be sent again while nothing came back, if the agent recognises it.
     pub(crate) fn repeating(mut self, send: SendMessage) -> Self {
         self.unanswered = self.client.recognises_messages().then(|| Box::new(send));
@@ -138,6 +166,11 @@ impl EventStream {
     /// The id of the last event that was handed out, to subscribe after.
     pub fn last_event_id(&self) -> Option<&str> {
         self.last_id.as_deref()
+    }
+
+    /// The agent gives no stream of the task any more, so the task is fetched from time to time.
+    pub fn is_polling(&self) -> bool {
+        matches!(self.source, EventSource::Polled(_))
     }
 
     /// The next event; `None` once the task has settled. An error ends the stream.
@@ -160,16 +193,22 @@ impl EventStream {
     /// Takes one step, which may give an event.
     async fn advance(&mut self) -> Result<Option<StreamEvent>, ClientError> {
         match &mut self.source {
-            EventSource::Open(open) => match open.next().await {
-                Ok(Some(received)) => Ok(self.accept(received)),
-                Ok(None) => self.cut("it ended early".to_owned()),
-                Err(error) if error.is_transient() || self.settled => self.cut(error.to_string()),
+            EventSource::Open(open) => match until_end_of_question(self.phase, open.next()).await {
+                None => {
+                    self.source = EventSource::Over;
+                    Ok(None)
+                }
+                Some(Ok(Some(received))) => self.take(received),
+                Some(Ok(None)) => self.cut("it ended early".to_owned()),
+                Some(Err(error)) if error.is_transient() || self.phase != TaskPhase::Works => {
+                    self.cut(error.to_string())
+                }
                 // A refusal of the subscription, in the form of an event.
-                Err(error) if self.is_subscription && error.is_refused_subscription() => {
+                Some(Err(error)) if self.is_subscription && error.is_refused_subscription() => {
                     self.source = EventSource::Polled(None);
                     Ok(None)
                 }
-                Err(error) => Err(error),
+                Some(Err(error)) => Err(error),
             },
             EventSource::First(_) => {
                 let EventSource::First(first) =
@@ -180,8 +219,8 @@ impl EventStream {
                 if let StreamEvent::Task(task) = &*first {
                     self.source = EventSource::Polled(Some(task.clone()));
                 }
-                let event = self.accept(ReceivedEvent { event: *first, id: None });
-                if self.settled {
+                let event = self.take(ReceivedEvent { event: *first, id: None })?;
+                if self.phase != TaskPhase::Works {
                     self.source = EventSource::Over;
                 }
                 Ok(event)
@@ -192,9 +231,34 @@ impl EventStream {
         }
     }
 
+    /// Takes note of an event of this stream's task; `None` for one that the reader does not get.
+    fn take(&mut self, received: ReceivedEvent) -> Result<Option<StreamEvent>, ClientError> {
+        if let Some(named) = received.event.task_id() {
+            match &self.expected {
+                Some(expected) if expected != named && !self.has_begun => {
+                    return Err(ClientError::other_task(named.as_str(), expected.as_str()));
+                }
+                Some(expected) if expected != named => {
+                    if !std::mem::replace(&mut self.has_dropped, true) {
+                        tracing::warn!(task = %expected, "an agent sends events of another task, which are dropped");
+                    }
+                    return Ok(None);
+                }
+                Some(_) => {}
+                None => self.expected = Some(named.clone()),
+            }
+        }
+        let event = self.accept(received);
+        self.has_begun = true;
+        if self.phase == TaskPhase::Over {
+            self.source = EventSource::Over;
+        }
+        Ok(event)
+    }
+
     /// The connection has ended.
     fn cut(&mut self, why: String) -> Result<Option<StreamEvent>, ClientError> {
-        if self.settled {
+        if self.phase != TaskPhase::Works {
             self.source = EventSource::Over;
             return Ok(None);
         }
@@ -302,7 +366,6 @@ impl EventStream {
             self.poll_delay = INITIAL_POLL_DELAY;
         }
         let settled = task.status.is_terminal() || task.status.is_interrupted();
-        self.settled = settled;
         self.source = if settled { EventSource::Over } else { EventSource::Polled(Some(task.clone())) };
         Ok(is_new.then_some(StreamEvent::Task(task)))
     }
@@ -326,13 +389,15 @@ impl EventStream {
             self.task = event.task_id().cloned();
         }
         if let Some(status) = event.status() {
-            self.settled = status.is_terminal() || status.is_interrupted();
+            self.phase = self.phase_after(&event, status);
             self.known_status = (!has_id).then(|| Box::new(status.clone()));
         }
         if let StreamEvent::Task(task) = &event {
             self.known = (!has_id).then(|| task.clone());
         }
-        self.settled |= matches!(event, StreamEvent::Message(_));
+        if matches!(event, StreamEvent::Message(_)) {
+            self.phase = TaskPhase::Over;
+        }
         if has_new_id {
             self.short_connections = 0;
         }
@@ -347,6 +412,23 @@ impl EventStream {
         Some(event)
     }
 
+    fn phase_after(&self, event: &StreamEvent, status: &RemoteStatus) -> TaskPhase {
+        if status.is_terminal() {
+            return TaskPhase::Over;
+        }
+        if !status.is_interrupted() {
+            return TaskPhase::Works;
+        }
+        let may_be_old = self.is_answer && !self.has_begun && matches!(event, StreamEvent::Task(_));
+        let delay = if may_be_old { OLD_QUESTION_DELAY } else { QUESTION_DELAY };
+        let until = Instant::now() + delay;
+        match self.phase {
+            // More of the question leaves no more time.
+            TaskPhase::Asks { until: earlier } => TaskPhase::Asks { until: until.min(earlier) },
+            _ => TaskPhase::Asks { until },
+        }
+    }
+
     /// An event without an id tells nothing but a new time.
     fn is_known(&self, event: &StreamEvent) -> bool {
         match event {
@@ -357,6 +439,15 @@ impl EventStream {
             }
             StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => false,
         }
+    }
+}
+
+/// Waits for `next`; `None` once the time after a question is over. An agent that always has another event gets no more time.
+async fn until_end_of_question<T>(phase: TaskPhase, next: impl Future<Output = T>) -> Option<T> {
+    match phase {
+        TaskPhase::Asks { until } if Instant::now() >= until => None,
+        TaskPhase::Asks { until } => timeout_at(until, next).await.ok(),
+        TaskPhase::Works | TaskPhase::Over => Some(next.await),
     }
 }
 

@@ -86,8 +86,18 @@ impl HttpResponse {
         }
     }
 
+    /// Refuses a body that is announced as larger than `limit`, before any of it is read.
+    pub fn check_announced_length(&self, limit: usize) -> Result<(), NetError> {
+        let announced = self.header("content-length").and_then(|length| length.trim().parse::<u64>().ok());
+        match announced.is_some_and(|length| length > limit as u64) {
+            true => Err(NetError::TooLarge { limit }),
+            false => Ok(()),
+        }
+    }
+
     /// The whole body, if it has at most `limit` bytes.
     pub async fn read(mut self, limit: usize) -> Result<Vec<u8>, NetError> {
+        self.check_announced_length(limit)?;
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk().await? {
             if body.len() + chunk.len() > limit {

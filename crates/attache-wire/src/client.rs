@@ -102,6 +102,12 @@ impl Protocol {
         has_two_forms.then(|| request::push_resource(task, config))
     }
 
+    /// The other form of a subscription over HTTP+JSON: the prose of A2A names POST, its protobuf definition GET. `None` for
+    /// other bindings.
+    pub fn encode_get_subscription(self, tenant: Option<&str>, task: &TaskId) -> Option<EncodedRequest> {
+        (self.binding == Binding::HttpJson).then(|| request::get_subscription(self, tenant, task))
+    }
+
     /// Decodes the response to get and cancel. For gRPC, `status` is 200, and `body` a message without its frame.
     pub fn decode_task(self, status: u16, body: &[u8]) -> Result<RemoteTask, DecodeError> {
         decode::task(self, status, body)

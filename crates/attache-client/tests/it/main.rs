@@ -4,7 +4,9 @@
 mod authentication;
 mod calls;
 mod discovery;
+mod endings;
 mod hostile;
+mod reflected;
 mod streams;
 mod versions;
 

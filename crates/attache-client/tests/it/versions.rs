@@ -110,3 +110,35 @@ async fn a_push_configuration_is_offered_in_both_forms_of_0_3() {
     assert_eq!(received[1].json()["config"]["name"], name);
     assert_eq!(received[2].json()["name"], name);
 }
+
+/// An agent over HTTP+JSON of 0.3 that serves subscriptions with one verb.
+fn subscriptions_with(verb: &'static str) -> ModelServer {
+    ModelServer::with_handler(move |request| {
+        let done =
+            json!({"task": {"id": "t-1", "contextId": "c-1", "status": {"state": "TASK_STATE_COMPLETED"}}});
+        match (request.method.as_str(), request.target.as_str()) {
+            ("GET", target) if target.contains("well-known") => card("HTTP+JSON", "/"),
+            (method, "/tasks/t-1:subscribe") if method == verb => {
+                PlannedResponse::stream().bytes(format!("data: {done}\n\n"))
+            }
+            _ => PlannedResponse::text(405, "text/plain", "not here"),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_refused_with_post_is_made_with_get_and_that_is_remembered() {
+    let server = subscriptions_with("GET");
+    let client = connect(&server).await;
+    for _ in 0..2 {
+        let mut events = client.subscribe("t-1", Some("7")).await.unwrap();
+        assert!(matches!(events.next().await, Some(Ok(StreamEvent::Task(_)))));
+    }
+    let received = server.received();
+    let methods: Vec<_> = received[1..].iter().map(|it| it.method.as_str()).collect();
+    assert_eq!(methods, ["POST", "GET", "GET"]);
+    assert_eq!(received[2].header("last-event-id"), Some("7"));
+    let server = subscriptions_with("POST");
+    connect(&server).await.subscribe("t-1", None).await.unwrap();
+    assert_eq!(server.received().len(), 2);
+}

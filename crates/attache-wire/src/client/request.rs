@@ -178,11 +178,7 @@ impl<'a> Request<'a> {
     fn rest(mut self, version: Version, tenant: Option<&'a str>) -> Option<EncodedRequest> {
         let older = tenant.filter(|_| version == Version::V0_3);
         self.params.extend(older.map(|tenant| ("tenant", Param::Text(tenant.into()))));
-        let prefix = match (version, tenant) {
-            (Version::V0_3, _) => "v1/".to_owned(),
-            (Version::V1_0, Some(tenant)) => format!("{}/", percent::encode(tenant)),
-            (Version::V1_0, None) => String::new(),
-        };
+        let prefix = path_prefix(version, tenant);
         let task = self.task.map(|task| percent::encode(task).to_string()).unwrap_or_default();
         let config = self.config.map(|id| format!("/{}", percent::encode(id))).unwrap_or_default();
         let (verb, path) = match self.kind {
@@ -191,7 +187,7 @@ impl<'a> Request<'a> {
             OperationKind::Get => (Verb::Get, format!("tasks/{task}")),
             OperationKind::List => (Verb::Get, "tasks".to_owned()),
             OperationKind::Cancel => (Verb::Post, format!("tasks/{task}:cancel")),
-            // The definition says GET, the prose POST; agents of 0.3 follow either, those of 1.0 both.
+            // The definition says GET, the prose POST; an agent may know only one of them, see `get_subscription`.
             OperationKind::Subscribe => (Verb::Post, format!("tasks/{task}:subscribe")),
             OperationKind::PushCreate => (Verb::Post, format!("tasks/{task}/pushNotificationConfigs")),
             OperationKind::PushGet => (Verb::Get, format!("tasks/{task}/pushNotificationConfigs{config}")),
@@ -242,6 +238,27 @@ impl<'a> Request<'a> {
         let json = serde_json::from_slice(&json).expect("the writers write JSON");
         let body = transcode::transcode(&name, json).ok()?;
         Some(EncodedRequest { verb: Verb::Post, path, query: String::new(), body: Some(body) })
+    }
+}
+
+/// A subscription over HTTP+JSON with GET.
+pub(super) fn get_subscription(protocol: Protocol, tenant: Option<&str>, task: &TaskId) -> EncodedRequest {
+    let params = tenant
+        .filter(|_| protocol.version == Version::V0_3)
+        .map(|tenant| ("tenant", Param::Text(tenant.into())))
+        .into_iter()
+        .collect::<Vec<_>>();
+    let prefix = path_prefix(protocol.version, tenant);
+    let path = format!("{prefix}tasks/{}:subscribe", percent::encode(task.as_str()));
+    EncodedRequest { verb: Verb::Get, path, query: query(&params), body: None }
+}
+
+/// What the paths of HTTP+JSON begin with.
+fn path_prefix(version: Version, tenant: Option<&str>) -> String {
+    match (version, tenant) {
+        (Version::V0_3, _) => "v1/".to_owned(),
+        (Version::V1_0, Some(tenant)) => format!("{}/", percent::encode(tenant)),
+        (Version::V1_0, None) => String::new(),
     }
 }
 
