@@ -19,6 +19,7 @@ mod card;
 mod choice;
 mod command;
 mod conversation;
+mod correlation_id;
 mod cursor;
 mod decide;
 pub mod default_limits;

@@ -1,6 +1,6 @@
 //! The dialect of the live endpoint: flat events with `kind` and `taskId`, without A2A around them.
 //!
-//! A call has the RFC's members; what a confirmation is about stands in `details`. The other kinds say less than the
+//! A call has the RFC's members; its id is a correlation id, and what a confirmation is about stands in `details`. The other kinds say less than the
 //! RFC's dialect does: there are no artifacts, and text that was withdrawn is reported as a log line. Prompts are shown in
 //! this dialect only, because its clients see those of others. Every event has its cursor.
 
@@ -50,8 +50,8 @@ pub(crate) fn write_devtool_event(
         }
         DevtoolEvent::Text(text) => text_content(text),
         DevtoolEvent::TextWithdrawn => log_line("warn", WITHDRAWN_TEXT),
-        DevtoolEvent::Call { call, moved } => tool_call(call, *moved),
-        DevtoolEvent::CallOutput { call, .. } => tool_call(call, CallChange::Started),
+        DevtoolEvent::Call { call, moved } => tool_call(task, call, *moved),
+        DevtoolEvent::CallOutput { call, .. } => tool_call(task, call, CallChange::Started),
         DevtoolEvent::Replied(message) => text_content(&message.text()),
         DevtoolEvent::Artifact { .. } => return,
     };
@@ -119,8 +119,10 @@ pub(super) fn log_line(level: &str, text: &str) -> Value {
     json!({ "kind": "CONSOLE_LOG", "content": { "level": level, "text": text } })
 }
 
-fn tool_call(record: &CallRecord, moved: CallChange) -> Value {
+/// A socket shows the calls of many tasks, so the id names the task, too.
+fn tool_call(task: &TaskId, record: &CallRecord, moved: CallChange) -> Value {
     let mut call = developer::encode_call(record);
+    call["tool_call_id"] = record.shown_id().correlation_id(task).into();
     if let Some(Value::Object(request)) = call.get_mut("confirmation_request") {
         nest_details(request);
     }

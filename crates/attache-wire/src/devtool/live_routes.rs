@@ -2,7 +2,7 @@
 
 use attache_domain::{
     CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage,
-    SendOptions, TaskId, TaskView, Violation,
+    SendOptions, TaskId, TaskView, Violation, visible_line,
 };
 use serde_json::{Map, Value, json};
 
@@ -121,9 +121,11 @@ fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(TaskId
     }
 }
 
-/// The fault of an answer that several tasks may mean.
-pub fn ambiguous_call(call: &CallId) -> Fault {
-    bad_parameter("taskId", format!("is required: several tasks ask about the call {}", call.0))
+/// The fault of an answer that does not say which task it is for.
+pub fn call_without_task(call: &CallId) -> Fault {
+    let call = visible_line(&call.0);
+    let what = format!("is required: the id {call} names no task, as the tool_call_id of an event does");
+    bad_parameter("taskId", what)
 }
 
 /// The fault of data that answers nothing.
@@ -198,26 +200,26 @@ fn read_part(decoder: &mut Decoder, part: Value, path: FieldPath<'_>) -> Option<
         (None, Some(data)) => {
             let path = path.member("data");
             let data = decoder.object(data, path)?;
-            match data.get("kind") {
-                None => {}
-                Some(Value::String(kind)) if kind == CONFIRMATION => {
-                    for names in [["tool_call_id", "toolCallId"], ["selected_option_id", "selectedOptionId"]]
-                    {
-                        let given = names.iter().find_map(|name| data.get(*name));
-                        if given.and_then(Value::as_str).is_none_or(str::is_empty) {
-                            return decoder.refuse(path.member(names[0]), "is required: a text");
-                        }
-                    }
-                }
-                Some(_) => {
-                    return decoder.refuse(path.member("kind"), format!("must be {CONFIRMATION:?}"));
-                }
-            }
+            check_confirmation(decoder, &data, path)?;
             Some(Part::new(PartContent::Data(data.into())))
         }
         (Some(_), Some(_)) => decoder.refuse(path, "must have either text or data, not both"),
         (None, None) => decoder.refuse(path, "must have text or data"),
     }
+}
+
+/// Data is the answer to a confirmation and nothing else. The RFC's form of an answer has no `kind`, so it may be missing.
+fn check_confirmation(decoder: &mut Decoder, data: &Map<String, Value>, path: FieldPath<'_>) -> Option<()> {
+    if data.get("kind").is_some_and(|kind| kind != CONFIRMATION) {
+        return decoder.refuse(path.member("kind"), format!("must be {CONFIRMATION:?}"));
+    }
+    for names in [["tool_call_id", "toolCallId"], ["selected_option_id", "selectedOptionId"]] {
+        let given = names.iter().find_map(|name| data.get(*name));
+        if given.and_then(Value::as_str).is_none_or(str::is_empty) {
+            return decoder.refuse(path.member(names[0]), "is required: a text");
+        }
+    }
+    Some(())
 }
 
 fn text_part(decoder: &mut Decoder, text: Value, path: FieldPath<'_>) -> Option<Part> {

@@ -71,7 +71,7 @@ fn a_call_is_shown_from_its_question_to_its_end() {
     let asked = &shown[1];
     for (member, value) in [
         ("kind", json!("TOOL_CALL_UPDATE")),
-        ("tool_call_id", json!("k1")),
+        ("tool_call_id", json!("t-1.k1")),
         ("status", json!("PENDING")),
         ("tool_name", json!("run_shell_command")),
         ("taskId", json!("t-1")),
