@@ -14,7 +14,7 @@ use attache_agent::{
 };
 use attache_domain::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, AnswerLocation, Binding,
-    CallAnswer, Capabilities, Rights, Scope, TaskId,
+    CallAnswer, Capabilities, Rights, Scope, TaskEnding, TaskId,
 };
 use attache_model::script::ScriptModel;
 use attache_net::SystemResolver;
@@ -141,7 +141,8 @@ impl Launch {
         let agent = Arc::new(agent(&self.script, self.notes.as_ref()));
         let session = SessionService::start(stores, agent, session).await.expect("a session");
         if let Some(id) = self.session_id {
-            let wanted = Reservation { rights: Rights::ALL, ..Reservation::default() };
+            let (ending, rights) = (TaskEnding::Session, Rights::ALL);
+            let wanted = Reservation { ending, rights, ..Reservation::default() };
             session.reserve_as(&Scope::new("", "operator"), id, wanted).await.expect("a session");
         }
         let server = Server::new(listener, session, options);

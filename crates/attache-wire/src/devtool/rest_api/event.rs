@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallChange, DevtoolEvent, Message, StateReason, TaskView, Timestamp};
+use attache_domain::{CallChange, DevtoolEvent, Message, StateReason, TaskView, Timestamp, TurnResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -57,7 +57,8 @@ pub(in crate::devtool) fn shows(event: &DevtoolEvent<'_>) -> bool {
 pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
     match frame.event {
         DevtoolEvent::State { state, message, why, .. } => {
-            write_state_change(TaskState::of(state, why == StateReason::TurnEnded), message, frame.at, out);
+            let ended = (why == StateReason::TurnEnded).then(|| TurnResult::of(message));
+            write_state_change(TaskState::of(state, ended), message, frame.at, out);
         }
         DevtoolEvent::Text(text) => write_event(&RestEvent::text(text), out),
         DevtoolEvent::TextWithdrawn => {
