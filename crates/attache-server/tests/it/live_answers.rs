@@ -1,5 +1,7 @@
 //! Answers on the live endpoint while several sessions have calls of the same id: the script model numbers its calls.
 
+use attache_testkit::pairs::{Ask, Pair};
+use attache_wire::devtool::URI;
 use serde_json::{Value, json};
 
 use crate::asking_agent::Notes;
@@ -179,4 +181,40 @@ async fn data_that_is_no_answer_is_refused_and_runs_no_turn() {
     send(&mut socket, &prompt("note two")).await;
     let event = next(&mut socket).await;
     assert_eq!((&event["kind"], &event["content"]["text"]), (&json!("USER_PROMPT"), &json!("note two")));
+}
+
+#[tokio::test]
+async fn clients_of_the_rfc_see_who_prompts_and_who_answers() {
+    let notes = Notes::default();
+    let server = start(&notes).await;
+    let client = server.client();
+    let rfc = client.with("x-a2a-extensions", URI);
+    let created = client.post("/tasks", &json!({})).await.json();
+    let task = created["taskId"].as_str().unwrap();
+    let mut stream = Pair::Rpc03.stream(&rfc, &Ask::Subscribe(task.to_owned())).await;
+    stream.next().await.unwrap();
+    let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
+    send(&mut socket, &prompt("note one")).await;
+    let mut seen = Vec::new();
+    while let Some(item) = stream.next().await {
+        seen.push(item.payload().clone());
+    }
+    let mut stream = Pair::Rpc03.stream(&rfc, &Ask::Subscribe(task.to_owned())).await;
+    stream.next().await.unwrap();
+    send(&mut socket, &answer("call-1-0", "proceed_once")).await;
+    while let Some(item) = stream.next().await {
+        seen.push(item.payload().clone());
+    }
+    let prompts: Vec<_> = seen.iter().filter_map(|event| event["metadata"][URI].get("user_prompt")).collect();
+    let [prompt] = prompts.as_slice() else { panic!("{seen:#?}") };
+    let members = ["status", "text", "client", "interface"].map(|member| prompt[member].as_str().unwrap());
+    assert_eq!(members, ["RECEIVED", "note one", "test", "websocket"]);
+    let data = |event: &Value| event["status"]["message"]["parts"][0]["data"].clone();
+    let answers: Vec<_> =
+        seen.iter().map(data).filter_map(|call| call.get("confirmation_answer").cloned()).collect();
+    assert!(!answers.is_empty(), "{seen:#?}");
+    for answer in answers {
+        assert_eq!(answer["selected_option_id"], "proceed_once");
+        assert!(answer["by"].as_str().unwrap().contains("test"), "{answer}");
+    }
 }
