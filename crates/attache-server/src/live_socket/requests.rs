@@ -29,7 +29,7 @@ impl LiveSocket {
             Ok(LiveRequest::Message(send)) => self.begin(*send).await,
             Ok(LiveRequest::Subscribe { task, after }) => self.subscribe(&task, after.as_ref()).await,
             Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
-            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister),
+            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister).await,
             Err(fault) => Err(fault),
         };
         match handled {

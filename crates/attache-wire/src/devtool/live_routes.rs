@@ -1,13 +1,13 @@
 //! The requests of the live endpoint: what clients send, and the response to a new task.
 
 use attache_domain::{
-    CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage,
-    SendOptions, TaskId, TaskView, Violation, visible_line,
+    CANCEL, CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration,
+    SendMessage, SendOptions, TaskId, TaskView, Violation, visible_line,
 };
 use serde_json::{Map, Value, json};
 
 use super::live;
-use crate::approval_answers::decode_answers;
+use crate::approval_answers::{decode_answers, read_answers};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::{JsonForm, enum_names, replay};
 
@@ -57,6 +57,31 @@ pub fn read_message(params: Value) -> Result<SendMessage, Fault> {
     decoder.finish(read)
 }
 
+/// The message that refuses the open question about a call.
+pub fn cancel_call(task: &TaskId, call: &CallId) -> SendMessage {
+    let data = json!({ "kind": CONFIRMATION, "tool_call_id": call.0, "selected_option_id": CANCEL });
+    let message =
+        user_message(MessageId::from(""), Some(task.clone()), vec![Part::new(PartContent::Data(data))]);
+    let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
+    SendMessage { answers: read_answers(&message), message, configuration, metadata: None, options }
+}
+
+fn user_message(id: MessageId, task: Option<TaskId>, parts: Vec<Part>) -> Message {
+    Message {
+        id,
+        role: Role::User,
+        parts,
+        context: None,
+        task,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+        requested: None,
+        command: None,
+        sender: None,
+    }
+}
+
 /// Addresses the message to `task`. Refuses one that names another task.
 pub fn address(send: &mut SendMessage, task: &TaskId) -> Result<(), Fault> {
     match send.message.task.replace(task.clone()) {
@@ -90,8 +115,18 @@ pub fn task_in_query(query: Option<&str>) -> Option<TaskId> {
 
 /// The cursor of `?after=…`, after which a client reads on.
 pub fn cursor_in_query(query: Option<&str>) -> Result<Option<Cursor>, Fault> {
-    in_query(query, "after").map(replay::parse_cursor).transpose()
+    in_query(query, "after").map(|text| parse_after("after", text)).transpose()
 }
+
+fn parse_after(field: &'static str, text: &str) -> Result<Cursor, Fault> {
+    replay::parse_cursor(text).map_err(|_| {
+        let given: String = visible_line(text).chars().take(MAX_SHOWN_CHARS).collect();
+        bad_parameter(field, format!("is {given:?}, which is no cursor of this server"))
+    })
+}
+
+/// An error shows this much of what it refuses.
+const MAX_SHOWN_CHARS: usize = 80;
 
 /// Neither ids nor cursors need percent coding.
 fn in_query<'a>(query: Option<&'a str>, name: &str) -> Option<&'a str> {
@@ -105,7 +140,7 @@ pub fn read_subscribe(params: Value) -> Result<(TaskId, Option<Cursor>), Fault> 
     let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_subscribe_params(&mut decoder, params);
     let (task, after) = decoder.finish(read)?;
-    Ok((task, after.as_deref().map(replay::parse_cursor).transpose()?))
+    Ok((task, after.as_deref().map(|text| parse_after("after", text)).transpose()?))
 }
 
 fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(TaskId, Option<String>)> {
@@ -153,19 +188,7 @@ fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
     }
     let id = message.id(decoder, "messageId").unwrap_or_default();
     let parts = read_parts(decoder, &mut message)?;
-    let message = Message {
-        id: MessageId::from(id),
-        role: Role::User,
-        parts,
-        context: None,
-        task: task.or(named).map(TaskId::from),
-        reference_tasks: Vec::new(),
-        extensions: Vec::new(),
-        metadata: None,
-        requested: None,
-        command: None,
-        sender: None,
-    };
+    let message = user_message(MessageId::from(id), task.or(named).map(TaskId::from), parts);
     let (answers, _) = decode_answers(decoder, &message, path);
     let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
     Some(SendMessage { message, answers, configuration, metadata: None, options })
