@@ -1,4 +1,5 @@
-// Follows a task with an A2A SDK and prints the pieces of its answers, one JSON text per line: `node sdk.mjs URL TASK`.
+// Follows a task with an A2A SDK and prints its states and the pieces of its answers, one JSON text per line:
+// `node sdk.mjs URL TASK`.
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,14 +8,12 @@ const require = createRequire(path.join(process.env.PACKAGES, "package.json"));
 const { A2AClient } = await import(pathToFileURL(require.resolve("@a2a-js/sdk/client")));
 
 const [url, id] = process.argv.slice(2);
-// Without the extensions of development tools, so that the answer is an artifact.
-const plain = (input, init = {}) =>
-  fetch(input, { ...init, headers: { ...init.headers, "X-A2A-Extensions": "urn:none" } });
-const client = await A2AClient.fromCardUrl(`${url}/.well-known/agent-card.json`, { fetchImpl: plain });
+const client = await A2AClient.fromCardUrl(`${url}/.well-known/agent-card.json`);
 for await (const event of client.resubscribeTask({ id })) {
-  if (event.kind === "task") console.log(JSON.stringify({ state: event.status.state }));
   if (event.kind === "artifact-update") {
     const text = event.artifact.parts.map((part) => part.text ?? "").join("");
     if (text !== "") console.log(JSON.stringify({ text }));
+  } else {
+    console.log(JSON.stringify({ state: event.status.state }));
   }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::choice::{ANSWER, CANCEL, MODIFY, SKIP, verdict_of};
+use crate::message::FAILED;
 use crate::{
     Answerer, CALL_TO_CANCEL, CallAnswer, CallId, CallOutcome, CallPhase, CallProgress, Content, ContextId,
     Digest, DuplicateWindow, Fact, Fault, FinishedCall, Message, MessageId, Metadata, OpenedTask,
@@ -408,6 +409,8 @@ impl Progress {
 /// The state does not show the failure of a turn in a session, so the message does.
 fn with_failure_reason(message: Arc<Message>) -> Arc<Message> {
     let mut message = Arc::unwrap_or_clone(message);
-    message.metadata.get_or_insert_default().entry("reason").or_insert_with(|| "failed".into());
+    let metadata = message.metadata.get_or_insert_default();
+    metadata.entry("reason").or_insert_with(|| "failed".into());
+    metadata.insert(FAILED.to_owned(), true.into());
     Arc::new(message)
 }

@@ -19,6 +19,7 @@ mod card;
 mod choice;
 mod command;
 mod conversation;
+mod correlation_id;
 mod cursor;
 mod decide;
 pub mod default_limits;
@@ -94,8 +95,10 @@ pub use operation::{
     CALL_TO_CANCEL, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE,
     Operation, OperationKind, SendConfiguration, SendMessage, SendOptions, SubscribeTask,
 };
-pub use progress::{Progress, ReceivedMessage, RecordedAnswer, TextPhase, Turn, TurnPhase, UpdateContext};
-pub use prompt_state::PromptState;
+pub use progress::{
+    Progress, ReceivedMessage, RecordedAnswer, RecordedLength, TextPhase, Turn, TurnPhase, UpdateContext,
+};
+pub use prompt_state::{PromptState, TurnResult};
 pub use proposal::{Effect, Preview, Proposal};
 pub use push::{
     ListPushConfigs, NewPushConfig, PushAuthentication, PushConfig, PushConfigOperation, PushConfigPage,

@@ -8,9 +8,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::choice::{ANSWER, CANCEL, SKIP, verdict_of};
+use crate::correlation_id::id_within;
 use crate::{
     AnswerLine, Answerer, CallAnswer, CallId, CallPhase, CallProgress, DataAnswer, Fault, GivenChoice,
-    Message, MessageAnswers, NamedAnswer, NewContent, Part, PartAnswers, Progress, TaskView, visible_line,
+    Message, MessageAnswers, NamedAnswer, NewContent, Part, PartAnswers, Progress, TaskId, TaskView,
+    visible_line,
 };
 
 /// An answer with its question.
@@ -68,7 +70,7 @@ impl TaskView {
             return Err(self.progress.not_open(&other));
         }
         // A question takes any text, so only the ids of the other choices are not taken for words.
-        let (asked, words, is_named) = match (named_question(text, open), open) {
+        let (asked, words, is_named) = match (named_question(&self.task, text, open), open) {
             (Some((asked, words)), _) => (Some(asked), words, true),
             (None, [only]) => (Some(*only), text.trim(), false),
             (None, _) => (None, "", false),
@@ -159,7 +161,7 @@ impl Progress {
     /// other calls still run.
     pub fn names_own_question(&self, message: &Message) -> bool {
         let open: Vec<_> = self.work.asked().filter(|call| call.asks.is_some()).collect();
-        let names = |text: &str| named_question(text, &open).is_some();
+        let names = |text: &str| named_question(&self.task, text, &open).is_some();
         !open.is_empty() && message.parts.iter().filter_map(Part::as_text).any(names)
     }
 
@@ -229,9 +231,14 @@ fn takes_any_text(asked: &CallProgress) -> bool {
 }
 
 /// The question that takes any text and is named before the first colon, and the text behind it.
-fn named_question<'c, 't>(text: &'t str, open: &[&'c CallProgress]) -> Option<(&'c CallProgress, &'t str)> {
+fn named_question<'c, 't>(
+    task: &TaskId,
+    text: &'t str,
+    open: &[&'c CallProgress],
+) -> Option<(&'c CallProgress, &'t str)> {
     let (name, words) = text.split_once(':')?;
-    let asked = *open.iter().find(|asked| takes_any_text(asked) && is_called(asked, name.trim()))?;
+    let name = id_within(task, name.trim());
+    let asked = *open.iter().find(|asked| takes_any_text(asked) && is_called(asked, name))?;
     Some((asked, words.trim()))
 }
 

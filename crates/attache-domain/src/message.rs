@@ -41,7 +41,15 @@ pub struct Message {
     pub sender: Option<Box<Sender>>,
 }
 
+/// In the metadata of the last message of a turn that failed while its session goes on.
+pub(crate) const FAILED: &str = "failed";
+
 impl Message {
+    /// The turn that ended with this message failed, and its session goes on.
+    pub fn is_about_failure(&self) -> bool {
+        self.metadata.as_ref().is_some_and(|metadata| metadata.get(FAILED) == Some(&true.into()))
+    }
+
     /// A message of the agent within a task, holding one text part.
     pub fn from_agent(
         id: MessageId,

@@ -35,6 +35,9 @@ pub struct Progress {
     #[serde(default)]
     pub continues: bool,
     pub turn: Turn,
+    /// What had been recorded when this turn began. Older snapshots lack it.
+    #[serde(default)]
+    pub before_turn: RecordedLength,
     /// Prompts that wait for the running turn to end.
     pub queue: VecDeque<Arc<Message>>,
     pub cancel_requested: bool,
@@ -46,6 +49,14 @@ pub struct Progress {
     pub answered: VecDeque<RecordedAnswer>,
     /// Every accepted message, to recognise duplicates.
     pub received: Vec<ReceivedMessage>,
+}
+
+/// How much was recorded of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RecordedLength {
+    pub events: u64,
+    /// The bytes that they take in the log, estimated.
+    pub bytes: u64,
 }
 
 /// An accepted message. In older snapshots it is a list of id and digest.
@@ -222,6 +233,7 @@ impl Progress {
             presentation: opened.presentation,
             continues: opened.continues,
             turn: Turn::due(1),
+            before_turn: RecordedLength::default(),
             queue: VecDeque::new(),
             cancel_requested: false,
             work: ToolLoop::default(),
@@ -270,6 +282,9 @@ impl Progress {
 
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
+        if let Fact::TurnStarted { .. } = event.fact {
+            self.before_turn = RecordedLength { events: self.head.0, bytes: self.bytes };
+        }
         self.head = event.seq;
         self.bytes += event.fact.size();
         self.turn.apply(&event.fact);

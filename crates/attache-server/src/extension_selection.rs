@@ -72,8 +72,8 @@ impl ExtensionSelection {
         self.dialect().unwrap_or(self.default)
     }
 
-    /// The dialect in which a task is shown. A client that shows none gets that of the task's opener, and otherwise the
-    /// operator's default.
+    /// The dialect in which a task is shown. A client that shows none gets that of the task's opener if that is one of A2A's,
+    /// and otherwise the operator's default.
     pub(crate) fn dialect_for(&self, view: &TaskView) -> Dialect {
         self.dialect().unwrap_or_else(|| match Dialect::from_ending(view.progress.ending) {
             Dialect::Plain => self.default,

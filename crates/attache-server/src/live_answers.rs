@@ -2,16 +2,10 @@
 //!
 //! A prompt opens a task where there is none. An answer never does: without its question it is refused.
 
-use attache_domain::{
-    CallId, CallPhase, CallRecord, Fault, GetTask, ListTasks, MAX_PAGE_SIZE, PartAnswers, PartContent, Scope,
-    SendMessage, TaskId, TaskState, TaskView,
-};
+use attache_domain::{CallId, Fault, GetTask, PartAnswers, PartContent, Scope, SendMessage, TaskId};
 use attache_wire::devtool::live_routes;
 
 use crate::app::App;
-
-/// So many tasks of a state are looked through for a call.
-const MAX_LISTED: usize = 1024;
 
 /// On the live endpoint, text is a prompt and data is an answer.
 pub(crate) fn is_answer(send: &SendMessage) -> bool {
@@ -47,44 +41,19 @@ pub(crate) fn nothing_asked(call: Option<&CallId>) -> Fault {
     }
 }
 
-/// The task that asks about the call, or runs it: a running call can be cancelled. Otherwise a task that had such a call
-/// lately and can say who answered. Ids of calls are unique within a task only.
-pub(crate) async fn task_of_call(app: &App, scope: &Scope, call: &CallId) -> Result<Option<TaskId>, Fault> {
-    let is_open = |record: &CallRecord| matches!(record.phase, CallPhase::Asked | CallPhase::Started);
-    let mut asking: Vec<TaskId> = Vec::new();
-    // In the order in which a task begins to ask, so that one that does so meanwhile is found. A call may ask while others
-    // still run.
-    for state in [TaskState::Working, TaskState::InputRequired, TaskState::AuthRequired] {
-        let mut list = ListTasks { state: Some(state), page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
-        let mut listed = 0;
-        while listed < MAX_LISTED {
-            let page = app.session.list(scope, &list).await?;
-            listed += page.tasks.len().max(1);
-            let found = page.tasks.iter().filter(|view| has_call(view, call, is_open));
-            asking.extend(found.map(|view| view.task.clone()));
-            if page.next_page_token.is_empty() {
-                break;
-            }
-            list.page_token = page.next_page_token;
-        }
+/// The task of an answer: the one that it names, or that the correlation id of its call names. An id of another kind may
+/// fit calls of several tasks, so it is never looked for.
+pub(crate) async fn task_of_answer(app: &App, scope: &Scope, send: &SendMessage) -> Result<TaskId, Fault> {
+    let call = answered_call(send);
+    if let Some(task) = &send.message.task {
+        check_has_begun(app, scope, task, call.as_ref()).await?;
+        return Ok(task.clone());
     }
-    asking.sort();
-    asking.dedup();
-    match asking.as_slice() {
-        [] => {
-            let newest = ListTasks { page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
-            let page = app.session.list(scope, &newest).await?;
-            let had = |view: &TaskView| {
-                has_call(view, call, |_| true)
-                    || view.progress.answered.iter().any(|given| given.question_id() == call)
-            };
-            Ok(page.tasks.iter().find(|view| had(view)).map(|view| view.task.clone()))
-        }
-        [task] => Ok(Some(task.clone())),
-        _ => Err(live_routes::ambiguous_call(call)),
+    let call = call.ok_or_else(|| nothing_asked(None))?;
+    let task = call.correlated_task().ok_or_else(|| live_routes::call_without_task(&call))?;
+    match check_has_begun(app, scope, &task, Some(&call)).await {
+        Ok(()) => Ok(task),
+        Err(Fault::TaskNotFound { .. }) => Err(live_routes::call_without_task(&call)),
+        Err(fault) => Err(fault),
     }
-}
-
-fn has_call(view: &TaskView, call: &CallId, fits: impl Fn(&CallRecord) -> bool) -> bool {
-    view.call_records.calls.iter().any(|record| record.shown_id() == call && fits(record))
 }

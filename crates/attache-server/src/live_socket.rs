@@ -30,6 +30,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message as Frame};
@@ -222,6 +223,8 @@ impl LiveSocket {
             }
             Err(SocketEnd::Close(code, reason)) => self.close(code, reason).await,
         };
+        let brought = std::mem::take(&mut self.brought);
+        self.take_tools(brought).await;
         tracing::debug!(request = self.origin.number, reason, "[A2AService] A2A client disconnected");
     }
 
@@ -372,6 +375,8 @@ fn end_after(error: &SocketError) -> SocketEnd {
     match error {
         SocketError::Capacity(_) => SocketEnd::Close(CloseCode::Size, "a message is too large"),
         SocketError::Utf8(_) => SocketEnd::Close(CloseCode::Invalid, "a text frame is not UTF-8"),
+        // The connection broke off.
+        SocketError::Protocol(ProtocolError::ResetWithoutClosingHandshake) => SocketEnd::Gone,
         SocketError::Protocol(_) => SocketEnd::Close(CloseCode::Protocol, "not the WebSocket protocol"),
         _ => SocketEnd::Gone,
     }

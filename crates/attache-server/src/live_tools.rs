@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{IgnorePoison, Scope, TaskId, TaskKey};
+use attache_domain::{Fault, IgnorePoison, Scope, TaskId, TaskKey};
 use attache_net::Url;
 use attache_session::ToolsGuard;
 use attache_wire::devtool::live_tools::BroughtServer;
@@ -113,10 +113,15 @@ impl ToolsReader {
     }
 }
 
-/// Scheme, host and path: what comes before and after may be a password or a key.
-pub(crate) fn shown_address(address: &str) -> String {
-    match Url::parse(address) {
-        Ok(url) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
-        Err(_) => String::new(),
+/// The address as every client of the session sees it. Refuses one with a user or a query, which may be a password or a key:
+/// the question about the connection shows the whole address.
+pub(crate) fn shown_address(name: &str, address: &str) -> Result<String, Fault> {
+    // What is no address is refused with a better reason when the server is brought.
+    let Ok(url) = Url::parse(address) else { return Ok(String::new()) };
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.query().is_some() || url.fragment().is_some() {
+        let what = "must be an address without user, query and fragment: every client of the session sees it";
+        return Err(Fault::invalid(format!("mcpServers.{name}.httpUrl"), what));
     }
+    Ok(format!("{}{}", url.origin().ascii_serialization(), url.path()))
 }

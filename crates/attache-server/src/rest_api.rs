@@ -200,7 +200,11 @@ impl Request<'_> {
         };
         app.take_settings(requested.as_deref_mut(), self.origin);
         // A session of the live endpoint stays open between prompts.
-        let dialect = if is_gemini || app.options.live { Dialect::Gemini } else { Dialect::RestApi };
+        let dialect = match (is_gemini, app.options.live) {
+            (true, _) => Dialect::Gemini,
+            (false, true) => Dialect::Live,
+            (false, false) => Dialect::RestApi,
+        };
         let rights = self.origin.caller.rights();
         let reservation = Reservation { context, requested, ending: dialect.ending(), rights };
         let task = app.session.reserve(&scope, reservation).await?;

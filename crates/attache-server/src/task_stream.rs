@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use attache_domain::{
-    CallChange, CallId, CallPhase, ContextId, DevtoolEvent, Fact, Fault, Message, PromptChange, ReplayGap,
-    Seq, TaskId, TaskView,
+    CallChange, CallId, CallPhase, CallRecords, ContextId, DevtoolEvent, Fact, Fault, Message, Presentation,
+    PromptChange, ReplayGap, ReplyShape, Seq, TaskId, TaskView, TextPhase, Timestamp, Turn, TurnPhase,
+    UpdateContext,
 };
 use attache_session::{Follower, FutureFollower, Subscription, TailEntry, store_fault};
 use attache_wire::Encoder;
@@ -72,7 +73,7 @@ pub(crate) struct TaskStream {
     last_turn: Option<u32>,
     /// Shown first.
     first: Option<Arc<TaskView>>,
-    /// Shown first on the live endpoint.
+    /// The message that opened the task, for dialects that show prompts.
     opening: Option<Arc<Message>>,
     /// None once nothing more will come.
     follower: Option<Follower>,
@@ -133,7 +134,7 @@ impl TaskStream {
                 StreamOpening::Prompt { turn } => Some(turn),
                 StreamOpening::Task | StreamOpening::Events | StreamOpening::Message => None,
             },
-            opening: opening.filter(|_| shape.dialect == Dialect::Live),
+            opening: opening.filter(|message| shape.dialect.shows(&opening_event(message))),
             is_between_turns: false,
             first: shows_task.then(|| opening_view(view, shape.dialect)),
             follower,
@@ -188,6 +189,7 @@ impl TaskStream {
         frames: &impl Framer,
         out: &mut Vec<u8>,
     ) -> Poll<Result<(), Fault>> {
+        let dialect = self.shape.dialect;
         if let Some(view) = self.first.take() {
             return Poll::Ready(self.write_first(&view, frames, out));
         }
@@ -201,7 +203,7 @@ impl TaskStream {
                 let follower = follower.map_err(|error| store_fault(&error))?;
                 let opening = follower.opening_message().filter(|message| !message.parts.is_empty());
                 self.follower = Some(follower);
-                if let Some(message) = opening.filter(|_| self.shape.dialect == Dialect::Live) {
+                if let Some(message) = opening.filter(|message| dialect.shows(&opening_event(message))) {
                     return Poll::Ready(self.write_opening(&message, frames, out));
                 }
             }
@@ -272,11 +274,21 @@ impl TaskStream {
         frames: &impl Framer,
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
-        let change = PromptChange::Received;
-        let event = DevtoolEvent::Prompt { id: &message.id, message: Some(message), change };
         let seq = Seq::START.next();
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
-        self.encoder.write_live_event(&self.task, seq, event, out);
+        let turn =
+            Turn { number: 1, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false };
+        let frame = DevtoolFrame {
+            task: &self.task,
+            context: &self.context,
+            seq,
+            at: Timestamp::now(),
+            stage: &UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn },
+            call_records: &CallRecords::default(),
+            event: opening_event(message),
+        };
+        let written = self.encoder.write_devtool_frame(self.shape.dialect, &frame, out);
+        written.map_err(|_| Fault::Internal)?;
         frames.close(opened, out);
         if let Some(follower) = &mut self.follower {
             follower.ready(MAX_EVENTS, &mut self.entries);
@@ -468,6 +480,10 @@ impl TaskStream {
             event,
         }
     }
+}
+
+fn opening_event(message: &Message) -> DevtoolEvent<'_> {
+    DevtoolEvent::Prompt { id: &message.id, message: Some(message), change: PromptChange::Received }
 }
 
 fn is_shown(dialect: Dialect, entry: &TailEntry) -> bool {

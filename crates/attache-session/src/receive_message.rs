@@ -52,6 +52,7 @@ impl SessionService {
     ) -> Result<StartedTask, Fault> {
         let duplicates = self.duplicates(&send);
         let SendMessage { message, answers, options, .. } = send;
+        let answers = answers.within(&live.key.task);
         let digest = digest(&message);
         let message = Message { sender: Some(sender(scope, &options)), ..message };
         if options.duplicate_rule == DuplicateRule::Id {

@@ -25,6 +25,7 @@ pub mod rest_api;
 pub mod setting_names;
 mod thought;
 mod uri;
+mod user_prompt;
 
 pub use uri::{URI, devtool_version, is_devtool_uri, is_understood_uri};
 
@@ -77,16 +78,17 @@ impl Dialect {
         match self {
             Self::Plain => TaskEnding::Completes,
             Self::Developer | Self::RestApi => TaskEnding::Reopens,
-            Self::Gemini | Self::Live => TaskEnding::StaysOpen,
+            Self::Gemini => TaskEnding::StaysOpen,
+            Self::Live => TaskEnding::Session,
         }
     }
 
-    /// The dialect of a task's opener, for clients that show none.
+    /// The dialect of a task's opener, for clients that show none. Clients of A2A do not speak that of a session.
     pub fn from_ending(ending: TaskEnding) -> Self {
         match ending {
-            TaskEnding::Completes => Self::Plain,
+            TaskEnding::Completes | TaskEnding::Session => Self::Plain,
             TaskEnding::Reopens => Self::Developer,
-            TaskEnding::StaysOpen | TaskEnding::Session => Self::Gemini,
+            TaskEnding::StaysOpen => Self::Gemini,
         }
     }
 

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, ContextId, DevtoolEvent, Message, PushConfigPage, ReplayGap, Seq, StoredPushConfig, TaskId,
-    TaskView, Update,
+    CommandSpec, ContextId, Message, PushConfigPage, ReplayGap, Seq, StoredPushConfig, TaskId, TaskView,
+    Update,
 };
 
 use crate::devtool::commands::{self, ExecutionStatus};
@@ -136,11 +136,6 @@ impl Encoder {
         }
         self.mark_item(frame.seq, None, out, start);
         Ok(())
-    }
-
-    /// An event of the live endpoint at `seq`, without the context that some kinds need.
-    pub fn write_live_event(&self, task: &TaskId, seq: Seq, event: DevtoolEvent<'_>, out: &mut Vec<u8>) {
-        live::write_devtool_event(&event, task, self.epoch.as_deref().map(|epoch| (epoch, seq)), out);
     }
 
     pub fn write_list(&self, page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {

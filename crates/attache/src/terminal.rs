@@ -115,7 +115,8 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
     drop(service);
     let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();
     place.close(was_used);
-    if was_used && place.file.is_some() && shown.is_ok() {
+    let goes_on = shown.as_ref().is_ok_and(|(end, _)| *end != ScreenEnd::Over);
+    if was_used && place.file.is_some() && goes_on {
         let _ = writeln!(io::stdout(), "attache --resume {} goes on with this session", place.id());
     }
     shown.map(|(end, _)| end)

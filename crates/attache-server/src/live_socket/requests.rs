@@ -1,6 +1,6 @@
 //! What clients send over the WebSocket.
 
-use attache_domain::{Cursor, Fault, GetTask, Interface, Scope, SendMessage, TaskId};
+use attache_domain::{Cursor, Fault, GetTask, Interface, SendMessage, TaskId};
 use attache_wire::devtool::live_routes;
 use attache_wire::jsonrpc::{self, RequestId};
 use attache_wire::replay;
@@ -9,8 +9,7 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 
 use super::text_frame::TextFrame;
 use super::{LiveSocket, write_fault};
-use crate::app::App;
-use crate::live_answers::{answered_call, check_has_begun, is_answer, nothing_asked, task_of_call};
+use crate::live_answers::{is_answer, task_of_answer};
 use crate::live_routes::{LiveRequest, complete, read_request};
 use crate::task_stream::Framer;
 
@@ -30,7 +29,7 @@ impl LiveSocket {
             Ok(LiveRequest::Message(send)) => self.begin(*send).await,
             Ok(LiveRequest::Subscribe { task, after }) => self.subscribe(&task, after.as_ref()).await,
             Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
-            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister),
+            Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister).await,
             Err(fault) => Err(fault),
         };
         match handled {
@@ -53,7 +52,7 @@ impl LiveSocket {
             live_routes::address(&mut send, only)?;
         }
         if is_answer(&send) {
-            let task = task_of_answer(&self.app, &self.scope, &send, self.current.clone()).await?;
+            let task = task_of_answer(&self.app, &self.scope, &send).await?;
             send.message.task = Some(task);
         } else if send.message.task.is_none() {
             send.message.task = self.current.clone();
@@ -82,22 +81,4 @@ impl LiveSocket {
     pub(super) fn add_fault(&mut self, id: &RequestId, fault: &Fault) {
         write_fault(id, fault, &mut self.out);
     }
-}
-
-/// The task that the answer names, that asks about its call, or that the socket last wrote to.
-async fn task_of_answer(
-    app: &App,
-    scope: &Scope,
-    send: &SendMessage,
-    current: Option<TaskId>,
-) -> Result<TaskId, Fault> {
-    let call = answered_call(send);
-    let found = match (&send.message.task, &call) {
-        (Some(task), _) => Some(task.clone()),
-        (None, Some(call)) => task_of_call(app, scope, call).await?,
-        (None, None) => None,
-    };
-    let task = found.or(current).ok_or_else(|| nothing_asked(call.as_ref()))?;
-    check_has_begun(app, scope, &task, call.as_ref()).await?;
-    Ok(task)
 }

@@ -1,13 +1,19 @@
 //! The tools that the client of a socket brings.
 
-use attache_domain::{Fault, GetTask, RequestedSettings, Right};
+use std::collections::BTreeMap;
+
+use attache_domain::{
+    CONNECT_SERVER, CallRecord, Fault, GetTask, Interface, Preview, RequestedSettings, Right, Rights, TaskId,
+};
+use attache_wire::devtool::live_routes;
 use attache_wire::devtool::live_tools::{
     BroughtServer, RegisterTools, UnregisterTools, address_of, registered, session_of,
 };
 use serde_json::{Value, json};
 
 use super::LiveSocket;
-use crate::live_tools::shown_address;
+use crate::live_routes::complete;
+use crate::live_tools::{BroughtTool, shown_address};
 
 /// Servers that one socket may bring, into all of its sessions.
 const MAX_BROUGHT: usize = 16;
@@ -27,7 +33,7 @@ impl LiveSocket {
         let by = self.app.guard.shown_name(self.origin.caller, &self.headers);
         let (mut guards, mut names) = (Vec::new(), Vec::new());
         for (name, server) in servers {
-            let address = shown_address(address_of(&server).unwrap_or_default());
+            let address = shown_address(&name, address_of(&server).unwrap_or_default())?;
             let mut brought = RequestedSettings::default();
             brought.mcp_servers.insert(name.clone(), server);
             if self.origin.is_local {
@@ -45,9 +51,9 @@ impl LiveSocket {
     }
 
     /// Takes away what this client has brought.
-    pub(super) fn unregister_tools(&mut self, unregister: &UnregisterTools) -> Result<Value, Fault> {
+    pub(super) async fn unregister_tools(&mut self, unregister: &UnregisterTools) -> Result<Value, Fault> {
         let UnregisterTools { task, names } = unregister;
-        let is_meant = |brought: &crate::live_tools::BroughtTool| {
+        let is_meant = |brought: &BroughtTool| {
             let in_session = task.as_ref().is_none_or(|task| brought.task.task == *task);
             in_session && (names.is_empty() || names.contains(&brought.name))
         };
@@ -58,7 +64,47 @@ impl LiveSocket {
             return Err(Fault::invalid("names", format!("has {shown:?}, which this client has not brought")));
         }
         let taken: Vec<_> = self.brought.extract_if(.., |brought| is_meant(brought)).collect();
-        let names: Vec<_> = taken.iter().map(|brought| brought.name.as_str()).collect();
+        let names: Vec<_> = taken.iter().map(|brought| brought.name.clone()).collect();
+        self.take_tools(taken).await;
         Ok(json!({ "names": names }))
     }
+
+    /// Takes the servers away, and withdraws the open questions about them: nothing could be done with an approval.
+    pub(super) async fn take_tools(&mut self, taken: Vec<BroughtTool>) {
+        let mut names: BTreeMap<TaskId, Vec<String>> = BTreeMap::new();
+        for brought in taken {
+            names.entry(brought.task.task.clone()).or_default().push(brought.name.clone());
+        }
+        if self.app.stop.is_cancelled() {
+            return;
+        }
+        for (task, names) in names {
+            if let Err(fault) = self.withdraw_questions(&task, &names).await {
+                tracing::debug!(%task, %fault, "the questions about tools that were taken away stay");
+            }
+        }
+    }
+
+    async fn withdraw_questions(&mut self, task: &TaskId, servers: &[String]) -> Result<(), Fault> {
+        let get = GetTask { task: task.clone(), history_length: None, at: None };
+        let view = self.app.session.get(&self.scope, &get).await?.view.clone();
+        for record in view.call_records.asked().filter(|record| is_about(record, servers)) {
+            let mut send = live_routes::cancel_call(task, record.shown_id());
+            complete(&self.app, &self.headers, &mut send, self.origin, Interface::WebSocket);
+            // Also for a client that may not approve: nothing is.
+            send.options.rights = Rights::ALL;
+            self.app.session.begin(&self.scope, send).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Would the call connect to one of these servers, or use a tool of it?
+fn is_about(record: &CallRecord, servers: &[String]) -> bool {
+    let server = match record.preview() {
+        Some(Preview::Mcp { server, .. }) => Some(server.as_str()),
+        _ if record.call.name == CONNECT_SERVER => record.call.input.get("server").and_then(Value::as_str),
+        _ => None,
+    };
+    server.is_some_and(|server| servers.iter().any(|name| name == server))
 }

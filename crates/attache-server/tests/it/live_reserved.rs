@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attache_domain::TaskId;
 use attache_testkit::TestClient;
 use attache_testkit::pairs::{Ask, Pair};
 use serde_json::json;
@@ -71,22 +72,54 @@ async fn pages_lead_through_tasks_and_reserved_ids() {
     assert_eq!(seen, expected);
 }
 
+/// The states and the pieces of the answer that a client of plain A2A sees, and nothing of the extension.
+fn plain_events(pair: Pair, frames: &[String]) -> Vec<String> {
+    for raw in frames {
+        let is_extension = raw.contains("coderAgent") || raw.contains("developer-profile");
+        assert!(!is_extension, "{pair:?}: {raw}");
+    }
+    let state = |raw: &String| {
+        let raw = raw.to_lowercase().replace(['_', ' '], "-");
+        let states = ["submitted", "working", "input-required"];
+        states.into_iter().find(|state| raw.contains(&format!("{state}\""))).map(str::to_owned)
+    };
+    let answer = |raw: &String| raw.contains("hello there").then(|| "hello there".to_owned());
+    frames.iter().filter_map(|raw| answer(raw).or_else(|| state(raw))).collect()
+}
+
 #[tokio::test]
 async fn every_binding_subscribes_to_it_and_sees_its_first_message_lead_to_work() {
     let server = live().start().await;
     let client = server.client();
     for pair in Pair::ALL {
         let task = reserve(&client).await;
-        // A client that lists extensions without the dialects speaks plain A2A.
-        let plain = client.with("a2a-extensions", "urn:none");
-        let mut stream = pair.stream(&plain, &Ask::Subscribe(task.clone())).await;
+        let mut stream = pair.stream(&client, &Ask::Subscribe(task.clone())).await;
         let first = stream.next().await.unwrap_or_else(|| panic!("{pair:?}"));
-        assert!(first.raw.to_lowercase().contains("submitted"), "{pair:?}: {}", first.raw);
-        client.post_stream(&format!("/tasks/{task}/messages/stream"), &prompt("echo a")).await.rest().await;
+        let prompt = prompt("echo hello there");
+        client.post_stream(&format!("/tasks/{task}/messages/stream"), &prompt).await.rest().await;
         let rest = stream.rest().await;
-        let last = &rest.last().unwrap().raw;
-        assert!(last.to_lowercase().replace('_', "-").contains("input-required"), "{pair:?}: {last}");
+        let frames: Vec<_> = [first].into_iter().chain(rest).map(|item| item.raw.clone()).collect();
+        let mut seen = plain_events(pair, &frames);
+        seen.dedup();
+        assert_eq!(seen, ["submitted", "working", "hello there", "input-required"], "{pair:?}: {frames:#?}");
     }
+}
+
+#[tokio::test]
+async fn a_client_of_plain_a2a_subscribes_to_the_session_of_a_terminal() {
+    let id = "0198c0de-0000-7000-8000-000000000001";
+    let session = TaskId::from(id);
+    let server = live().session_id(session.clone()).options(|options| options.live_session = Some(session));
+    let server = server.start().await;
+    let client = server.client();
+    let pair = Pair::Rpc03;
+    let mut stream = pair.stream(&client, &Ask::Subscribe(id.into())).await;
+    let first = stream.next().await.unwrap();
+    let path = format!("/tasks/{id}/messages/stream");
+    client.post_stream(&path, &prompt("echo hello there")).await.rest().await;
+    let rest = stream.rest().await;
+    let frames: Vec<_> = [first].into_iter().chain(rest).map(|item| item.raw.clone()).collect();
+    assert_eq!(plain_events(pair, &frames).last().unwrap(), "input-required", "{frames:#?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The server over a loopback socket: real bytes, a built-in model, no other process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod asking_agent;
 mod card;
 mod errors;
 mod extended_card;
@@ -11,6 +12,7 @@ mod idempotent;
 mod keys;
 mod list;
 mod live;
+mod live_answers;
 mod live_examples;
 mod live_following;
 mod live_limits;

@@ -15,7 +15,7 @@ use attache_agent::{
 };
 use attache_domain::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, AnswerLocation, Binding,
-    CallAnswer, Capabilities, Rights, Scope, TaskId,
+    CallAnswer, Capabilities, Rights, Scope, TaskEnding, TaskId,
 };
 use attache_model::script::ScriptModel;
 use attache_net::SystemResolver;
@@ -33,6 +33,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
+use crate::asking_agent::{AskAlways, Note, Notes};
+
 /// The script that most tests play.
 const SCRIPT: &str = include_str!("../../../../examples/scripts/interop.yaml");
 
@@ -45,6 +47,7 @@ pub(crate) struct Launch {
     server: Vec<Change<ServerOptions>>,
     session: Vec<Change<SessionOptions>>,
     session_id: Option<TaskId>,
+    notes: Option<Notes>,
 }
 
 pub(crate) fn launch() -> Launch {
@@ -54,6 +57,7 @@ pub(crate) fn launch() -> Launch {
         server: Vec::new(),
         session: Vec::new(),
         session_id: None,
+        notes: None,
     }
 }
 
@@ -61,6 +65,12 @@ impl Launch {
     /// Plays `script`, a YAML text, as the model.
     pub(crate) fn script(mut self, script: &str) -> Self {
         self.script = script.to_owned();
+        self
+    }
+
+    /// Offers the tool `note`, and asks a person about each of its calls.
+    pub(crate) fn asking(mut self, notes: &Notes) -> Self {
+        self.notes = Some(notes.clone());
         self
     }
 
@@ -129,10 +139,11 @@ impl Launch {
         } else {
             Stores::of(Arc::new(MemoryStore::default()))
         };
-        let agent = Arc::new(agent(&self.script));
+        let agent = Arc::new(agent(&self.script, self.notes.as_ref()));
         let session = SessionService::start(stores, agent, session).await.expect("a session");
         if let Some(id) = self.session_id {
-            let wanted = Reservation { rights: Rights::ALL, ..Reservation::default() };
+            let (ending, rights) = (TaskEnding::Session, Rights::ALL);
+            let wanted = Reservation { ending, rights, ..Reservation::default() };
             session.reserve_as(&Scope::new("", "operator"), id, wanted).await.expect("a session");
         }
         let server = Server::new(listener, session, options);
@@ -288,7 +299,7 @@ fn push() -> PushSettings {
     PushSettings { sender: Arc::new(sender.expect("a push sender")), options: PushOptions::default() }
 }
 
-fn agent(script: &str) -> CodingAgent {
+fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {
     let model = ScriptModel::from_yaml(script).expect("the script can be read");
     let workspace = Workspace {
         roots: vec!["work".into()],
@@ -296,10 +307,16 @@ fn agent(script: &str) -> CodingAgent {
         environment: Vec::new(),
         ignore: Default::default(),
     };
+    let mut tools = ToolRegistry::default();
+    let mut approver: Arc<dyn Approver> = Arc::new(AllowAll);
+    if let Some(notes) = notes {
+        tools.add(Arc::new(Note::new(notes)));
+        approver = Arc::new(AskAlways);
+    }
     CodingAgent::new(Arc::new(ConversationSetup {
         model: AgentModel::BuiltIn(Arc::new(model)),
-        tool_source: Arc::new(ToolRegistry::default()),
-        approver: Arc::new(AllowAll),
+        tool_source: Arc::new(tools),
+        approver,
         workspace: Arc::new(workspace),
         instructions: "".into(),
         opening: Vec::new(),

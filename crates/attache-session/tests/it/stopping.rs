@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attache_domain::{Rights, Scope, TaskEnding, TaskId, TaskState, TurnOutcome, TurnPhase};
-use attache_session::{Reservation, SessionService};
+use attache_session::{HistoryLimits, Reservation, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 
-use super::world::{Act, Actor, end, message, say, scope, session, task};
+use super::world::{Act, Actor, end, message, options, say, scope, session, task};
 
 const ID: &str = "0198c0de-0000-7000-8000-000000000001";
 
@@ -84,5 +84,26 @@ async fn a_session_goes_on_after_a_turn_that_failed() {
             "m2" => assert_eq!(reason, None, "there was no message"),
             _ => assert_eq!(done.answer_text(), "well"),
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_records_too_much_ends_and_its_session_goes_on() {
+    let pieces = |count: usize| (0..count).map(|number| say(&format!("piece {number} ")));
+    let long = || pieces(200).chain([end(TurnOutcome::Completed)]).collect::<Vec<_>>();
+    let short = || pieces(40).chain([end(TurnOutcome::Completed)]).collect::<Vec<_>>();
+    let stores = Stores::of(Arc::new(MemoryStore::default()));
+    let actor = Actor::of(vec![short(), short(), long(), short(), short()]);
+    let history = HistoryLimits { events: 100, ..HistoryLimits::default() };
+    let options = SessionOptions { history, ..options() };
+    let session = SessionService::start(stores, actor, options).await.unwrap();
+    let (ending, rights) = (TaskEnding::Session, Rights::ALL);
+    let wanted = Reservation { ending, rights, ..Reservation::default() };
+    let id = session.reserve_as(&scope(), TaskId::from(ID), wanted).await.unwrap();
+    for (name, is_cut) in [("m1", false), ("m2", false), ("m3", true), ("m4", false), ("m5", false)] {
+        let done = task(session.send(&scope(), message(name, Some(id.clone()))).await.unwrap());
+        assert_eq!(done.status.state, TaskState::InputRequired, "{name}");
+        let said = done.status.message.as_ref().map(|message| message.text()).unwrap_or_default();
+        assert_eq!(said.contains("longest history that a turn may have"), is_cut, "{name}: {said}");
     }
 }

@@ -5,24 +5,23 @@ mod tool_call;
 pub use tool_call::ConfirmationOption;
 pub(super) use tool_call::plain_name;
 
-use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, StateReason, TaskState, TaskView};
-use serde_json::Value;
+use attache_domain::{CallRecord, DevtoolEvent, Part, Seq, StateReason, TaskState, TaskView};
+use serde_json::{Value, json};
 
 use super::envelope::{
     StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text, text_message_id,
     withdrawn_message_id, write_artifact,
 };
+use super::user_prompt::UserPrompt;
 use super::{DevtoolFrame, URI, thought};
 use crate::JsonForm;
-use crate::encode::text::write_text;
+use crate::encode::text::{write_text, write_value};
 use crate::encode::write_message_item;
 
 pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
     match event {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
-        DevtoolEvent::Prompt { .. } => false,
-        DevtoolEvent::Call { moved: CallChange::Answered, .. } => false,
         // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
@@ -96,7 +95,20 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
             write_artifact(json_form, frame, artifact, *append, *last_chunk, out);
         }
-        DevtoolEvent::Prompt { .. } => {}
+        DevtoolEvent::Prompt { id, message, change } => {
+            // The message that opens a task comes before any work.
+            let is_first = frame.seq == Seq::START.next();
+            let state = if is_first { TaskState::Submitted } else { TaskState::Working };
+            let event = StatusEvent { state, message: None, closes: false, usage: None };
+            let prompt = Some(UserPrompt::of(id, *message, *change));
+            write_event(
+                json_form,
+                frame,
+                event,
+                &EventMetadata { prompt, ..EventMetadata::of("STATE_CHANGE") },
+                out,
+            );
+        }
         DevtoolEvent::Replied(message) => write_message_item(json_form, message, out),
     }
 }
@@ -111,16 +123,17 @@ pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
 }
 
 /// The metadata of an event.
-struct EventMetadata {
+struct EventMetadata<'a> {
     name: &'static str,
     error: Option<String>,
     /// The message whose text is void.
     withdrawn: Option<String>,
+    prompt: Option<UserPrompt<'a>>,
 }
 
-impl EventMetadata {
+impl EventMetadata<'_> {
     fn of(name: &'static str) -> Self {
-        Self { name, error: None, withdrawn: None }
+        Self { name, error: None, withdrawn: None, prompt: None }
     }
 }
 
@@ -130,7 +143,7 @@ fn write_working_event(
     frame: &DevtoolFrame<'_>,
     id: &str,
     parts: Vec<Part>,
-    kind: &EventMetadata,
+    kind: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
     let message = Some(agent_message(frame, id, parts));
@@ -142,7 +155,7 @@ fn write_event(
     json_form: JsonForm,
     frame: &DevtoolFrame<'_>,
     event: StatusEvent<'_>,
-    kind: &EventMetadata,
+    kind: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
     let model = frame.call_records.model.as_deref().unwrap_or("unknown");
@@ -159,6 +172,10 @@ fn write_event(
         if let Some(withdrawn) = &kind.withdrawn {
             out.extend_from_slice(b",\"withdrawn_message_id\":");
             write_text(withdrawn, out);
+        }
+        if let Some(prompt) = &kind.prompt {
+            out.extend_from_slice(b",\"user_prompt\":");
+            write_value(&json!(prompt), out);
         }
         out.push(b'}');
     };

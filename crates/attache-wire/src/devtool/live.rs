@@ -1,16 +1,17 @@
 //! The dialect of the live endpoint: flat events with `kind` and `taskId`, without A2A around them.
 //!
-//! A call has the RFC's members; what a confirmation is about stands in `details`. The other kinds say less than the
-//! RFC's dialect does: there are no artifacts, and text that was withdrawn is reported as a log line. Prompts are shown in
-//! this dialect only, because its clients see those of others. Every event has its cursor.
+//! A call has the RFC's members; its id is a correlation id, and what a confirmation is about stands in `details`. The other kinds say less than the
+//! RFC's dialect does: there are no artifacts, and text that was withdrawn is reported as a log line. Every event has its
+//! cursor.
 
 use attache_domain::{
-    Answerer, CallChange, CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq,
-    StateReason, TaskId, TaskState, TaskView, TurnPhase,
+    CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq, StateReason, TaskId,
+    TaskState, TaskView, TurnPhase,
 };
 use serde_json::{Map, Value, json};
 
-use super::envelope::WITHDRAWN_TEXT;
+use super::envelope::{WITHDRAWN_TEXT, stop_reason};
+use super::user_prompt::UserPrompt;
 use super::{DevtoolFrame, developer, thought};
 use crate::encode::text::write_value;
 use crate::{JsonForm, enum_names, replay};
@@ -19,22 +20,10 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
     !matches!(event, DevtoolEvent::Artifact { .. })
 }
 
-/// The text of a prompt that is shown. The rest is in the task.
-const MAX_PROMPT_BYTES: usize = 64 << 10;
-
 /// Writes the event. Cursors need the name of the log.
 pub(crate) fn write(frame: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec<u8>) {
     let cursor = epoch.map(|epoch| (epoch, frame.seq));
-    write_devtool_event(&frame.event, frame.task, cursor, out);
-}
-
-pub(crate) fn write_devtool_event(
-    event: &DevtoolEvent<'_>,
-    task: &TaskId,
-    cursor: Option<(&str, Seq)>,
-    out: &mut Vec<u8>,
-) {
-    let event = match event {
+    let event = match &frame.event {
         DevtoolEvent::State { why: StateReason::Noticed, message, .. } => {
             log_line("info", &message.map(Message::text).unwrap_or_default())
         }
@@ -50,12 +39,13 @@ pub(crate) fn write_devtool_event(
         }
         DevtoolEvent::Text(text) => text_content(text),
         DevtoolEvent::TextWithdrawn => log_line("warn", WITHDRAWN_TEXT),
-        DevtoolEvent::Call { call, moved } => tool_call(call, *moved),
-        DevtoolEvent::CallOutput { call, .. } => tool_call(call, CallChange::Started),
+        DevtoolEvent::Call { call, .. } | DevtoolEvent::CallOutput { call, .. } => {
+            tool_call(frame.task, call)
+        }
         DevtoolEvent::Replied(message) => text_content(&message.text()),
         DevtoolEvent::Artifact { .. } => return,
     };
-    write_event(event, task, cursor, out);
+    write_event(event, frame.task, cursor, out);
 }
 
 /// The state of the task now, for a client that has seen nothing of it, or missed events for good.
@@ -70,32 +60,15 @@ pub(crate) fn write_state(view: &TaskView, epoch: Option<&str>, gap: Option<&Rep
 }
 
 fn prompt(id: &MessageId, message: Option<&Message>, change: PromptChange) -> Value {
-    let status = match change {
-        PromptChange::Received => "RECEIVED",
-        PromptChange::Queued => "QUEUED",
-        PromptChange::Taken => "TAKEN",
-    };
-    let mut event = json!({ "kind": "USER_PROMPT", "message_id": id.as_str(), "status": status });
-    let Some(message) = message else { return event };
-    let mut text = message.text();
-    let end = text.floor_char_boundary(MAX_PROMPT_BYTES);
-    event["content"] = match end < text.len() {
-        true => {
-            text.truncate(end);
-            json!({ "text": text, "truncated": true })
-        }
-        false => json!({ "text": text }),
-    };
-    if let Some(sender) = &message.sender {
-        event["by"] = sender.by.as_str().into();
-        if let Some(client) = &sender.client {
-            event["client"] = client.as_str().into();
-        }
-        if let Some(interface) = sender.interface {
-            event["interface"] = interface.as_str().into();
-        }
+    let mut prompt = json!(UserPrompt::of(id, message, change));
+    prompt["kind"] = "USER_PROMPT".into();
+    let Value::Object(members) = &mut prompt else { return prompt };
+    let content = ["text", "truncated"].into_iter().filter_map(|name| members.remove_entry(name));
+    let content: Map<_, _> = content.collect();
+    if !content.is_empty() {
+        members.insert("content".to_owned(), content.into());
     }
-    event
+    prompt
 }
 
 /// `is_over`: the prompt is settled. A task that takes another prompt is then idle.
@@ -108,6 +81,13 @@ fn state_change(state: TaskState, is_over: bool, message: Option<&Message>) -> V
     if let Some(text) = message.map(Message::text).filter(|text| !text.is_empty()) {
         event["content"] = json!({ "text": text });
     }
+    if let Some(reason) = message.and_then(stop_reason).filter(|_| is_over) {
+        event["reason"] = reason.into();
+    }
+    // A session is idle after a turn that failed, too.
+    if message.is_some_and(Message::is_about_failure) {
+        event["failed"] = true.into();
+    }
     event
 }
 
@@ -119,16 +99,12 @@ pub(super) fn log_line(level: &str, text: &str) -> Value {
     json!({ "kind": "CONSOLE_LOG", "content": { "level": level, "text": text } })
 }
 
-fn tool_call(record: &CallRecord, moved: CallChange) -> Value {
+/// A socket shows the calls of many tasks, so the id names the task, too.
+fn tool_call(task: &TaskId, record: &CallRecord) -> Value {
     let mut call = developer::encode_call(record);
+    call["tool_call_id"] = record.shown_id().correlation_id(task).into();
     if let Some(Value::Object(request)) = call.get_mut("confirmation_request") {
         nest_details(request);
-    }
-    if moved == CallChange::Answered
-        && let Some(answer) = &record.answer
-    {
-        let by = answer.by.as_ref().map(Answerer::to_string);
-        call["confirmation_answer"] = json!({ "selected_option_id": answer.choice, "by": by });
     }
     call["kind"] = "TOOL_CALL_UPDATE".into();
     call

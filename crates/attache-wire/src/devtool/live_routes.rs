@@ -1,13 +1,13 @@
 //! The requests of the live endpoint: what clients send, and the response to a new task.
 
 use attache_domain::{
-    CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage,
-    SendOptions, TaskId, TaskView, Violation,
+    CANCEL, CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration,
+    SendMessage, SendOptions, TaskId, TaskView, Violation, visible_line,
 };
 use serde_json::{Map, Value, json};
 
 use super::live;
-use crate::approval_answers::decode_answers;
+use crate::approval_answers::{decode_answers, read_answers};
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::{JsonForm, enum_names, replay};
 
@@ -57,6 +57,31 @@ pub fn read_message(params: Value) -> Result<SendMessage, Fault> {
     decoder.finish(read)
 }
 
+/// The message that refuses the open question about a call.
+pub fn cancel_call(task: &TaskId, call: &CallId) -> SendMessage {
+    let data = json!({ "kind": CONFIRMATION, "tool_call_id": call.0, "selected_option_id": CANCEL });
+    let message =
+        user_message(MessageId::from(""), Some(task.clone()), vec![Part::new(PartContent::Data(data))]);
+    let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
+    SendMessage { answers: read_answers(&message), message, configuration, metadata: None, options }
+}
+
+fn user_message(id: MessageId, task: Option<TaskId>, parts: Vec<Part>) -> Message {
+    Message {
+        id,
+        role: Role::User,
+        parts,
+        context: None,
+        task,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+        requested: None,
+        command: None,
+        sender: None,
+    }
+}
+
 /// Addresses the message to `task`. Refuses one that names another task.
 pub fn address(send: &mut SendMessage, task: &TaskId) -> Result<(), Fault> {
     match send.message.task.replace(task.clone()) {
@@ -90,8 +115,18 @@ pub fn task_in_query(query: Option<&str>) -> Option<TaskId> {
 
 /// The cursor of `?after=…`, after which a client reads on.
 pub fn cursor_in_query(query: Option<&str>) -> Result<Option<Cursor>, Fault> {
-    in_query(query, "after").map(replay::parse_cursor).transpose()
+    in_query(query, "after").map(|text| parse_after("after", text)).transpose()
 }
+
+fn parse_after(field: &'static str, text: &str) -> Result<Cursor, Fault> {
+    replay::parse_cursor(text).map_err(|_| {
+        let given: String = visible_line(text).chars().take(MAX_SHOWN_CHARS).collect();
+        bad_parameter(field, format!("is {given:?}, which is no cursor of this server"))
+    })
+}
+
+/// An error shows this much of what it refuses.
+const MAX_SHOWN_CHARS: usize = 80;
 
 /// Neither ids nor cursors need percent coding.
 fn in_query<'a>(query: Option<&'a str>, name: &str) -> Option<&'a str> {
@@ -105,7 +140,7 @@ pub fn read_subscribe(params: Value) -> Result<(TaskId, Option<Cursor>), Fault> 
     let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_subscribe_params(&mut decoder, params);
     let (task, after) = decoder.finish(read)?;
-    Ok((task, after.as_deref().map(replay::parse_cursor).transpose()?))
+    Ok((task, after.as_deref().map(|text| parse_after("after", text)).transpose()?))
 }
 
 fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(TaskId, Option<String>)> {
@@ -121,9 +156,11 @@ fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(TaskId
     }
 }
 
-/// The fault of an answer that several tasks may mean.
-pub fn ambiguous_call(call: &CallId) -> Fault {
-    bad_parameter("taskId", format!("is required: several tasks ask about the call {}", call.0))
+/// The fault of an answer that does not say which task it is for.
+pub fn call_without_task(call: &CallId) -> Fault {
+    let call = visible_line(&call.0);
+    let what = format!("is required: the id {call} names no task, as the tool_call_id of an event does");
+    bad_parameter("taskId", what)
 }
 
 /// The fault of data that answers nothing.
@@ -151,19 +188,7 @@ fn read_params(decoder: &mut Decoder, params: Value) -> Option<SendMessage> {
     }
     let id = message.id(decoder, "messageId").unwrap_or_default();
     let parts = read_parts(decoder, &mut message)?;
-    let message = Message {
-        id: MessageId::from(id),
-        role: Role::User,
-        parts,
-        context: None,
-        task: task.or(named).map(TaskId::from),
-        reference_tasks: Vec::new(),
-        extensions: Vec::new(),
-        metadata: None,
-        requested: None,
-        command: None,
-        sender: None,
-    };
+    let message = user_message(MessageId::from(id), task.or(named).map(TaskId::from), parts);
     let (answers, _) = decode_answers(decoder, &message, path);
     let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
     Some(SendMessage { message, answers, configuration, metadata: None, options })
@@ -198,26 +223,26 @@ fn read_part(decoder: &mut Decoder, part: Value, path: FieldPath<'_>) -> Option<
         (None, Some(data)) => {
             let path = path.member("data");
             let data = decoder.object(data, path)?;
-            match data.get("kind") {
-                None => {}
-                Some(Value::String(kind)) if kind == CONFIRMATION => {
-                    for names in [["tool_call_id", "toolCallId"], ["selected_option_id", "selectedOptionId"]]
-                    {
-                        let given = names.iter().find_map(|name| data.get(*name));
-                        if given.and_then(Value::as_str).is_none_or(str::is_empty) {
-                            return decoder.refuse(path.member(names[0]), "is required: a text");
-                        }
-                    }
-                }
-                Some(_) => {
-                    return decoder.refuse(path.member("kind"), format!("must be {CONFIRMATION:?}"));
-                }
-            }
+            check_confirmation(decoder, &data, path)?;
             Some(Part::new(PartContent::Data(data.into())))
         }
         (Some(_), Some(_)) => decoder.refuse(path, "must have either text or data, not both"),
         (None, None) => decoder.refuse(path, "must have text or data"),
     }
+}
+
+/// Data is the answer to a confirmation and nothing else. The RFC's form of an answer has no `kind`, so it may be missing.
+fn check_confirmation(decoder: &mut Decoder, data: &Map<String, Value>, path: FieldPath<'_>) -> Option<()> {
+    if data.get("kind").is_some_and(|kind| kind != CONFIRMATION) {
+        return decoder.refuse(path.member("kind"), format!("must be {CONFIRMATION:?}"));
+    }
+    for names in [["tool_call_id", "toolCallId"], ["selected_option_id", "selectedOptionId"]] {
+        let given = names.iter().find_map(|name| data.get(*name));
+        if given.and_then(Value::as_str).is_none_or(str::is_empty) {
+            return decoder.refuse(path.member(names[0]), "is required: a text");
+        }
+    }
+    Some(())
 }
 
 fn text_part(decoder: &mut Decoder, text: Value, path: FieldPath<'_>) -> Option<Part> {

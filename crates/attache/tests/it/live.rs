@@ -144,12 +144,13 @@ async fn an_answer_without_its_question_is_refused_and_opens_no_session() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("no-such-call"), "{refused}");
     for (data, field) in [
         (json!({"kind": "TOOL_CALL_CONFIRMATION"}), "tool_call_id"),
+        (json!({"x": 1}), "tool_call_id"),
         (
             json!({"kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": 7, "selected_option_id": "cancel"}),
             "tool_call_id",
         ),
         (json!({"kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": "k"}), "selected_option_id"),
-        (json!({"choice": "proceed_once"}), "no task asks"),
+        (json!({"choice": "proceed_once"}), "tool_call_id"),
     ] {
         let refused = request(&mut late, message(json!({"data": data}))).await;
         assert!(refused["error"]["message"].as_str().unwrap().contains(field), "{refused}");

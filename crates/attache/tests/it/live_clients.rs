@@ -143,18 +143,28 @@ impl SdkClient {
         Self { _child: child, lines }
     }
 
-    /// The text of the answer, until the stream ends.
-    async fn text(mut self) -> String {
-        let mut text = String::new();
+    /// The states and the pieces of the answer, until the stream ends.
+    async fn events(mut self) -> Vec<Value> {
+        let mut events = Vec::new();
         let reading = async {
             while let Some(line) = self.lines.next_line().await.unwrap() {
-                let item: Value = serde_json::from_str(&line).unwrap();
-                text.push_str(item["text"].as_str().unwrap_or_default());
+                events.push(serde_json::from_str(&line).unwrap());
             }
         };
         tokio::time::timeout(Duration::from_secs(60), reading).await.expect("the answer in time");
-        text
+        events
     }
+}
+
+/// What a client of plain A2A sees of the events of the live endpoint, in the same order.
+fn as_plain_a2a(events: &[Value]) -> Vec<Value> {
+    let plain = |event: &Value| match event["kind"].as_str()? {
+        "TEXT_CONTENT" => Some(json!({"text": event["content"]["text"]})),
+        "STATE_CHANGE" if event["state"] == "idle" => Some(json!({"state": "input-required"})),
+        "STATE_CHANGE" => Some(json!({"state": event["state"]})),
+        _ => None,
+    };
+    events.iter().filter_map(plain).collect()
 }
 
 fn text(events: &[Value]) -> String {
@@ -199,7 +209,7 @@ async fn all_see_the_same_in_the_same_order_and_read_on_after_a_crash() {
     clients[0].input.write_all(typed.as_bytes()).await.unwrap();
     let first = seen_by_all(&mut clients).await;
     assert_eq!((text(&first), &first[0]["kind"]), ("First.".into(), &json!("USER_PROMPT")));
-    assert_eq!(sdk.text().await, "First.", "the client of A2A sees the same text");
+    assert_eq!(sdk.events().await, as_plain_a2a(&first), "the client of A2A sees the same");
 
     // A prompt by curl, with its default type.
     let body = message(json!({"text": "Two"})).to_string();
@@ -234,6 +244,7 @@ async fn all_see_the_same_in_the_same_order_and_read_on_after_a_crash() {
     let sdk = SdkClient::start(&tools, server.url(), &task).await;
     let path = format!("/tasks/{task}/messages/stream");
     server.client().post_stream(&path, &message(json!({"text": "Three"}))).await.rest().await;
-    assert_eq!(text(&seen_by_all(&mut clients).await), "Third.");
-    assert_eq!(sdk.text().await, "Third.");
+    let third = seen_by_all(&mut clients).await;
+    assert_eq!(text(&third), "Third.");
+    assert_eq!(sdk.events().await, as_plain_a2a(&third));
 }

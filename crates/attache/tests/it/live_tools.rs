@@ -95,7 +95,7 @@ fn notes_at(url: &str) -> Value {
 #[tokio::test]
 async fn a_client_brings_tools_that_all_see_and_that_go_with_it() {
     let notes = mcp_connecting::notes();
-    let url = format!("{}/mcp?key=secret", notes.url());
+    let url = format!("{}/mcp", notes.url());
     let model =
         ModelServer::with_responses([calls("mcp_notes_list", json!({})), says("Done."), says("Gone.")]);
     let server = launch_with(&model).argument("--live").start().await;
@@ -136,6 +136,45 @@ async fn a_client_brings_tools_that_all_see_and_that_go_with_it() {
     phone.prompt(&task, "And now?").await;
     assert_eq!(phone.settled().await["state"], "idle");
     assert!(!told_tools(&model).contains("mcp_notes_list"), "{}", told_tools(&model));
+}
+
+#[tokio::test]
+async fn the_questions_about_its_tools_go_with_the_client() {
+    let notes = mcp_connecting::notes();
+    let uses = || calls("mcp_notes_list", json!({}));
+    let model = ModelServer::with_responses([says("Without."), uses(), says("Refused."), says("On.")]);
+    let server = launch_with(&model).argument("--live").start().await;
+    let task = session(&server.client()).await;
+    let mut phone = LiveClient::connect(server.address(), "phone").await;
+    let brought = json!({"taskId": task, "mcpServers": notes_at(&format!("{}/mcp", notes.url()))});
+    let asks = |event: &Value| event.get("confirmation_request").is_some();
+    for (tool, goes_on_with) in [("connect_mcp_server", "Look!"), ("mcp_notes_list", "Look again!")] {
+        let mut editor = LiveClient::connect(server.address(), "editor").await;
+        assert!(editor.call("tools/register", brought.clone()).await["result"].is_object());
+        phone.prompt(&task, goes_on_with).await;
+        if tool == "mcp_notes_list" {
+            phone.approve("connect_mcp_server").await;
+        }
+        let question = phone.until(asks).await;
+        assert_eq!(question["tool_name"], tool);
+        drop(editor);
+        let answer = phone.until(|event| event.get("confirmation_answer").is_some()).await;
+        assert_eq!(answer["confirmation_answer"]["selected_option_id"], "cancel", "{answer:#}");
+        assert_eq!(phone.settled().await["state"], "idle", "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_may_hold_a_secret_is_refused() {
+    let model = ModelServer::with_responses([]);
+    let server = launch_with(&model).argument("--live").start().await;
+    let task = session(&server.client()).await;
+    let mut editor = LiveClient::connect(server.address(), "editor").await;
+    for address in ["http://127.0.0.1:9/mcp?key=secret", "http://u:secret@127.0.0.1:9/mcp"] {
+        let brought = json!({"taskId": task, "mcpServers": notes_at(address)});
+        let refused = editor.call("tools/register", brought).await["error"]["message"].to_string();
+        assert!(refused.contains("without user, query") && !refused.contains("secret"), "{refused}");
+    }
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ mod result;
 
 use std::borrow::Cow;
 
-use attache_domain::{CallOutcome, CallPhase, CallRecord};
+use attache_domain::{Answerer, CallAnswer, CallOutcome, CallPhase, CallRecord};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -39,6 +39,17 @@ struct ToolCall<'a> {
     result: Option<CallResult<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmation_request: Option<ConfirmationRequest<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmation_answer: Option<GivenAnswer<'a>>,
+}
+
+/// The answer that counts.
+#[derive(Debug, Serialize)]
+struct GivenAnswer<'a> {
+    selected_option_id: &'a str,
+    /// The client that gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -64,7 +75,14 @@ impl<'a> ToolCall<'a> {
             live_content: Some(record.live.as_str()).filter(|live| !live.is_empty() && !is_over),
             result: CallResult::of(record),
             confirmation_request: is_asked.then(|| ConfirmationRequest::of(record)),
+            confirmation_answer: record.answer.as_ref().filter(|_| !is_asked).map(GivenAnswer::of),
         }
+    }
+}
+
+impl<'a> GivenAnswer<'a> {
+    fn of(answer: &'a CallAnswer) -> Self {
+        Self { selected_option_id: &answer.choice, by: answer.by.as_ref().map(Answerer::to_string) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use attache_domain::{
     AnswerLocation, CallChange, DevtoolEvent, Message, PromptChange, StateReason, TaskView, TextPhase,
-    Timestamp, UpdateContext,
+    Timestamp, TurnResult, UpdateContext,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,7 +65,8 @@ pub(in crate::devtool) fn shows(event: &DevtoolEvent<'_>) -> bool {
 pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
     match frame.event {
         DevtoolEvent::State { state, message, why, .. } => {
-            write_state_change(TaskState::of(state, why == StateReason::TurnEnded), message, frame.at, out);
+            let ended = (why == StateReason::TurnEnded).then(|| TurnResult::of(message));
+            write_state_change(TaskState::of(state, ended), message, frame.at, out);
         }
         DevtoolEvent::Prompt { change: PromptChange::Taken, .. } => {
             write_state_change(TaskState::Completed, None, frame.at, out);
@@ -100,7 +101,8 @@ pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
 pub(crate) fn write_last_words(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) -> bool {
     let text = match frame.event {
         DevtoolEvent::State { state, message: Some(message), why: StateReason::TurnEnded, .. }
-            if TaskState::of(state, true) == TaskState::Completed && !repeats_answer(frame) =>
+            if TaskState::of(state, Some(TurnResult::of(Some(message)))) == TaskState::Completed
+                && !repeats_answer(frame) =>
         {
             message.text()
         }

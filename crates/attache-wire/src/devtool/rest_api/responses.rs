@@ -1,6 +1,6 @@
 //! The responses of the REST API besides tasks.
 
-use attache_domain::{CommandCall, PromptState, TaskView, Timestamp};
+use attache_domain::{CommandCall, PromptState, TaskView, Timestamp, TurnResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -21,9 +21,9 @@ pub enum TaskState {
 impl TaskState {
     pub(super) const ALL: [Self; 3] = [Self::Running, Self::Completed, Self::Error];
 
-    /// `is_over`: the turn has ended.
-    pub(super) fn of(state: attache_domain::TaskState, is_over: bool) -> Self {
-        PromptState::of(state, is_over).into()
+    /// `ended`: how the turn has ended.
+    pub(super) fn of(state: attache_domain::TaskState, ended: Option<TurnResult>) -> Self {
+        PromptState::of(state, ended).into()
     }
 
     pub fn of_view(view: &TaskView) -> Self {

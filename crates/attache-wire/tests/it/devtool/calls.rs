@@ -48,12 +48,17 @@ fn a_confirmed_command_is_told_whole_from_the_question_to_its_end() {
             "access": "Confined (work): it can read and write the workspace, except protected files; no network.",
         },
     } });
+    let with_answer = |status: &str, mut members: Value| {
+        members["confirmation_answer"] = json!({ "selected_option_id": "proceed_once", "by": "ann" });
+        with(status, members)
+    };
     let expected = [
         with("PENDING", question),
-        with("EXECUTING", json!({})),
-        with("EXECUTING", json!({ "live_content": "a\n" })),
-        with("EXECUTING", json!({ "live_content": "a\nb\n" })),
-        with("SUCCEEDED", json!({ "output": { "text": "a\nb\n\nexited with code 0" } })),
+        with_answer("PENDING", json!({})),
+        with_answer("EXECUTING", json!({})),
+        with_answer("EXECUTING", json!({ "live_content": "a\n" })),
+        with_answer("EXECUTING", json!({ "live_content": "a\nb\n" })),
+        with_answer("SUCCEEDED", json!({ "output": { "text": "a\nb\n\nexited with code 0" } })),
     ];
     assert_eq!(told, expected, "{told:#?}");
 }
@@ -129,7 +134,8 @@ fn a_lost_call_says_so_until_somebody_has_answered() {
     let agree = answered("proceed_once", Verdict::Proceed);
     let story = vec![proposed(exec(), &[]), started(), showed("a"), lost(), agree, started()];
     let told = calls(after(story));
-    let [.., asked, again] = told.as_slice() else { panic!("{told:?}") };
+    let [.., asked, answered, again] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(answered["confirmation_answer"]["selected_option_id"], "proceed_once");
     let said = asked["description"].as_str().unwrap();
     assert!(said.contains("not known") && said.ends_with("git status && ls"), "{asked:#}");
     assert_eq!((&asked["status"], &asked["live_content"]), (&json!("PENDING"), &json!("a")));

@@ -6,8 +6,9 @@ use attache_domain::{
     CallOutcome, Digest, Fact, Fault, Interface, Message, MessageId, Part, Role, Sender, Seq, TaskId,
     TurnOutcome, Verdict,
 };
+use attache_testkit::extension::check_event;
 use attache_wire::JsonForm;
-use attache_wire::devtool::{Dialect, live_routes, rest_api};
+use attache_wire::devtool::{Dialect, URI, live_routes, rest_api};
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, edit, exec};
@@ -71,7 +72,7 @@ fn a_call_is_shown_from_its_question_to_its_end() {
     let asked = &shown[1];
     for (member, value) in [
         ("kind", json!("TOOL_CALL_UPDATE")),
-        ("tool_call_id", json!("k1")),
+        ("tool_call_id", json!("t-1.k1")),
         ("status", json!("PENDING")),
         ("tool_name", json!("run_shell_command")),
         ("taskId", json!("t-1")),
@@ -101,8 +102,8 @@ fn an_edit_has_its_details_below_details() {
     assert!(request.get("file_edit_details").is_none(), "{request:#}");
 }
 
-#[test]
-fn prompts_say_who_gave_them_and_when_their_turn_comes() {
+/// One prompt that is worked on, and one that waits for it.
+fn prompts() -> Vec<Fact> {
     let sender =
         Sender { by: "ann".into(), client: Some("wscat".into()), interface: Some(Interface::WebSocket) };
     let prompt = |id: &str, sender: Option<Sender>| {
@@ -110,12 +111,42 @@ fn prompts_say_who_gave_them_and_when_their_turn_comes() {
         Arc::new(Message { id: id.into(), sender: sender.map(Box::new), ..message })
     };
     let digest = || Digest("d".into());
-    let shown = events(vec![
+    vec![
         Fact::MessageReceived { message: prompt("m1", None), digest: digest() },
         Fact::TurnStarted { turn: 2, model: None },
         Fact::PromptQueued { message: prompt("m2", Some(sender)), digest: digest() },
         Fact::PromptTaken { said: None, message: Some("m2".into()) },
-    ]);
+    ]
+}
+
+#[test]
+fn clients_of_the_rfc_see_the_prompts_of_all_clients() {
+    for json_form in JsonForm::ALL {
+        let told = tell(prompts());
+        let shown: Vec<_> = told.iter().filter_map(|told| told.encoded(json_form)).collect();
+        let mut prompts = Vec::new();
+        for event in &shown {
+            check_event(event).unwrap_or_else(|error| panic!("{error}\nin {json_form:?}: {event:#}"));
+            let event = event.get("statusUpdate").or(event.get("result")).unwrap_or(event);
+            let about = &event["metadata"][URI];
+            assert_eq!(about["kind"], "STATE_CHANGE", "{event:#}");
+            prompts.extend(about.get("user_prompt").cloned());
+        }
+        let expected = [
+            json!({ "message_id": "m1", "status": "RECEIVED", "text": "List" }),
+            json!({
+                "message_id": "m2", "status": "QUEUED", "text": "List", "by": "ann", "client": "wscat",
+                "interface": "websocket",
+            }),
+            json!({ "message_id": "m2", "status": "TAKEN" }),
+        ];
+        assert_eq!(prompts, expected, "{json_form:?}");
+    }
+}
+
+#[test]
+fn prompts_say_who_gave_them_and_when_their_turn_comes() {
+    let shown = events(prompts());
     let expected = [
         json!({
             "kind": "USER_PROMPT", "taskId": "t-1", "message_id": "m1", "status": "RECEIVED",
@@ -150,6 +181,20 @@ fn the_end_of_a_call_has_one_of_three_statuses() {
     check_status(finished(CallOutcome::Succeeded, "", ""), "SUCCEEDED");
     check_status(finished(failed("f"), "no", "no"), "FAILED");
     check_status(finished(CallOutcome::Canceled, "", ""), "CANCELLED");
+}
+
+#[test]
+fn a_turn_of_a_session_that_failed_says_so() {
+    let mut message = (*said("The model is gone.")).clone();
+    message.metadata =
+        Some(serde_json::from_value(json!({ "reason": "credential", "failed": true })).unwrap());
+    let (outcome, usage) = (TurnOutcome::InputRequired, None);
+    let shown = events(vec![Fact::TurnEnded { outcome, message: Some(Arc::new(message)), usage }]);
+    let mut expected = state("idle", true);
+    expected["content"] = json!({ "text": "The model is gone." });
+    expected["reason"] = json!("credential");
+    expected["failed"] = json!(true);
+    assert_eq!(shown, [expected]);
 }
 
 #[track_caller]
