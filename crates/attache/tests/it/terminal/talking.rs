@@ -99,3 +99,15 @@ async fn a_terminal_that_cannot_move_its_cursor_is_good_enough() {
     assert_eq!(terminal.end().await.0, Some(0));
     assert!(!terminal.raw().contains("\u{1b}[3"), "no colours");
 }
+
+#[tokio::test]
+async fn lines_that_arrive_together_are_all_taken_and_a_draft_behind_them_stays() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.press("one a\rtwo b\rthree c\rdra").await;
+    terminal.until("You said one a.").await;
+    terminal.until("You said two b.").await;
+    terminal.until("You said three c.").await;
+    terminal.keys("ft\r").await;
+    terminal.until("You said draft.").await;
+}
