@@ -42,7 +42,7 @@ async fn commands_are_carried_out_and_mistakes_are_told() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     terminal.line("/help").await;
-    terminal.until("/quit or Ctrl-D leaves").await;
+    terminal.until("/quit, exit or Ctrl-D leaves").await;
     terminal.until("/memory").await;
     terminal.line("/nonsense").await;
     terminal.until("there is no command `/nonsense`").await;
