@@ -2,24 +2,22 @@
 
 use crate::excerpt::excerpt;
 use crate::manual::{FoundSection, Manual};
-use crate::words::question_words;
 
 const MAX_SECTIONS: usize = 3;
 /// A section that fits much worse than the best one is left out.
-const LEAST_SHARE: f64 = 0.5;
+const MIN_SHARE: f64 = 0.6;
 /// Bytes that are quoted of the best section, and of each other one.
-const MAX_FIRST: usize = 2_400;
-const MAX_OTHER: usize = 1_200;
+const MAX_FIRST_BYTES: usize = 2_000;
+const MAX_OTHER_BYTES: usize = 1_000;
 
 pub(crate) fn answer(manual: &Manual, question: &str) -> String {
     let found = manual.search(question, MAX_SECTIONS);
     let Some(best) = found.first() else { return nothing_found(manual) };
-    let least = best.score * LEAST_SHARE;
-    let words = question_words(question);
-    let quoted = found.iter().enumerate().filter(|(_, section)| section.score >= least);
+    let min_score = best.score * MIN_SHARE;
+    let quoted = found.iter().enumerate().filter(|(_, section)| section.score >= min_score);
     let quoted = quoted.map(|(place, section)| {
-        let most = if place == 0 { MAX_FIRST } else { MAX_OTHER };
-        format!("From {}:\n\n{}", name(section), excerpt(section.text, &words, most))
+        let limit = if place == 0 { MAX_FIRST_BYTES } else { MAX_OTHER_BYTES };
+        format!("From {}:\n\n{}", name(section), excerpt(section.text, &section.block_scores, limit))
     });
     quoted.collect::<Vec<_>>().join("\n\n")
 }
@@ -33,8 +31,8 @@ fn name(section: &FoundSection<'_>) -> String {
 fn nothing_found(manual: &Manual) -> String {
     let pages: Vec<&str> = manual.pages().filter(|page| page.starts_with("docs/")).collect();
     format!(
-        "Nothing in the documentation of attache fits this question. Ask with other words, such as the name of a command or \
-         of a setting. The pages are: {}.",
+        "Nothing in the documentation of attache fits this question. Ask in English and with other words, such as the name of \
+         a command or of a setting. The pages are: {}.",
         pages.join(", ")
     )
 }

@@ -1,56 +1,56 @@
 //! Real questions, and the page that answers each.
 
 use super::*;
+use questions::{HELD_OUT, KNOWN, Question};
 
-/// What is wrong with the answer: it has to come from the page first, and to quote these words.
-fn mistake(manual: &Manual, question: &str, page: &str, quoted: &str) -> Option<String> {
-    let found = manual.search(question, 4);
-    if found.first().map(|first| first.page) != Some(page) {
-        let line = |found: &FoundSection<'_>| {
-            format!("\n  {:.1} {} › {}", found.score, found.page, found.headings.join(" › "))
-        };
-        return Some(format!("{question} ({page}){}", found.iter().map(line).collect::<String>()));
+#[path = "questions.rs"]
+mod questions;
+
+/// Whether a section of an answer is named and quotes as the question wants it.
+fn fits(section: &str, (_, name, quoted): Question) -> bool {
+    let title = section.lines().next().unwrap_or_default().trim_end_matches(':');
+    let is_named = |name: &str| match name.strip_suffix('*') {
+        Some(page) => title.starts_with(page),
+        None => title.ends_with(name),
+    };
+    name.split('|').any(is_named) && quoted.split('|').any(|quoted| section.contains(quoted))
+}
+
+/// The place of the section that answers the question; none if no section does.
+fn place(manual: &Manual, question: Question) -> Option<usize> {
+    let answer = manual.answer(question.0);
+    if question.1.is_empty() {
+        return answer.starts_with("Nothing in the documentation").then_some(0);
     }
-    let answer = manual.answer(question);
-    (!answer.contains(quoted)).then(|| format!("{question}: {quoted:?} is not in\n{answer}"))
+    format!("\n\n{answer}").split("\n\nFrom ").skip(1).position(|section| fits(section, question))
+}
+
+/// The questions that are not answered by the first section, and how many are by none of the three.
+fn mistakes<'a>(manual: &Manual, questions: &'a [Question]) -> (Vec<&'a str>, usize) {
+    let places = questions.iter().map(|question| (question.0, place(manual, *question)));
+    let wrong: Vec<_> = places.filter(|(_, place)| *place != Some(0)).collect();
+    let unanswered = wrong.iter().filter(|(_, place)| place.is_none()).count();
+    (wrong.into_iter().map(|(question, _)| question).collect(), unanswered)
 }
 
 #[test]
-fn questions_of_users_are_answered_from_the_right_page() {
+fn nearly_all_known_questions_are_answered_by_the_first_section() {
     let manual = Manual::new(Vec::new());
-    let questions = [
-        ("How do I add an MCP server?", "docs/mcp.md", "attache mcp add"),
-        ("how can I configure a remote subagent", "docs/agent-files.md", "agent_card_url"),
-        ("Which fields does an agent file have?", "docs/agent-files.md", "display_name"),
-        ("what does agent_card_json do?", "docs/agent-files.md", "agent_card_json"),
-        ("How can I call any other A2A agent and answer what it asks?", "docs/call.md", "attache call"),
-        ("How do I trust a folder?", "docs/settings.md", "attache trust"),
-        ("Where are rules for tools written, and how do I allow a command?", "docs/settings.md", "rule"),
-        ("Which exit codes does attache -p have?", "docs/command-line.md", "130"),
-        ("Can I use Claude?", "docs/models.md", "ANTHROPIC_API_KEY"),
-        ("How do I use a local model with Ollama?", "docs/models.md", "OPENAI_BASE_URL"),
-        ("What happens when the model is overloaded?", "docs/models.md", "When something goes wrong"),
-        ("How do I get webhooks when a task changes?", "docs/push.md", "Registering"),
-        ("how is the signature of a push notification verified", "docs/push.md", "Verifying"),
-        ("How do I sign my agent card?", "docs/card.md", "attache card sign"),
-        ("How do I write my own slash command?", "docs/commands.md", "commands/git/commit.toml"),
-        ("How can I resume a session at the terminal?", "docs/terminal.md", "--resume"),
-        ("How do I back up the database?", "docs/store.md", "attache store backup"),
-        ("What may a sandboxed command do on the network?", "docs/confinement.md", "Network"),
-        ("How can a client resume a stream on another binding?", "docs/extensions/replay.md", "cursor"),
-        ("what can the offline model do?", "docs/offline-model.md", "model"),
-        ("How do I script answers for client tests?", "docs/script-model.md", "script"),
-        ("Is there an OpenAPI document?", "docs/rest.md", "openapi.json"),
-        ("How do I connect over WebSocket?", "docs/live.md", "WebSocket"),
-        ("Which files are read as context, GEMINI.md?", "docs/context.md", "GEMINI.md"),
-        ("What rights can tokens of clients have: view, prompt, approve?", "docs/live.md", "approve"),
-        ("Which metadata can gRPC calls have?", "docs/grpc.md", "Metadata"),
-    ];
-    let mistakes: Vec<String> = questions
-        .iter()
-        .filter_map(|(question, page, quoted)| mistake(&manual, question, page, quoted))
-        .collect();
-    assert!(mistakes.is_empty(), "{} of {}:\n{}", mistakes.len(), questions.len(), mistakes.join("\n"));
+    let (wrong, unanswered) = mistakes(&manual, KNOWN);
+    assert!(
+        wrong.len() <= 8 && unanswered <= 2,
+        "{unanswered} unanswered; of {}:\n{}",
+        KNOWN.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn most_questions_that_were_held_out_are_answered_by_the_first_section() {
+    let manual = Manual::new(Vec::new());
+    let (wrong, unanswered) = mistakes(&manual, HELD_OUT);
+    let first = HELD_OUT.len() - wrong.len();
+    assert!(first >= 27 && unanswered <= 6, "{first} of {}, {unanswered} unanswered", HELD_OUT.len());
 }
 
 #[test]
@@ -60,8 +60,11 @@ fn pages_of_the_program_are_searched_too() {
         text: "Usage: attache zebra\n\nStripes the zebra.".into(),
     };
     let manual = Manual::new(vec![page]);
-    let found = mistake(&manual, "how do I stripe a zebra?", "attache zebra --help", "Stripes the zebra.");
-    assert_eq!(found, None);
+    let answer = manual.answer("how do I stripe a zebra?");
+    assert!(
+        answer.starts_with("From attache zebra --help:") && answer.contains("Stripes the zebra."),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -17,6 +17,9 @@ const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 const REPORTS: &[&str] =
     &["docs/benchmarks.md", "docs/conformance.md", "docs/extension/comparison.md", "docs/interop.md"];
 
+/// Pages for people who write clients: most questions use their words in another meaning.
+const SPECIAL: &[&str] = &["docs/script-model.md"];
+
 /// Pages that mention everything; other pages say more about it.
 const OVERVIEWS: &[&str] = &["README.md", "docs/security.md"];
 
@@ -28,8 +31,9 @@ impl Page {
     /// A factor for the score of its sections.
     pub(crate) fn weight(&self) -> f64 {
         match self.name.as_ref() {
-            name if REPORTS.contains(&name) => 0.5,
-            name if OVERVIEWS.contains(&name) => 0.7,
+            name if REPORTS.contains(&name) => 0.4,
+            name if SPECIAL.contains(&name) => 0.9,
+            name if OVERVIEWS.contains(&name) => 0.6,
             // The help of a command names its flags; the page about it says what they are for.
             name if name.ends_with(" --help") => 0.7,
             _ => 1.0,
@@ -44,7 +48,7 @@ mod tests {
     #[test]
     fn the_pages_that_have_a_weight_exist() {
         let names: Vec<&str> = PAGES.iter().map(|(name, _)| *name).collect();
-        for name in REPORTS.iter().chain(OVERVIEWS).chain(&[
+        for name in REPORTS.iter().chain(SPECIAL).chain(OVERVIEWS).chain(&[
             "README.md",
             "docs/settings.md",
             "docs/extension/README.md",

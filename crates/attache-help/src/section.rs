@@ -8,6 +8,8 @@ pub(crate) struct Section<'a> {
     /// The headings that lead to it, the page's title first.
     pub(crate) headings: Vec<&'a str>,
     pub(crate) text: &'a str,
+    /// Words by which people ask for it, from a comment `<!-- keywords: … -->` below the heading.
+    pub(crate) keywords: &'a str,
 }
 
 /// In the order of the page. Sections without text are left out.
@@ -39,8 +41,14 @@ pub(crate) fn split(page: &Page) -> Vec<Section<'_>> {
 
 fn add<'a>(sections: &mut Vec<Section<'a>>, path: &[(usize, &'a str)], text: &'a str) {
     let text = text.trim();
+    let comment = text.strip_prefix("<!-- keywords:").and_then(|rest| rest.split_once("-->"));
+    let (keywords, text) = comment.map_or(("", text), |(keywords, rest)| (keywords.trim(), rest.trim()));
     if !text.is_empty() {
-        sections.push(Section { headings: path.iter().map(|(_, heading)| *heading).collect(), text });
+        sections.push(Section {
+            headings: path.iter().map(|(_, heading)| *heading).collect(),
+            text,
+            keywords,
+        });
     }
 }
 
@@ -62,12 +70,12 @@ mod tests {
 
     #[test]
     fn sections_know_their_headings_and_code_has_none() {
-        let text =
-            "# Title\nIntro.\n\n## One\n```sh\n# a comment\n```\n### Deep\nDown.\n## Empty\n## Two\nEnd.";
+        let text = "# Title\n\n<!-- keywords: a, b -->\n\nIntro.\n\n## One\n```sh\n# a comment\n```\n### Deep\nDown.\n## Empty\n## Two\nEnd.";
         let page = Page { name: "p.md".into(), text: text.into() };
         let sections = split(&page);
         let found: Vec<(String, &str)> =
             sections.iter().map(|section| (section.headings.join("/"), section.text)).collect();
+        assert_eq!(sections.iter().map(|section| section.keywords).collect::<Vec<_>>(), ["a, b", "", "", ""]);
         let expected = [
             ("Title", "Intro."),
             ("Title/One", "```sh\n# a comment\n```"),

@@ -1,72 +1,14 @@
 //! Turns text into words that can be compared: lower case, without endings, without words that say nothing.
 
 /// Words that most questions have.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "attache", "be", "before", "but", "by",
-    "can", "could", "did", "do", "does", "don", "else", "for", "from", "get", "has", "have", "help", "how",
-    "i", "if", "in", "into", "is", "it", "its", "just", "like", "make", "may", "me", "mean", "my", "need",
-    "of", "on", "one", "or", "other", "our", "out", "please", "possible", "s", "should", "so", "some",
-    "such", "t", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
-    "those", "through", "to", "use", "used", "using", "want", "was", "way", "we", "what", "when", "where",
-    "which", "who", "why", "will", "with", "without", "work", "works", "would", "you", "your",
-];
-
-/// What people say, and the words of the documentation for it.
-const SYNONYMS: &[(&str, &[&str])] = &[
-    ("subagent", &["agent", "file"]),
-    ("delegate", &["agent", "call"]),
-    ("sandbox", &["confinement", "confined"]),
-    ("isolate", &["confinement"]),
-    ("isolation", &["confinement"]),
-    ("permission", &["approval", "rule"]),
-    ("confirm", &["approval"]),
-    ("confirmation", &["approval"]),
-    ("allow", &["approval", "rule"]),
-    ("unasked", &["approval", "rule"]),
-    ("auto", &["approval", "mode"]),
-    ("policy", &["rule"]),
-    ("webhook", &["push", "notification"]),
-    ("callback", &["push"]),
-    ("database", &["store"]),
-    ("backup", &["store"]),
-    ("persist", &["store"]),
-    ("config", &["setting"]),
-    ("configure", &["setting"]),
-    ("configuration", &["setting"]),
-    ("option", &["setting", "flag"]),
-    ("provider", &["model"]),
-    ("llm", &["model"]),
-    ("gpt", &["openai", "model"]),
-    ("claude", &["anthropic", "model"]),
-    ("ollama", &["openai", "compatible", "model"]),
-    ("authenticate", &["auth", "token", "credential"]),
-    ("authentication", &["auth", "credential"]),
-    ("login", &["token", "auth"]),
-    ("password", &["credential", "auth"]),
-    ("instruction", &["context", "memory"]),
-    ("slash", &["command"]),
-    ("script", &["script", "model"]),
-    ("ci", &["headless", "script", "exit"]),
-    ("noninteractive", &["prompt", "script"]),
-    ("resume", &["resume", "session"]),
-    ("reconnect", &["resume", "replay", "last", "event"]),
-    ("websocket", &["live"]),
-    ("openapi", &["rest"]),
-    ("curl", &["rest", "http"]),
-    ("undo", &["restore"]),
-    ("proxy", &["proxy", "network"]),
-    ("docker", &["confinement"]),
-    ("tool", &["tool"]),
-    ("plugin", &["extension", "mcp"]),
-    ("delete", &["remove"]),
-    ("stop", &["cancel", "stop"]),
-    ("abort", &["cancel"]),
-    ("own", &["custom"]),
-    ("overloaded", &["429", "503", "retry", "fallback"]),
-    ("broken", &["cut", "break"]),
-    ("crash", &["restart", "kill"]),
-    ("trust", &["trusted"]),
-];
+const STOP_WORDS: &str = "\
+    a about actually all already also am an and any anything are as at attache be been being but by can cannot \
+    could d did didn do does doesn doing don done else every everything for from get give gives going got happen \
+    happens has have help her him how i if in into is isn it its just let like ll m make many may me mean much \
+    my need no not now of on one only or other our out please possible re really right s say says set sets \
+    should so some someone something still such t tell than that the their them then there these they this those \
+    through to too us use used using ve very want was way we were what when where which who why will with work \
+    works would you your";
 
 /// The words of a text, in order. A name with signs in it is there as a whole and in parts: `enable_agents`,
 /// `mcpServers`, `--a2a-port`.
@@ -84,22 +26,6 @@ pub(crate) fn words(text: &str) -> Vec<String> {
         found.extend(parts.iter().map(|part| part.to_lowercase()).filter_map(|part| useful(&part)));
     }
     found
-}
-
-/// The words of a question with their weights: its own count fully, and their synonyms half.
-pub(crate) fn question_words(text: &str) -> Vec<(String, f64)> {
-    let mut weighted: Vec<(String, f64)> = Vec::new();
-    let mut add = |word: String, weight: f64| match weighted.iter_mut().find(|(known, _)| *known == word) {
-        Some((_, known)) => *known = known.max(weight),
-        None => weighted.push((word, weight)),
-    };
-    for word in words(text) {
-        let same = |(from, _): &&(&str, &[&str])| stem(from) == word;
-        let synonyms = SYNONYMS.iter().find(same).map(|(_, to)| *to).unwrap_or_default();
-        add(word, 1.0);
-        synonyms.iter().for_each(|synonym| add(stem(synonym), 0.5));
-    }
-    weighted
 }
 
 fn is_part_of_name(letter: char) -> bool {
@@ -125,7 +51,7 @@ fn parts(token: &str) -> Vec<&str> {
 }
 
 fn useful(word: &str) -> Option<String> {
-    (!STOP_WORDS.contains(&word)).then(|| stem(word))
+    (!STOP_WORDS.split(' ').any(|known| known == word)).then(|| stem(word))
 }
 
 /// The word without its usual endings, so that `approve`, `approval` and `approvals` are one.
@@ -207,7 +133,7 @@ mod tests {
     fn a_name_is_there_as_a_whole_and_in_parts() {
         assert_eq!(
             words("Set `experimental.enableAgents`!"),
-            ["set", "experimental.enableagents", "experiment", "enabl", "agent"]
+            ["experimental.enableagents", "experiment", "enabl", "agent"]
         );
         assert_eq!(words("--a2a-port"), ["a2a-port", "a2a", "port"]);
         assert_eq!(words("What is the?"), Vec::<String>::new());

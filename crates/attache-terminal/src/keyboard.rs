@@ -38,34 +38,29 @@ pub(crate) enum Key {
     Answer(CallId, char),
     /// A key that is no character. The line stays as it was.
     Unreadable,
-    /// Ctrl-C.
-    Interrupt,
-    /// Ctrl-D, or the terminal is gone.
+    /// Ctrl-C, with what was typed in the line.
+    Interrupt(Typed),
+    /// Ctrl-D, a word that leaves, or the terminal is gone.
     End,
 }
 
-impl Key {
-    /// The session may end by it, so no prompt is shown before it was handled. After other keys the terminal stays with the
-    /// editor, so that nothing typed meanwhile is lost.
-    fn may_end_session(&self) -> bool {
-        match self {
-            Self::Line(line) => is_farewell(line),
-            Self::Answer(..) | Self::Unreadable => false,
-            Self::Interrupt | Self::End => true,
-        }
-    }
-}
+/// What stands before the cursor and after it.
+pub(crate) type Typed = (String, String);
 
-/// The commands that leave the session.
-pub(crate) fn is_farewell(line: &str) -> bool {
-    matches!(line.trim(), "/quit" | "/exit")
+/// A line that leaves the session. While a question is open, a bare word may be its answer.
+fn is_farewell(line: &str, is_asking: bool) -> bool {
+    match line.trim() {
+        "/quit" | "/exit" | "/q" => true,
+        "quit" | "exit" => !is_asking,
+        _ => false,
+    }
 }
 
 /// The keyboard and the lines above the prompt.
 pub(crate) struct Keyboard {
     keys: mpsc::Receiver<Key>,
-    /// The reading goes on when this says so.
-    proceed: blocking::Sender<()>,
+    /// The next line is read when this says so, and begins with what it sends.
+    proceed: blocking::Sender<Typed>,
     /// The next line answers a question, and is not kept in the history if it is one word.
     is_asking: Arc<AtomicBool>,
     /// None on a terminal that gives only whole lines.
@@ -101,23 +96,27 @@ impl Keyboard {
         let is_asking = Arc::new(AtomicBool::new(false));
         let asking = is_asking.clone();
         thread::Builder::new().name("keyboard".into()).spawn(move || {
-            let mut waits = true;
-            let mut draft = (String::new(), String::new());
-            while !waits || may_proceed.recv().is_ok() {
-                let key = read_key(&mut editor, &prompt, std::mem::take(&mut draft));
-                if key == Key::Unreadable {
-                    draft = editor.helper().map(Draft::take).unwrap_or_default();
-                }
-                waits = key.may_end_session();
+            // Nothing is read before the screen is ready.
+            let mut next = may_proceed.recv().ok();
+            while let Some(typed) = next {
+                let (key, is_asking) = read_key(&mut editor, &prompt, &typed, &asking);
                 if let Key::Line(line) = &key
-                    && !waits
-                    && !(asking.load(Ordering::Relaxed) && is_short(line))
+                    && !(is_asking && is_short(line))
                 {
                     remember(&mut editor, line, history.as_deref());
                 }
+                let unreadable = key == Key::Unreadable;
+                // The session may end by these, so no prompt is shown before they were handled. After other keys the
+                // terminal stays with the editor, so that what is typed meanwhile is shown in its place.
+                let waits = matches!(key, Key::Interrupt(_) | Key::End);
                 if sender.blocking_send(key).is_err() {
                     return;
                 }
+                next = match waits {
+                    true => may_proceed.recv().ok(),
+                    false if unreadable => editor.helper().map(Draft::take),
+                    false => Some(Typed::default()),
+                };
             }
         })?;
         Ok(Self { keys, proceed, is_asking, answer_keys, unprinted, printed })
@@ -125,15 +124,13 @@ impl Keyboard {
 
     /// Shows the first prompt.
     pub(crate) fn start_reading(&self) {
-        // Fails only if the thread is gone; then no key comes.
-        let _ = self.proceed.send(());
+        self.read_on(Typed::default());
     }
 
-    /// Goes on after `key`, which did not end the session.
-    pub(crate) fn go_on_after(&self, key: &Key) {
-        if key.may_end_session() {
-            self.start_reading();
-        }
+    /// Reads the next line after [`Key::Interrupt`]. The line begins with `typed`.
+    pub(crate) fn read_on(&self, typed: Typed) {
+        // Fails only if the thread is gone; then no key comes.
+        let _ = self.proceed.send(typed);
     }
 
     /// Whether the next line answers a question.
@@ -207,13 +204,25 @@ fn is_short(line: &str) -> bool {
     !line.trim().contains(char::is_whitespace)
 }
 
-fn read_key(editor: &mut Editor<Draft, FileHistory>, prompt: &str, draft: (String, String)) -> Key {
-    match editor.readline_with_initial(prompt, (&draft.0, &draft.1)) {
+/// The next key, and whether a question is open then.
+fn read_key(
+    editor: &mut Editor<Draft, FileHistory>,
+    prompt: &str,
+    typed: &Typed,
+    asking: &AtomicBool,
+) -> (Key, bool) {
+    let read = editor.readline_with_initial(prompt, (&typed.0, &typed.1));
+    let is_asking = asking.load(Ordering::Relaxed);
+    let key = match read {
+        Ok(line) if is_farewell(&line, is_asking) => Key::End,
         Ok(line) => Key::Line(line),
-        Err(ReadlineError::Interrupted) => Key::Interrupt,
+        Err(ReadlineError::Interrupted) => {
+            Key::Interrupt(editor.helper().map(Draft::take).unwrap_or_default())
+        }
         Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => Key::Unreadable,
         Err(_) => Key::End,
-    }
+    };
+    (key, is_asking)
 }
 
 fn print_directly(text: &str) -> io::Result<()> {

@@ -8,7 +8,7 @@ use attache_domain::terminal_safe;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Plain,
-    /// What is said about the work.
+    /// Status text.
     Dim,
     Bold,
     /// Other clients.

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::keyboard::{Key, Keyboard, is_farewell};
+use crate::keyboard::{Key, Keyboard, Typed};
 use crate::line::{Line, Style, lines_of};
 use crate::open_session::OpenSession;
 use crate::question::{answer_keys, choice_name, how_to_answer, is_answer_word, read_answer};
@@ -38,7 +38,7 @@ const PROMPT: &str = "> ";
 /// Shows and cancels running calls.
 const CALLS: &str = "/calls";
 
-const HELP: &str = "At the terminal: /quit or Ctrl-D leaves; Ctrl-C stops what is being done, twice leaves; Alt-Enter \
+const HELP: &str = "At the terminal: /quit, exit or Ctrl-D leaves; Ctrl-C stops what is being done, twice leaves; Alt-Enter \
                     begins a new line; @path adds a file to the prompt; /calls lists the running calls, /calls cancel ID \
                     cancels one.";
 
@@ -76,8 +76,9 @@ pub enum ScreenEnd {
 /// Shows the session until the person leaves. Leaves the session itself running.
 pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::Result<ScreenEnd> {
     let mut stop_signals = StopSignals::watch()?;
-    let _restored = RestoreTerminal::at_end();
+    let mut restore_terminal = RestoreTerminal::at_end();
     let keyboard = Keyboard::start(PROMPT.to_owned(), options.history.clone())?;
+    restore_terminal.has_editor = keyboard.answer_keys().is_some();
     let refused = |fault: attache_domain::Fault| io::Error::other(fault.to_string());
     let (view, mut events) = session.events().await.map_err(refused)?;
     let mut screen = Running {
@@ -137,7 +138,7 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
             signal = stop_signals.next() => match signal {
                 StopSignal::Terminate => break ScreenEnd::Terminated,
                 StopSignal::Interrupt => {
-                    if let Some(end) = screen.interrupt().await {
+                    if let Some(end) = screen.interrupt(false).await {
                         break end;
                     }
                 }
@@ -234,45 +235,45 @@ impl Running {
     }
 
     async fn take_key(&mut self, key: Key) -> Option<ScreenEnd> {
-        let end = match &key {
-            Key::End => Some(ScreenEnd::Left),
-            Key::Interrupt => self.interrupt().await,
+        match key {
+            Key::End => return Some(ScreenEnd::Left),
+            Key::Interrupt(typed) => {
+                // The line stays while the turn is stopped.
+                let kept = if self.renderer.is_busy() { typed.clone() } else { Typed::default() };
+                if let Some(end) = self.interrupt(typed != Typed::default()).await {
+                    return Some(end);
+                }
+                self.keyboard.read_on(kept);
+            }
             Key::Answer(call, key) => {
                 self.interrupted_at = None;
-                self.take_answer_key(call, *key).await;
-                None
+                self.take_answer_key(&call, key).await;
             }
-            Key::Unreadable => {
-                self.warn("a key was left out, because it is not UTF-8").await;
-                None
-            }
-            Key::Line(line) if is_farewell(line) => Some(ScreenEnd::Left),
+            Key::Unreadable => self.warn("a key was left out, because it is not UTF-8").await,
             Key::Line(line) => {
                 self.interrupted_at = None;
-                self.take_line(line).await;
-                None
+                self.take_line(&line).await;
             }
-        };
-        if end.is_none() {
-            self.keyboard.go_on_after(&key);
         }
-        end
+        None
     }
 
-    /// The first Ctrl-C stops the running turn, the second leaves.
-    async fn interrupt(&mut self) -> Option<ScreenEnd> {
+    /// The first Ctrl-C stops the running turn, the second leaves. In an idle session, one clears what was typed.
+    async fn interrupt(&mut self, has_typed: bool) -> Option<ScreenEnd> {
         let now = Instant::now();
         if self.interrupted_at.is_some_and(|before| now.duration_since(before) < LEAVE_INTERVAL) {
             return Some(ScreenEnd::Interrupted);
         }
-        self.interrupted_at = Some(now);
         if self.renderer.is_busy() {
             let session = self.session.clone();
             self.stops.spawn(async move { session.send(SessionInput::StopTurn).await });
             self.warn("stopping; Ctrl-C again leaves").await;
+        } else if has_typed {
+            return None;
         } else {
             self.warn("Ctrl-C again leaves").await;
         }
+        self.interrupted_at = Some(now);
         None
     }
 

@@ -32,6 +32,11 @@ pub enum SessionStart {
     Resumed(TaskId),
 }
 
+/// The session takes nothing more.
+#[derive(Debug, thiserror::Error)]
+#[error("the session {0} is over; attache, without --resume, begins another one")]
+pub struct SessionOver(pub TaskId);
+
 /// An id for a new session.
 pub fn unused_session_id() -> TaskId {
     TaskId::from(Uuid::now_v7().to_string())

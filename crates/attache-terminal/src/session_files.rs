@@ -1,5 +1,6 @@
 //! The files of the sessions of a folder: each session has a database of its own, so that two of them can run at once.
 
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use std::{fs, io};
@@ -11,6 +12,8 @@ use uuid::Uuid;
 use crate::open_session::{SessionStart, unused_session_id};
 
 const SUFFIX: &str = ".db";
+/// Behind the name of the database of a session that is over. The file is empty.
+const OVER: &str = "-over";
 /// Means the latest session.
 const LATEST: &str = "latest";
 /// Letters of the hash of a folder's path.
@@ -47,7 +50,7 @@ pub enum SessionFileError {
     Exists { id: TaskId },
     #[error("the id of a session must be a UUID, which {id:?} is not")]
     NotAUuid { id: String },
-    #[error("there is no session of {workspace}")]
+    #[error("there is no session of {workspace} that can go on")]
     NoSession { workspace: String },
     #[error("no session of {workspace} begins with {wanted:?}")]
     Unknown { workspace: String, wanted: String },
@@ -101,6 +104,15 @@ impl SessionPlace {
         matches!(self.start, SessionStart::New(_))
     }
 
+    /// Notes that the session is over, so that it is not the latest one for `--resume`.
+    pub fn mark_over(&self) {
+        let Some(file) = &self.file else { return };
+        let mut name = file.clone().into_os_string();
+        name.push(OVER);
+        // Without the note, the next `--resume` says that the session is over.
+        let _ = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(name);
+    }
+
     /// Removes the files of a session in which nothing was said.
     pub fn close(&self, was_used: bool) {
         let Some(file) = self.file.as_ref().filter(|_| !was_used) else { return };
@@ -144,13 +156,15 @@ fn find(folder: &Path, wanted: &str, workspace: &Path) -> Result<SessionPlace, S
         file: Some(folder.join(format!("{id}{SUFFIX}"))),
     };
     let matching: Vec<_> = match wanted {
-        LATEST => sessions.iter().rev().take(1).collect(),
+        LATEST => sessions.iter().rev().filter(|session| !session.is_over).take(1).collect(),
         wanted => sessions.iter().filter(|session| session.id.starts_with(wanted)).collect(),
     };
     let shown = || workspace.display().to_string();
     match matching.as_slice() {
         [only] => Ok(place(&only.id)),
-        [] if sessions.is_empty() => Err(SessionFileError::NoSession { workspace: shown() }),
+        [] if sessions.is_empty() || wanted == LATEST => {
+            Err(SessionFileError::NoSession { workspace: shown() })
+        }
         [] => {
             let wanted = visible_line(wanted).into_owned();
             Err(SessionFileError::Unknown { workspace: shown(), wanted })
@@ -166,6 +180,7 @@ fn find(folder: &Path, wanted: &str, workspace: &Path) -> Result<SessionPlace, S
 pub(crate) struct SessionFile {
     id: String,
     pub(crate) used_at: SystemTime,
+    is_over: bool,
 }
 
 impl SessionFile {
@@ -190,7 +205,8 @@ pub(crate) fn sessions_in(folder: &Path) -> Result<Vec<SessionFile>, SessionFile
         let beside = fs::metadata(folder.join(format!("{name}-wal")));
         let times = [entry.metadata().ok(), beside.ok()].into_iter().flatten();
         let used_at = times.filter_map(|metadata| metadata.modified().ok()).max()?;
-        Some(SessionFile { id, used_at })
+        let is_over = folder.join(format!("{name}{OVER}")).exists();
+        Some(SessionFile { id, used_at, is_over })
     };
     Ok(entries.flatten().filter_map(session).collect())
 }
@@ -218,6 +234,29 @@ mod tests {
         assert_eq!(find(folder.path(), &ids[1], workspace).unwrap().id().as_str(), ids[1]);
         assert!(find(folder.path(), "x", workspace).is_err());
         assert!(find(folder.path(), &ids[0][..2], workspace).is_err(), "both begin with the time");
+    }
+
+    #[test]
+    fn a_session_that_is_over_is_not_the_latest_and_is_removed_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, file) = (unused_session_id(), |id: &TaskId| folder.path().join(format!("{id}.db")));
+        fs::write(file(&place), "").unwrap();
+        let over = find(folder.path(), LATEST, Path::new("/w")).unwrap();
+        over.mark_over();
+        let none = find(folder.path(), LATEST, Path::new("/w")).err().map(|error| error.to_string());
+        assert_eq!(none.as_deref(), Some("there is no session of /w that can go on"));
+        let other = unused_session_id();
+        fs::write(file(&other), "").unwrap();
+        fs::File::options()
+            .append(true)
+            .open(file(&other))
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        assert_eq!(find(folder.path(), LATEST, Path::new("/w")).unwrap().id(), &other);
+        assert_eq!(find(folder.path(), place.as_str(), Path::new("/w")).unwrap().id(), &place);
+        remove_files(&file(&place));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

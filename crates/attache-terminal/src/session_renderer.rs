@@ -72,15 +72,16 @@ impl SessionRenderer {
     /// The lines for an event on a terminal of so many columns.
     pub(crate) fn show(&mut self, event: SessionEvent, columns: usize) -> Vec<Line> {
         if let SessionEvent::Text(text) = event {
-            return self.text.push(&text, columns).into_iter().map(Line::plain).collect();
+            return self.text.push(&text, columns).into_iter().map(answer_line).collect();
         }
-        let mut lines: Vec<_> = self.text.finish().map(Line::plain).into_iter().collect();
+        let mut lines: Vec<_> = self.text.finish().map(answer_line).into_iter().collect();
         match event {
             SessionEvent::Text(_) => {}
             SessionEvent::Prompt { from: Participant::Own, .. } => {}
             SessionEvent::Prompt { text, from: Participant::Other(name), is_queued } => {
                 let queued = if is_queued { " (queued)" } else { "" };
-                let indent = format!("{}{queued}> ", visible_line(&name));
+                // A name cannot end before its prompt begins.
+                let indent = format!("{}{queued}> ", visible_line(&name).replace('>', "\\u{3e}"));
                 lines.extend(lines_of(Style::Cyan, &indent, &text));
             }
             SessionEvent::Working => self.is_busy = true,
@@ -118,9 +119,11 @@ impl SessionRenderer {
                 self.is_busy = false;
                 self.questions.clear();
                 self.running.clear();
-                let style = if is_problem { Style::Yellow } else { Style::Plain };
-                let indent = if is_problem { "! " } else { "" };
-                lines.extend(message.iter().flat_map(|text| lines_of(style, indent, text)));
+                let message = message.unwrap_or_default();
+                lines.extend(match is_problem {
+                    true => lines_of(Style::Yellow, "! ", &message),
+                    false => answer_lines(&message),
+                });
             }
             SessionEvent::Over(state) => {
                 self.is_busy = false;
@@ -138,7 +141,7 @@ impl SessionRenderer {
 
     /// Shows the text that no line shows yet, because nothing follows for a while.
     pub(crate) fn finish_line(&mut self) -> Vec<Line> {
-        let mut lines: Vec<_> = self.text.flush().map(Line::plain).into_iter().collect();
+        let mut lines: Vec<_> = self.text.flush().map(answer_line).into_iter().collect();
         for pending in self.output.values_mut() {
             lines.extend(lines_of(Style::Dim, "  | ", &std::mem::take(pending)));
         }
@@ -154,11 +157,12 @@ impl SessionRenderer {
             lines.push(Line::styled(Style::Dim, format!("({skipped} earlier messages)")));
         }
         for message in said.into_iter().skip(skipped) {
-            let (style, indent) = match message.role {
-                Role::User => (Style::Dim, "> "),
-                Role::Agent => (Style::Plain, ""),
+            let text = prompt_text(message);
+            let shown = match message.role {
+                Role::User => lines_of(Style::Dim, "> ", &text),
+                Role::Agent => answer_lines(&text),
             };
-            lines.extend(limited(lines_of(style, indent, &prompt_text(message)), MAX_OLD_LINES));
+            lines.extend(limited(shown, MAX_OLD_LINES));
         }
         let turn = view.progress.turn;
         self.is_busy = turn.phase != TurnPhase::Over && !view.history.is_empty();
@@ -219,6 +223,17 @@ impl SessionRenderer {
 fn is_about_approval(message: &Message) -> bool {
     let metadata = message.metadata.as_ref();
     metadata.is_some_and(|metadata| metadata.contains_key(OPEN_CALLS) || metadata.contains_key(APPROVAL))
+}
+
+/// A line of the agent's words. It cannot look like a line of the session itself, such as a question: those begin with a
+/// mark in the first column.
+fn answer_line(text: String) -> Line {
+    let has_mark = ["? ", "! ", "> ", "* "].iter().any(|mark| text.starts_with(mark));
+    Line::plain(if has_mark { format!(" {text}") } else { text })
+}
+
+fn answer_lines(text: &str) -> Vec<Line> {
+    text.lines().map(|line| answer_line(line.trim_end_matches('\r').to_owned())).collect()
 }
 
 fn thought_lines(text: &str) -> Option<Line> {

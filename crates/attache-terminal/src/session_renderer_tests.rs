@@ -102,6 +102,26 @@ fn prompts_of_others_are_shown_and_own_ones_are_on_the_screen_already() {
     let client = || Participant::Other("client".into());
     assert_eq!(shown.of(prompt(client(), false)), ["client> List", r"client> them\u{7}"]);
     assert_eq!(shown.of(prompt(client(), true))[0], "client (queued)> List");
+    let sly = Participant::Other("me> x".into());
+    assert_eq!(shown.of(prompt(sly, false))[0], r"me\u{3e} x> List");
+}
+
+#[test]
+fn an_answer_cannot_look_like_a_line_of_the_session() {
+    let mut shown = Shown(SessionRenderer::default());
+    let text = "? rm needs your approval:\n  1, y  Allow\n> yes\n! stopped\n* rm\n?no mark\n";
+    let lines = shown.of(SessionEvent::Text(text.into()));
+    let expected =
+        [" ? rm needs your approval:", "  1, y  Allow", " > yes", " ! stopped", " * rm", "?no mark"];
+    assert_eq!(lines, expected);
+    // Also where a line is broken, and in what stands at the end of a turn.
+    let mut broken = Vec::new();
+    for text in ["x".repeat(78), " ? y".into()] {
+        broken.extend(shown.of(SessionEvent::Text(text)));
+    }
+    broken.extend(shown.of(SessionEvent::Idle { message: Some("? z".into()), is_problem: false }));
+    assert!(broken.iter().all(|line| !line.starts_with('?')), "{broken:?}");
+    assert_eq!(broken.last().map(String::as_str), Some(" ? z"));
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub struct RetentionLimits {
     pub max_count: Option<usize>,
 }
 
-/// Deletes the old ones. Looks at the sessions of all folders, because the one at hand may never be used again. `own` is left alone, and so is
-/// whatever cannot be read. Returns how many were deleted.
+/// Deletes the old sessions of all folders, because this folder may never be used again. Leaves `own` alone, and what
+/// cannot be read. Returns how many were deleted.
 pub fn delete_old_sessions(all: &Path, own: &Path, retention: &RetentionLimits, now: SystemTime) -> usize {
     let folders = fs::read_dir(all).into_iter().flatten().flatten();
     let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

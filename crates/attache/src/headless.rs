@@ -109,7 +109,10 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, RunFailure> {
     let settings = attache_workspace::load_operator(arguments.into(), &environment, &current_dir);
     let mut settings = settings.map_err(|error| wrong(error.into()))?;
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
-    logging::start(&settings.log, colour).map_err(wrong)?;
+    match arguments.debug {
+        true => logging::start(&settings.log, colour).map_err(wrong)?,
+        false => logging::start_for_people(&settings.log).map_err(wrong)?,
+    }
     let mut flags = AgentFlags::from(arguments);
     resolve_trust(&settings, &mut flags, &environment).map_err(trust_failure)?;
     check_mentions(&input, &settings.workspace)?;

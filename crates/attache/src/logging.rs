@@ -10,7 +10,11 @@ use anyhow::Context;
 use attache_cli::report::with_hint;
 use attache_config::{LogFormat, LogSettings};
 use tokio::sync::mpsc;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, registry};
 
@@ -29,6 +33,36 @@ pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> 
             LogFormat::Json => lines.log_internal_errors(false).json().flatten_event(true).boxed(),
         },
     )
+}
+
+/// Logs warnings and errors to stderr in the form that other messages of a run have.
+pub(crate) fn start_for_people(settings: &LogSettings) -> anyhow::Result<()> {
+    let lines = fmt::layer().with_writer(io::stderr).log_internal_errors(false).with_ansi(false);
+    start_with(settings, lines.event_format(PlainLines).boxed())
+}
+
+/// `[WARNING] …`
+struct PlainLines;
+
+impl<S, N> FormatEvent<S, N> for PlainLines
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> std::fmt::Result {
+        let level = match *event.metadata().level() {
+            Level::WARN => "WARNING",
+            level => level.as_str(),
+        };
+        write!(writer, "[{level}] ")?;
+        context.format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
 }
 
 /// Logs to a screen, which shows the lines that it receives.

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::{Context, anyhow};
-use attache_cli::report::with_hint;
+use attache_cli::report::{ErrorWithHint, with_hint};
 use attache_cli::resolve_trust;
 use attache_config::{Settings, StoreChoice};
-use attache_domain::{ApiKeys, Scope, terminal_safe};
+use attache_domain::{ApiKeys, Fault, Scope, terminal_safe};
 use attache_headless::{FailureKind, RunFailure};
 use attache_session::SessionService;
+use attache_store_sql::OpenError;
 use attache_terminal::{
-    LineScreen, OpenSession, RetentionLimits, ScreenEnd, SessionPlace, SessionRequest, delete_old_sessions,
-    run_line_screen,
+    LineScreen, OpenSession, RetentionLimits, ScreenEnd, SessionOver, SessionPlace, SessionRequest,
+    delete_old_sessions, run_line_screen,
 };
 use attache_workspace::{AgentFlags, Interactivity, SessionRetention};
 use tokio::sync::mpsc;
@@ -96,7 +97,7 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
     let PreparedSession { settings, flags, place, has_colour, log } = prepared;
     let wiring::WiredAgent { agent, model, api_keys, session_retention, .. } =
         wiring::agent(&settings, flags, Interactivity::Interactive)?;
-    let stores = wiring::stores(&settings)?;
+    let stores = wiring::stores(&settings).map_err(|error| without_store(&place, error))?;
     let service = SessionService::start(stores, agent, wiring::session_options(&settings)).await?;
     let screen = LineScreen {
         has_colour,
@@ -114,9 +115,15 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
     service.shutdown().await;
     drop(service);
     let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();
+    let is_over = match &shown {
+        Ok((end, _)) => *end == ScreenEnd::Over,
+        Err(error) => error.is::<SessionOver>(),
+    };
+    if is_over {
+        place.mark_over();
+    }
     place.close(was_used);
-    let goes_on = shown.as_ref().is_ok_and(|(end, _)| *end != ScreenEnd::Over);
-    if was_used && place.file.is_some() && goes_on {
+    if was_used && place.file.is_some() && shown.is_ok() && !is_over {
         let _ = writeln!(io::stdout(), "attache --resume {} goes on with this session", place.id());
     }
     shown.map(|(end, _)| end)
@@ -155,7 +162,7 @@ async fn show_session(
     let scope = Scope::new("", "operator");
     let session = OpenSession::open(service.clone(), scope, place.start.clone())
         .await
-        .map_err(|fault| anyhow!("cannot open the session {}: {fault}", place.id()))?;
+        .map_err(|fault| cannot_open(&place, fault))?;
     let endpoint = match arguments.a2a_port {
         Some(port) => {
             let served = ServedSession { session: service, task: session.id().clone(), api_keys };
@@ -173,6 +180,26 @@ async fn show_session(
     }
     let was_used = session.view().await.is_ok_and(|view| !view.history.is_empty());
     Ok((ended.context("cannot use the terminal")?, was_used))
+}
+
+/// A session that another process has open is no reason to choose another store.
+fn without_store(place: &SessionPlace, error: anyhow::Error) -> anyhow::Error {
+    let cause = error.downcast_ref::<ErrorWithHint>().and_then(|hinted| hinted.error.downcast_ref());
+    match cause {
+        Some(OpenError::InUse { by, .. }) if !place.is_new() => {
+            let by = by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
+            let what = anyhow!("the session {} is in use by another process{by}", place.id());
+            with_hint(what, "attache, without --resume, begins another one")
+        }
+        _ => error,
+    }
+}
+
+fn cannot_open(place: &SessionPlace, fault: Fault) -> anyhow::Error {
+    match fault {
+        Fault::TaskFinished { .. } => SessionOver(place.id().clone()).into(),
+        fault => anyhow!("cannot open the session {}: {fault}", place.id()),
+    }
 }
 
 fn greeting(workspace: &Path, model: &str, place: &SessionPlace) -> Vec<String> {

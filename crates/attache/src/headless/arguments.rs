@@ -62,7 +62,7 @@ pub(crate) struct HeadlessArguments {
     pub(crate) store: Option<String>,
     /// Tell what happens inside, on stderr or at the terminal
     #[arg(short, long)]
-    debug: bool,
+    pub(super) debug: bool,
 }
 
 impl HeadlessArguments {

@@ -37,7 +37,8 @@ impl io::Write for ScreenLine {
     /// Receives whole lines.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        for line in text.lines() {
+        // Levels are padded.
+        for line in text.lines().map(str::trim_start) {
             let is_marked = self.prefix.is_empty() || line.contains(self.prefix);
             let line = if is_marked { line.to_owned() } else { format!("{} {line}", self.prefix) };
             let _ = self.lines.try_send(line);

@@ -262,3 +262,11 @@ async fn a_folder_that_is_not_trusted_is_refused_unless_it_is_trusted_for_this_r
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
 }
+
+#[tokio::test]
+async fn warnings_of_a_run_have_one_form() {
+    let ended = Run::untrusting(&["-p", "help", "--yolo"]).end().await;
+    let warning = "[WARNING] the approval mode is default and not yolo: ";
+    assert!(ended.err.lines().any(|line| line.starts_with(warning)), "{}", ended.err);
+    assert!(!ended.err.contains("WARN attache"), "{}", ended.err);
+}

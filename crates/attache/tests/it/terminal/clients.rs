@@ -171,9 +171,13 @@ async fn a_client_that_cancels_the_task_ends_the_session() {
     let session = client.post("/tasks", &json!({})).await.json();
     client.rpc("CancelTask", json!({"id": session["taskId"]})).await;
     terminal.until("the session is over: it was cancelled").await;
-    assert_eq!(terminal.end().await.0, Some(1));
+    let (code, shown) = terminal.end().await;
+    assert!(code == Some(1) && !shown.contains("goes on with this session"), "{shown}");
     let (code, shown) = world.start(&["--resume"]).end().await;
-    assert!(code == Some(52) && shown.contains("cannot open the session"), "{shown}");
+    assert!(code == Some(52) && shown.contains("there is no session of"), "{shown}");
+    let id = session["taskId"].as_str().unwrap();
+    let (code, shown) = world.start(&["--resume", id]).end().await;
+    assert!(code == Some(52) && shown.contains(&format!("the session {id} is over")), "{shown}");
 }
 
 #[tokio::test]

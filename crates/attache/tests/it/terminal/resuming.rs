@@ -60,6 +60,7 @@ async fn a_session_that_runs_is_not_resumed_a_second_time() {
     let (code, shown) = second.end().await;
     assert_ne!(code, Some(0));
     assert!(shown.contains("is in use by another process"), "{shown}");
+    assert!(shown.contains("without --resume") && !shown.contains("--store"), "{shown}");
     // Another session of the same folder runs beside it.
     let mut third = world.start(&[]);
     third.line("beside").await;

@@ -64,6 +64,29 @@ async fn a_prompt_that_waits_is_taken_up_when_the_turn_is_stopped() {
 }
 
 #[tokio::test]
+async fn ctrl_c_keeps_the_line_while_it_stops_a_turn_and_clears_it_in_an_idle_session() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("slow").await;
+    terminal.until("It takes a while.").await;
+    terminal.press("dra").await;
+    terminal.until("dra").await;
+    terminal.keys(CTRL_C).await;
+    terminal.until("! Stopped, as requested.").await;
+    terminal.until("> dra").await;
+    terminal.keys("ft\r").await;
+    terminal.until("You said draft.").await;
+    // In an idle session it is cleared, and nothing else happens.
+    terminal.press("nonsense").await;
+    terminal.until("nonsense").await;
+    terminal.keys(CTRL_C).await;
+    terminal.press("hello\r").await;
+    terminal.until("You said hello.").await;
+    terminal.line("exit").await;
+    assert_eq!(terminal.end().await.0, Some(0));
+}
+
+#[tokio::test]
 async fn ctrl_c_twice_leaves() {
     let world = World::new();
     let mut terminal = world.start(&[]);

@@ -42,7 +42,7 @@ async fn commands_are_carried_out_and_mistakes_are_told() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     terminal.line("/help").await;
-    terminal.until("/quit or Ctrl-D leaves").await;
+    terminal.until("/quit, exit or Ctrl-D leaves").await;
     terminal.until("/memory").await;
     terminal.line("/nonsense").await;
     terminal.until("there is no command `/nonsense`").await;
@@ -98,4 +98,16 @@ async fn a_terminal_that_cannot_move_its_cursor_is_good_enough() {
     terminal.keys("/quit\r").await;
     assert_eq!(terminal.end().await.0, Some(0));
     assert!(!terminal.raw().contains("\u{1b}[3"), "no colours");
+}
+
+#[tokio::test]
+async fn lines_that_arrive_together_are_all_taken_and_a_draft_behind_them_stays() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.press("one a\rtwo b\rthree c\rdra").await;
+    terminal.until("You said one a.").await;
+    terminal.until("You said two b.").await;
+    terminal.until("You said three c.").await;
+    terminal.keys("ft\r").await;
+    terminal.until("You said draft.").await;
 }
