@@ -21,13 +21,16 @@ use attache_help::Manual;
 use tokio::time::Instant;
 
 use self::arguments::Request;
-use self::conversation::{Conversation, Opening};
-use self::end::CallEnd;
+use self::conversation::Conversation;
 use crate::ProcessContext;
 use crate::agents::built_in_answer;
 use crate::report::{self, with_hint};
 
 pub use self::arguments::CallArguments;
+pub(crate) use self::arguments::command_path;
+pub(crate) use self::connection::{CredentialOrigin, with_credential_hint};
+pub(crate) use self::conversation::{Opening, Partner, TalkOptions};
+pub(crate) use self::end::CallEnd;
 
 /// `manual` answers for the agent that is built in.
 pub fn run(arguments: CallArguments, process: ProcessContext<'_>, manual: &Manual) -> ExitCode {
@@ -50,15 +53,22 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
         for notice in client.notices().iter().chain(&missing) {
             writeln!(io::stderr(), "note: {}", visible_line(notice))?;
         }
+        let talking = TalkOptions {
+            partner: Partner::Agent(&arguments.url),
+            answers: &arguments.answer,
+            waits: arguments.follow,
+            detaches: arguments.detach,
+            json: arguments.json,
+        };
         let end = match request {
-            Request::Follow { task } => talk(&client, &arguments, &limit, Opening::Follow(task)).await,
+            Request::Follow { task } => talk(&client, talking, &limit, Opening::Follow(task)).await,
             Request::Send { text } => {
                 let message = message::new(&arguments, text)?;
-                talk(&client, &arguments, &limit, Opening::Say(message)).await
+                talk(&client, talking, &limit, Opening::Say(message)).await
             }
             Request::Command { path, arguments: words } => {
                 let command = message::command(&arguments, path, words);
-                talk(&client, &arguments, &limit, Opening::Command(command)).await
+                talk(&client, talking, &limit, Opening::Command(command)).await
             }
             single => match limit.apply(single::run(&client, single, &arguments)).await {
                 Ok(end) => end,
@@ -70,15 +80,15 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
 }
 
 /// How long a call may take in all.
-struct TimeLimit(Option<Instant>);
+pub(crate) struct TimeLimit(Option<Instant>);
 
 impl TimeLimit {
-    fn new(seconds: Option<u64>) -> Self {
+    pub(crate) fn new(seconds: Option<u64>) -> Self {
         Self(seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds))))
     }
 
-    /// What comes of `work`, unless the person stops it or the time is over before.
-    async fn apply<T>(&self, work: impl Future<Output = T>) -> Result<T, CallEnd> {
+    /// The result of `work`, unless the person stops it or the time is over before.
+    pub(crate) async fn apply<T>(&self, work: impl Future<Output = T>) -> Result<T, CallEnd> {
         let over = async {
             match self.0 {
                 Some(end) => tokio::time::sleep_until(end).await,
@@ -103,13 +113,13 @@ fn leave(end: CallEnd, what: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// Sends and follows, until the task settles, the time is over, or the person stops it.
-async fn talk(
+pub(crate) async fn talk(
     client: &Client,
-    arguments: &CallArguments,
+    options: TalkOptions<'_>,
     limit: &TimeLimit,
     opening: Opening,
 ) -> anyhow::Result<CallEnd> {
-    let mut conversation = Conversation::new(client, arguments);
+    let mut conversation = Conversation::new(client, options);
     let end = match limit.apply(conversation.run(opening)).await {
         Ok(end) => return end,
         Err(end) => end,

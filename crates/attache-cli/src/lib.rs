@@ -23,6 +23,8 @@ mod process;
 pub mod report;
 mod run_trust;
 mod serve_arguments;
+mod shell_word;
+mod shown_artifacts;
 mod sign_in;
 pub mod signing_keys;
 pub mod tasks;

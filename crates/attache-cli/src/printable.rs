@@ -15,6 +15,14 @@ pub(crate) fn printable(text: &str) -> String {
     terminal_safe(text).into_owned()
 }
 
+/// `text`, whose lines cannot be taken for lines of this program.
+pub(crate) fn indented(text: &str) -> String {
+    match text.is_empty() {
+        true => String::new(),
+        false => format!("  {}", text.replace('\n', "\n  ")),
+    }
+}
+
 /// Writes JSON in one line. Characters that steer a terminal or that a person does not see are written as `\u` escapes, which
 /// means the same to every reader of JSON.
 pub(crate) fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {

@@ -10,7 +10,7 @@ use attache_domain::visible_line;
 use attache_net::Url;
 use tokio::process::Command;
 
-use crate::terminal_line::read_line;
+use crate::terminal_line::{is_empty_line, read_line, yes_or_no};
 
 /// Shows where to sign in on standard error, and opens a browser if the person agrees.
 #[derive(Debug)]
@@ -65,8 +65,9 @@ impl TerminalSignIn {
         }
         write!(io::stderr(), "open it in your browser? [Y/n] ")?;
         io::stderr().flush()?;
-        match read_line().await?.trim().to_ascii_lowercase().as_str() {
-            "" | "y" | "yes" => self.open(url).map(|()| true),
+        let line = read_line().await?;
+        match yes_or_no(&line).unwrap_or_else(|| is_empty_line(&line)) {
+            true => self.open(url).map(|()| true),
             // The code can be typed in elsewhere.
             _ if matches!(request.method, SignInMethod::Device { .. }) => Ok(true),
             _ => Ok(false),

@@ -3,6 +3,7 @@
 mod answer;
 mod arguments;
 mod call;
+mod call_progress;
 mod follow;
 mod list;
 mod send;
@@ -19,15 +20,17 @@ use anyhow::Context;
 use arguments::{CancelArguments, TasksCommand};
 use attache_config::Environment;
 use attache_domain::visible_line;
-use server::ServerConnection;
+use server::{ServerConnection, ServerPlace};
 
 use crate::report;
 pub use arguments::TasksArguments;
 
 pub(crate) use answer::answer_parts;
-pub(crate) use call::title as call_title;
+pub(crate) use call_progress::{CallNotice, CallProgress};
 pub(crate) use server::token;
-pub(crate) use show::{page_of, parts};
+pub(crate) use show::{how_to_answer, page_of, parts};
+#[cfg(test)]
+pub(crate) use test_values::decode_event;
 
 const INTERRUPTED: u8 = 130;
 
@@ -39,6 +42,10 @@ fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::R
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     runtime.block_on(async {
+        // A person who stops it stops the task too.
+        if matches!(arguments.command, TasksCommand::Send(_)) {
+            return run_command(arguments, environment).await;
+        }
         tokio::select! {
             biased;
             _ = tokio::signal::ctrl_c() => Ok(ExitCode::from(INTERRUPTED)),
@@ -49,14 +56,25 @@ fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::R
 
 async fn run_command(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
     let token = environment("ATTACHE_TOKEN");
-    let server = ServerConnection::connect(&arguments, token, crate::network::of_user(environment)?).await?;
-    match arguments.command {
-        TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
-        TasksCommand::Show(arguments) => show::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
-        TasksCommand::Follow(arguments) => follow::run(&server, arguments).await,
-        TasksCommand::Send(arguments) => send::run(&server, arguments).await,
-        TasksCommand::Cancel(arguments) => cancel(&server, &arguments).await,
-        TasksCommand::Answer(arguments) => answer::run(&server, arguments).await,
+    let TasksArguments { server, token_file, command } = arguments;
+    let place = ServerPlace { address: &server, token_file: token_file.as_deref() };
+    let shows_work = match &command {
+        TasksCommand::Send(send) => send.development || send.command.is_some(),
+        _ => true,
+    };
+    let network = crate::network::of_user(environment)?;
+    let connecting = ServerConnection::connect(place, token, network, shows_work);
+    match command {
+        TasksCommand::List(arguments) => {
+            list::run(&connecting.await?, arguments).await.map(|()| ExitCode::SUCCESS)
+        }
+        TasksCommand::Show(arguments) => {
+            show::run(&connecting.await?, arguments).await.map(|()| ExitCode::SUCCESS)
+        }
+        TasksCommand::Follow(arguments) => Ok(follow::run(&connecting.await?, arguments).await?.code()),
+        TasksCommand::Send(arguments) => send::run(connecting, &arguments).await,
+        TasksCommand::Cancel(arguments) => cancel(&connecting.await?, &arguments).await,
+        TasksCommand::Answer(arguments) => answer::run(&connecting.await?, arguments).await,
     }
 }
 

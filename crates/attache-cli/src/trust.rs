@@ -12,6 +12,7 @@ use clap::Args;
 
 use crate::ProcessContext;
 use crate::report::with_hint;
+use crate::terminal_line::yes_or_no;
 
 #[derive(Debug, Args)]
 pub struct TrustArguments {
@@ -116,10 +117,10 @@ pub fn ask(question: &str) -> io::Result<Reply> {
     out.flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    Ok(match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Reply::Yes,
-        "n" | "no" => Reply::No,
-        _ => Reply::Later,
+    Ok(match yes_or_no(&line) {
+        Some(true) => Reply::Yes,
+        Some(false) => Reply::No,
+        None => Reply::Later,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use attache_net::{Url, is_loopback};
+use attache_net::Url;
 
 use crate::ClientError;
 
@@ -28,8 +28,14 @@ impl Origin {
         let (one, other) = (&self.0, &other.0);
         let same_door =
             one.scheme() == other.scheme() && one.port_or_known_default() == other.port_or_known_default();
-        same_door && (one.host_str() == other.host_str() || (is_loopback(one) && is_loopback(other)))
+        same_door
+            && (one.host_str() == other.host_str() || (names_this_machine(one) && names_this_machine(other)))
     }
+}
+
+/// Other addresses in 127.0.0.0/8 may be of other servers.
+fn names_this_machine(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 impl PartialEq for Origin {
@@ -78,6 +84,7 @@ mod tests {
         check("http://localhost:9", "http://127.0.0.1:9/", true);
         check("http://[::1]:9", "http://localhost:9", true);
         check("http://localhost:9", "http://127.0.0.1:10", false);
+        check("http://localhost:9", "http://127.9.9.9:9", false);
         check("http://localhost.evil.example:9", "http://127.0.0.1:9", false);
         for wrong in ["a.example", "", "mailto:a@b.example", "https://"] {
             Origin::parse(wrong).unwrap_err();

@@ -42,7 +42,10 @@ impl NetError {
         // Drops the URL, which may hold secrets and which the caller knows.
         let error = error.without_url();
         if error.is_builder() && own_cause(&error).is_none() {
-            return Self::Request { what: causes(&error) };
+            return match tls_cause(&error) {
+                Some(what) => Self::Tls { what },
+                None => Self::Request { what: causes(&error) },
+            };
         }
         Self::of_cause(&error, error.is_connect())
     }
@@ -136,6 +139,9 @@ fn describe_tls(error: &rustls::Error) -> String {
         rustls::Error::InvalidCertificate(_) => {
             format!("the server's certificate is not accepted on this machine ({error})")
         }
+        rustls::Error::InconsistentKeys(_) => {
+            "the private key does not belong to the certificate of this client".to_owned()
+        }
         error => error.to_string(),
     }
 }
@@ -156,7 +162,7 @@ fn causes(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rustls::{CertificateError, InvalidMessage};
+    use rustls::{CertificateError, InconsistentKeys, InvalidMessage};
 
     use super::*;
 
@@ -177,6 +183,8 @@ mod tests {
         check(unknown, Some("certificate is not accepted"));
         let plain = rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType);
         check(behind(plain), Some("does not speak TLS"));
+        let mixed = rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch);
+        check(behind(mixed), Some("does not belong to the certificate"));
         check(behind(rustls::Error::DecryptError), Some("decrypt"));
         check(io::Error::from(io::ErrorKind::ConnectionReset), None);
         check(io::Error::other("certificate"), None);

@@ -23,6 +23,11 @@ pub(crate) fn decode_segment(segment: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(segment).decode_utf8().ok()
 }
 
+/// Decodes what can be decoded; the rest stays, and what is not UTF-8 is replaced.
+pub(crate) fn decode_lossy(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
+}
+
 /// Decodes the pairs of a query string. One without `=` has an empty value; a value that cannot be decoded is `None`, and
 /// such a name stays as it is.
 pub(crate) fn query_pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {

@@ -168,6 +168,16 @@ fn parse_origin(text: &str) -> Result<Origin, String> {
     Origin::parse(text).map_err(|error| error.to_string())
 }
 
+/// The words of a command's name, such as `memory add`.
+pub(crate) fn command_path(name: &str) -> anyhow::Result<Vec<String>> {
+    let path: Vec<String> =
+        name.trim().trim_start_matches('/').split_whitespace().map(str::to_owned).collect();
+    if path.is_empty() {
+        bail!("--command needs the name of a command, such as \"memory add\"");
+    }
+    Ok(path)
+}
+
 /// What the flags ask for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
@@ -205,12 +215,7 @@ impl CallArguments {
             return Ok(Request::Commands);
         }
         if let Some(name) = &self.command {
-            let path: Vec<String> =
-                name.trim().trim_start_matches('/').split_whitespace().map(str::to_owned).collect();
-            if path.is_empty() {
-                bail!("--command needs the name of a command; --commands lists those that there are");
-            }
-            return Ok(Request::Command { path, arguments: self.text.join(" ") });
+            return Ok(Request::Command { path: command_path(name)?, arguments: self.text.join(" ") });
         }
         let task = self.task.clone();
         if let Some(task) = task.clone() {

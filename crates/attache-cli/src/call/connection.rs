@@ -35,7 +35,7 @@ pub(super) struct Connection {
 
 /// Where the credential of a call comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum CredentialOrigin {
+pub(crate) enum CredentialOrigin {
     /// There is none, and no file that could hold one.
     None,
     /// What the person gave it with.
@@ -155,9 +155,14 @@ fn signatures(
     Ok(SignatureCheck { keys: check.keys, ..given })
 }
 
+/// The words of an error, which may be the agent's: further lines cannot be taken for lines of ours.
+fn of_agent(error: &ClientError) -> String {
+    printable(&error.to_string()).replace('\n', "\n  ")
+}
+
 /// An error of a call, whose words are the agent's.
 pub(super) fn refused(error: ClientError) -> anyhow::Error {
-    let text = printable(&error.to_string());
+    let text = of_agent(&error);
     match error.is_refused_credential() {
         true => anyhow::Error::new(CredentialRefused(text)),
         false => anyhow!("{text}"),
@@ -177,7 +182,7 @@ impl std::fmt::Display for CredentialRefused {
 impl std::error::Error for CredentialRefused {}
 
 /// Adds what to do about a credential that was refused.
-pub(super) fn with_credential_hint(error: anyhow::Error, origin: &CredentialOrigin) -> anyhow::Error {
+pub(crate) fn with_credential_hint(error: anyhow::Error, origin: &CredentialOrigin) -> anyhow::Error {
     match error.is::<CredentialRefused>() {
         true => with_hint(error, origin.hint()),
         false => error,
@@ -217,6 +222,10 @@ fn explained(
             format!("{of_file}; for one call, say --allow-origin {}", printable(named))
         }
         _ if of_file.is_some() => of_file.unwrap_or_default(),
+        ClientError::Net(NetError::Connect { what }) if what.contains("through the proxy") => {
+            "is the proxy running? general.proxy in the settings or HTTP_PROXY and HTTPS_PROXY name it"
+                .to_owned()
+        }
         ClientError::Net(NetError::Connect { .. }) => {
             "no connection to that address; is the agent running?".to_owned()
         }
@@ -232,10 +241,16 @@ fn explained(
         ClientError::Address { .. } if file.is_none() => {
             "give it as https://HOST, or as the URL of a card".to_owned()
         }
-        ClientError::OtherOrigin { named, .. } => format!(
-            "if you trust it: --allow-origin {}; or --same-host, if the agent does not know its own address",
-            printable(named)
-        ),
+        ClientError::OtherOrigin { named, what, .. } => {
+            let named = printable(named);
+            match what.contains("redirect") {
+                true => format!("if you trust it: --allow-origin {named}"),
+                false => format!(
+                    "if you trust it: --allow-origin {named}; or --same-host, if the agent does not know its own \
+                     address"
+                ),
+            }
+        }
         ClientError::UnnamedOrigin { named } => format!("name it with --allow-origin {}", printable(named)),
         ClientError::Unsigned { .. } => "name the keys that you trust with --keys FILE".to_owned(),
         ClientError::NoCard { .. } | ClientError::Malformed { .. } => {
@@ -244,7 +259,7 @@ fn explained(
         ClientError::NoInterface { .. } if arguments.binding.is_some() || arguments.version.is_some() => {
             "leave out --binding or --version to take what it offers".to_owned()
         }
-        _ => return anyhow!("{}: {}", printable(address), printable(&error.to_string())),
+        _ => return anyhow!("{}: {}", printable(address), of_agent(&error)),
     };
-    with_hint(anyhow!("{}: {}", printable(address), printable(&error.to_string())), hint)
+    with_hint(anyhow!("{}: {}", printable(address), of_agent(&error)), hint)
 }

@@ -1,30 +1,82 @@
 //! Sends messages and follows their tasks.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use attache_client::{
-    AskedCall, CallNews, Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, RemoteTask,
-    StreamEvent, TaskState,
+    AskedCall, CallNews, Client, EventStream, OutgoingMessage, RemoteStatus, RemoteTask, StreamEvent,
+    TaskState,
 };
 use attache_domain::visible_line;
+use tokio::time::timeout;
 
 use super::answers::{self, Answers};
-use super::arguments::CallArguments;
 use super::connection::refused;
 use super::end::CallEnd;
 use super::is_at_terminal;
 use super::printer::Printer;
+use crate::shell_word::shell_word;
+use crate::tasks::how_to_answer;
 
 /// Delay between two reads of a task that waits for another client.
 const WAIT: Duration = Duration::from_secs(2);
+/// After this time without an event, a person is told why.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Calls that wait for an answer; more are forgotten, the oldest first.
+const MAX_ASKED: usize = 1000;
 /// How long a stopped program tries to tell the agent.
 const GOODBYE: Duration = Duration::from_secs(3);
 
-pub(super) struct Conversation<'a> {
+/// How a conversation goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TalkOptions<'a> {
+    pub(crate) partner: Partner<'a>,
+    /// Answers to the agent's questions, the first for the first.
+    pub(crate) answers: &'a [String],
+    /// After a question without an answer, waits until another client answers it.
+    pub(crate) waits: bool,
+    /// Returns as soon as the task exists.
+    pub(crate) detaches: bool,
+    pub(crate) json: bool,
+}
+
+/// Who works on the task, which decides what a person is advised to type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Partner<'a> {
+    /// An agent as the person named it.
+    Agent(&'a str),
+    /// The server of `attache tasks`.
+    Server,
+}
+
+impl Partner<'_> {
+    fn how_to_answer(self, task: &str, status: &RemoteStatus) -> String {
+        match self {
+            Self::Agent(agent) => {
+                let (agent, task) = (shell_word(agent), shell_word(task));
+                format!("answer with: attache call {agent} --task {task} 'YOUR ANSWER'")
+            }
+            Self::Server => how_to_answer(task, status),
+        }
+    }
+
+    /// A task that works without being followed.
+    fn started(self, task: &RemoteTask) -> String {
+        let (id, context) = (visible_line(task.id.as_str()), visible_line(task.context.as_str()));
+        match self {
+            Self::Agent(_) => format!("task {id} in context {context}"),
+            Self::Server => {
+                let state = task.status.state_name();
+                format!("task {id} is {state}; attache tasks follow {} shows what it does", shell_word(&id))
+            }
+        }
+    }
+}
+
+pub(crate) struct Conversation<'a> {
     client: &'a Client,
-    /// The agent as the person named it.
-    agent: String,
+    partner: Partner<'a>,
     printer: Printer<io::Stdout, io::Stderr>,
     answers: Answers,
     waits: bool,
@@ -32,11 +84,11 @@ pub(super) struct Conversation<'a> {
     /// The task that works for us.
     task: Option<TaskNames>,
     /// The tool calls that wait for an answer, as its events showed them.
-    asked: Vec<AskedCall>,
+    asked: VecDeque<AskedCall>,
 }
 
 /// How a conversation begins.
-pub(super) enum Opening {
+pub(crate) enum Opening {
     Say(OutgoingMessage),
     Command(OutgoingMessage),
     /// With a task that is there already.
@@ -50,21 +102,21 @@ struct TaskNames {
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn new(client: &'a Client, arguments: &CallArguments) -> Self {
-        let asks_person = is_at_terminal() && !arguments.json;
+    pub(crate) fn new(client: &'a Client, options: TalkOptions<'a>) -> Self {
+        let asks_person = is_at_terminal() && !options.json;
         Self {
             client,
-            agent: visible_line(&arguments.url).into_owned(),
-            printer: Printer::new(io::stdout(), io::stderr(), arguments.json),
-            answers: Answers::new(&arguments.answer, asks_person),
-            waits: arguments.follow,
-            detaches: arguments.detach,
+            partner: options.partner,
+            printer: Printer::new(io::stdout(), io::stderr(), options.json),
+            answers: Answers::new(options.answers, asks_person),
+            waits: options.waits,
+            detaches: options.detaches,
             task: None,
-            asked: Vec::new(),
+            asked: VecDeque::new(),
         }
     }
 
-    pub(super) async fn run(&mut self, opening: Opening) -> anyhow::Result<CallEnd> {
+    pub(crate) async fn run(&mut self, opening: Opening) -> anyhow::Result<CallEnd> {
         let mut status = match opening {
             Opening::Say(message) if self.detaches => return self.begin(message).await,
             Opening::Say(message) => self.say(message).await?,
@@ -84,10 +136,10 @@ impl<'a> Conversation<'a> {
                 self.printer.end(Some(&settled))?;
                 return Ok(CallEnd::of_task(&settled));
             }
-            self.printer.ask(&settled, &self.asked)?;
+            self.printer.ask(&settled, self.asked.make_contiguous())?;
             status = match self.answers.next().await? {
                 Some(words) => {
-                    let mut answer = answers::message(&words, &settled, &self.asked)?;
+                    let mut answer = answers::message(&words, &settled, self.asked.make_contiguous())?;
                     if let Some(names) = &self.task {
                         answer = answer.to_task(names.task.as_str()).in_context(names.context.as_str());
                     }
@@ -95,7 +147,7 @@ impl<'a> Conversation<'a> {
                 }
                 None if self.waits => self.wait(&settled).await?,
                 None => {
-                    self.hint()?;
+                    self.hint(&settled)?;
                     return Ok(CallEnd::of_task(&settled));
                 }
             };
@@ -108,8 +160,7 @@ impl<'a> Conversation<'a> {
         if let StreamEvent::Task(task) = &event
             && !self.printer.is_json()
         {
-            let (task, context) = (visible_line(task.id.as_str()), visible_line(task.context.as_str()));
-            writeln!(io::stdout(), "task {task} in context {context}")?;
+            writeln!(io::stdout(), "{}", self.partner.started(task))?;
             return Ok(CallEnd::Told);
         }
         self.printer.event(&event)?;
@@ -131,21 +182,26 @@ impl<'a> Conversation<'a> {
         if settled {
             return Ok(Some(status));
         }
-        match self.client.subscribe(task, None).await {
-            Ok(events) => self.follow(events).await,
-            // It has ended meanwhile, or the agent has no subscriptions.
-            Err(ClientError::Refused(_) | ClientError::Status { .. } | ClientError::Unsupported(_)) => {
-                self.wait(&status).await
-            }
-            Err(error) => Err(refused(error)),
-        }
+        self.follow(self.client.resume(task, None)).await
     }
 
     /// Prints events up to the end of the stream; the status that it ended with.
     async fn follow(&mut self, mut events: EventStream) -> anyhow::Result<Option<RemoteStatus>> {
-        let mut last = None;
-        while let Some(event) = events.next().await {
-            let event = event.map_err(refused)?;
+        let (mut last, mut may_note_silence) = (None, true);
+        loop {
+            let next = match may_note_silence {
+                true => timeout(SILENCE, events.next()).await,
+                false => Ok(events.next().await),
+            };
+            let event = match next {
+                Ok(Some(event)) => event.map_err(refused)?,
+                Ok(None) => break,
+                Err(_) => {
+                    may_note_silence = false;
+                    self.note_silence(&events, last.as_ref())?;
+                    continue;
+                }
+            };
             match &event {
                 StreamEvent::Task(task) => self.note_names(task),
                 StreamEvent::StatusUpdate(update) => {
@@ -163,13 +219,26 @@ impl<'a> Conversation<'a> {
         Ok(last)
     }
 
+    /// Says so if the agent has ended its stream although its task goes on.
+    fn note_silence(&mut self, events: &EventStream, status: Option<&RemoteStatus>) -> io::Result<()> {
+        if !events.is_polling() {
+            return Ok(());
+        }
+        let state = status.map_or("unknown", RemoteStatus::state_name);
+        self.printer.note(&format!(
+            "the agent's stream has ended, and its task is still {state}; it is asked again until the task ends"
+        ))
+    }
+
     /// Keeps track of the calls that wait for an answer.
     fn note_calls(&mut self, status: &RemoteStatus) {
         let parts = status.message.as_ref().map(|message| message.parts.as_slice()).unwrap_or_default();
         for news in parts.iter().filter_map(CallNews::of) {
             self.asked.retain(|known| known.call != news.call());
             if let CallNews::Asked(asked) = news {
-                self.asked.push(asked);
+                self.asked.push_back(asked);
+                let excess = self.asked.len().saturating_sub(MAX_ASKED);
+                self.asked.drain(..excess);
             }
         }
     }
@@ -180,10 +249,14 @@ impl<'a> Conversation<'a> {
         loop {
             let task = self.client.get(&names.task, None).await.map_err(refused)?;
             let moved_on = (task.status.state, &task.status.timestamp) != (asked.state, &asked.timestamp);
-            if moved_on && (task.status.is_terminal() || task.status.is_interrupted()) {
+            if moved_on {
                 let status = task.status.clone();
+                let settled = status.is_terminal() || status.is_interrupted();
                 self.printer.event(&StreamEvent::Task(Box::new(task)))?;
-                return Ok(Some(status));
+                return match settled {
+                    true => Ok(Some(status)),
+                    false => self.follow(self.client.resume(&names.task, None)).await,
+                };
             }
             tokio::time::sleep(WAIT).await;
         }
@@ -208,20 +281,15 @@ impl<'a> Conversation<'a> {
     }
 
     /// How to go on with the task.
-    fn hint(&self) -> io::Result<()> {
+    fn hint(&self, status: &RemoteStatus) -> io::Result<()> {
         match &self.task {
-            Some(names) => writeln!(
-                io::stderr(),
-                "answer with: attache call {} --task {} 'YOUR ANSWER'",
-                self.agent,
-                visible_line(&names.task)
-            ),
+            Some(names) => writeln!(io::stderr(), "{}", self.partner.how_to_answer(&names.task, status)),
             None => Ok(()),
         }
     }
 
     /// A person who stops the program stops the task too; a task whose time is over goes on.
-    pub(super) async fn leave(&self, end: &CallEnd) -> io::Result<()> {
+    pub(crate) async fn leave(&self, end: &CallEnd) -> io::Result<()> {
         let Some(names) = &self.task else {
             return match end {
                 CallEnd::TimedOut => writeln!(
@@ -235,7 +303,7 @@ impl<'a> Conversation<'a> {
         if *end != CallEnd::Interrupted {
             return writeln!(io::stderr(), "[the time is over; task {name} goes on]");
         }
-        match tokio::time::timeout(GOODBYE, self.client.cancel(&names.task)).await {
+        match timeout(GOODBYE, self.client.cancel(&names.task)).await {
             Ok(Ok(task)) => writeln!(io::stderr(), "\n[task {name} is {}]", task.status.state_name()),
             _ => writeln!(io::stderr(), "\n[task {name} could not be canceled, it may go on]"),
         }

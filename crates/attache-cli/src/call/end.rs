@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use attache_client::{RemoteStatus, TaskState};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallEnd {
+pub(crate) enum CallEnd {
     /// The task is completed, or the agent answered with a message.
     Completed,
-    /// Something was asked about, and told.
+    /// A request other than a task is done.
     Told,
     Failed,
     Rejected,
@@ -21,8 +21,8 @@ pub(super) enum CallEnd {
 }
 
 impl CallEnd {
-    /// How a task stands; one that works has been told about.
-    pub(super) fn of_task(status: &RemoteStatus) -> Self {
+    /// The state of a task; one that works was reported already.
+    pub(crate) fn of_task(status: &RemoteStatus) -> Self {
         match status.state {
             Some(TaskState::Completed) => Self::Completed,
             Some(TaskState::Failed) => Self::Failed,
@@ -34,7 +34,7 @@ impl CallEnd {
         }
     }
 
-    pub(super) fn code(self) -> ExitCode {
+    pub(crate) fn code(self) -> ExitCode {
         ExitCode::from(self.number())
     }
 

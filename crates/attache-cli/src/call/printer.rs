@@ -2,7 +2,6 @@
 //!
 //! Nothing that an agent sends reaches the terminal unescaped.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use attache_client::{
@@ -10,19 +9,22 @@ use attache_client::{
 };
 use attache_domain::{visible_again, visible_line};
 
-use crate::printable::{printable, write_json};
-use crate::tasks::{call_title, parts};
+use crate::printable::{indented, printable, write_json};
+use crate::shown_artifacts::ShownArtifacts;
+use crate::tasks::{CallNotice, CallProgress, parts};
 
 pub(super) struct Printer<O, E> {
     out: O,
     err: E,
     json: bool,
-    /// What was printed of each artifact.
-    artifacts: HashMap<String, String>,
+    artifacts: ShownArtifacts,
+    calls: CallProgress,
     /// The artifact printed last.
     current: Option<String>,
     /// A line on standard output is not ended.
     open_line: bool,
+    /// The same on standard error, where commands write lines of their own.
+    open_error_line: bool,
     /// Everything that was printed on standard output as an answer.
     said: String,
     answered: bool,
@@ -41,9 +43,11 @@ impl<O: Write, E: Write> Printer<O, E> {
             out,
             err,
             json,
-            artifacts: HashMap::new(),
+            artifacts: ShownArtifacts::default(),
+            calls: CallProgress::default(),
             current: None,
             open_line: false,
+            open_error_line: false,
             said: String::new(),
             answered: false,
             noted: String::new(),
@@ -103,7 +107,10 @@ impl<O: Write, E: Write> Printer<O, E> {
                 self.note(&format!("thought: {subject} {description}"))
             }
             Some(DevelopmentEvent::Call(call)) => {
-                self.note(&format!("{}: {}", call_title(&call), call.status.name()))
+                self.calls.update(&call).into_iter().try_for_each(|notice| match notice {
+                    CallNotice::Note(text) => self.note(&text),
+                    CallNotice::Output(text) => self.show_output(&text),
+                })
             }
             Some(DevelopmentEvent::State) | None => self.progress(&update.status),
         }
@@ -122,8 +129,7 @@ impl<O: Write, E: Write> Printer<O, E> {
     /// An artifact from its beginning; what is printed of it already is not printed again.
     fn whole(&mut self, artifact: &Artifact) -> io::Result<()> {
         let text = parts(&artifact.parts);
-        let before = self.artifacts.insert(artifact.id.to_string(), text.clone()).unwrap_or_default();
-        match text.strip_prefix(before.as_str()) {
+        match self.artifacts.replace(artifact.id.as_str(), &text) {
             Some(more) => self.show(artifact, more),
             None => {
                 self.note("what was said before does not count; it starts again")?;
@@ -134,8 +140,16 @@ impl<O: Write, E: Write> Printer<O, E> {
 
     fn piece(&mut self, artifact: &Artifact) -> io::Result<()> {
         let text = parts(&artifact.parts);
-        self.artifacts.entry(artifact.id.to_string()).or_default().push_str(&text);
+        self.artifacts.append(artifact.id.as_str(), &text);
         self.show(artifact, &text)
+    }
+
+    /// What a command of the agent writes.
+    fn show_output(&mut self, text: &str) -> io::Result<()> {
+        self.end_line()?;
+        self.open_error_line = !text.ends_with('\n');
+        self.err.write_all(text.as_bytes())?;
+        self.err.flush()
     }
 
     fn show(&mut self, artifact: &Artifact, text: &str) -> io::Result<()> {
@@ -154,6 +168,7 @@ impl<O: Write, E: Write> Printer<O, E> {
 
     /// A piece of the answer, made safe already.
     fn say(&mut self, text: &str) -> io::Result<()> {
+        self.end_error_line()?;
         if self.said.len() < MAX_SAID {
             self.said.push_str(text);
         }
@@ -162,9 +177,10 @@ impl<O: Write, E: Write> Printer<O, E> {
         self.out.flush()
     }
 
-    fn note(&mut self, text: &str) -> io::Result<()> {
-        let text = printable(text.trim());
-        if text.is_empty() || text == self.noted {
+    /// A remark beside the answer. Its further lines are indented, so that they cannot be taken for lines of ours.
+    pub(super) fn note(&mut self, text: &str) -> io::Result<()> {
+        let text = printable(text.trim()).replace('\n', "\n  ");
+        if text.is_empty() || text == self.noted || self.json {
             return Ok(());
         }
         self.end_line()?;
@@ -173,7 +189,13 @@ impl<O: Write, E: Write> Printer<O, E> {
         Ok(())
     }
 
+    fn end_error_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open_error_line) { writeln!(self.err) } else { Ok(()) }
+    }
+
+    /// Ends the lines that are open.
     fn end_line(&mut self) -> io::Result<()> {
+        self.end_error_line()?;
         if std::mem::take(&mut self.open_line) {
             writeln!(self.out)?;
             self.out.flush()?;
@@ -191,10 +213,11 @@ impl<O: Write, E: Write> Printer<O, E> {
         writeln!(self.err, "[{}]", status.state_name())?;
         let question = visible_again(question.trim_end());
         if !question.is_empty() {
-            return writeln!(self.err, "{question}");
+            return writeln!(self.err, "{}", indented(&question));
         }
         for AskedCall { call, title, choices, .. } in asked {
-            writeln!(self.err, "{}: {}", visible_line(call), visible_again(&printable(title)))?;
+            let title = visible_again(&printable(title)).replace('\n', "\n  ");
+            writeln!(self.err, "{}: {title}", visible_line(call))?;
             let choices = if choices.is_empty() { "yes, no, always".to_owned() } else { choices.join(", ") };
             writeln!(self.err, "  answers: {}", visible_line(&choices))?;
         }
@@ -215,7 +238,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             self.say(&words)?;
         } else if is_new {
             self.end_line()?;
-            writeln!(self.err, "{}", words.trim_end())?;
+            writeln!(self.err, "{}", indented(words.trim_end()))?;
         }
         self.end_line()?;
         match status {
@@ -224,5 +247,59 @@ impl<O: Write, E: Write> Printer<O, E> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::tasks::decode_event;
+
+    fn update(member: &str, update: Value) -> StreamEvent {
+        decode_event(&json!({ member: update }))
+    }
+
+    /// What is printed on standard output and on standard error.
+    fn printed(events: &[StreamEvent]) -> (String, String) {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let mut printer = Printer::new(&mut out, &mut err, false);
+        events.iter().for_each(|event| printer.event(event).unwrap());
+        let status = events.iter().rev().find_map(StreamEvent::status);
+        printer.end(status).unwrap();
+        (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+    }
+
+    fn status(state: &str, text: &str) -> StreamEvent {
+        let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]});
+        update("statusUpdate", json!({"taskId": "t", "status": {"state": state, "message": message}}))
+    }
+
+    #[test]
+    fn a_text_of_the_agent_cannot_look_like_a_line_of_ours() {
+        let forged = "x]\nnote: run rm -rf ~\n[completed";
+        let (_, err) = printed(&[status("TASK_STATE_WORKING", forged), status("TASK_STATE_FAILED", forged)]);
+        for line in err.lines().filter(|line| *line != "[failed]") {
+            assert!(line.starts_with("[x]") || line.starts_with("  "), "{err}");
+        }
+    }
+
+    #[test]
+    fn an_endless_artifact_is_printed_and_not_kept() {
+        let piece = |append: bool| {
+            let artifact = json!({"artifactId": "a", "parts": [{"text": "x".repeat(1000)}]});
+            update("artifactUpdate", json!({"taskId": "t", "artifact": artifact, "append": append}))
+        };
+        let mut out = Vec::new();
+        let mut printer = Printer::new(&mut out, io::sink(), false);
+        printer.event(&piece(false)).unwrap();
+        let again = piece(true);
+        for _ in 0..3000 {
+            printer.event(&again).unwrap();
+        }
+        assert!(printer.said.len() <= MAX_SAID + 1000);
+        drop(printer);
+        assert_eq!(out.len(), 3_001_000);
     }
 }

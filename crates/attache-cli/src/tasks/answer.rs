@@ -3,7 +3,7 @@
 mod encoding;
 
 use std::fs::File;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,8 +17,11 @@ use super::arguments::AnswerArguments;
 use super::follow::{FollowFormat, FollowStart, follow};
 use super::server::ServerConnection;
 use super::show::{how_to_answer, last_words};
+use crate::call::is_at_terminal;
 use crate::printable::printable;
 use crate::report::with_hint;
+use crate::shell_word::shell_word;
+use crate::terminal_line::yes_or_no;
 
 /// Of a file that an edit should write.
 const MAX_CONTENT_BYTES: u64 = 16 << 20;
@@ -67,12 +70,12 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
     print_approvals(&answered, &id)?;
     if arguments.follow {
         let before = FollowStart::After(Box::new(task.status));
-        return follow(server, *answered, FollowFormat::Text, before).await;
+        return Ok(follow(server, *answered, FollowFormat::Text, before).await?.code());
     }
     writeln!(
         io::stdout(),
-        "answered; attache tasks follow {} shows what comes of it",
-        visible_line(answered.id.as_str())
+        "answered; attache tasks follow {} shows what it does",
+        shell_word(answered.id.as_str())
     )?;
     Ok(ExitCode::SUCCESS)
 }
@@ -82,17 +85,12 @@ pub(crate) fn answer_parts(words: &str, open: &[OpenCall]) -> anyhow::Result<Vec
     encode_answer(&[words.to_owned()], None, open).map(|answer| answer.parts)
 }
 
-/// A person can be shown the question and answer it.
-fn is_at_terminal() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
 /// Shows what is asked now, and lets the person say whether that is what the answer is about.
 fn confirm(task: &RemoteTask) -> io::Result<bool> {
     write!(io::stderr(), "{}\n\nSend this answer? [y/N] ", question(task))?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    Ok(yes_or_no(&line) == Some(true))
 }
 
 /// What is asked now, and how to answer exactly that.

@@ -31,7 +31,7 @@ pub(crate) enum TasksCommand {
     Show(ShowArguments),
     /// Print what happens to a task until it settles, across restarts of the server
     Follow(FollowArguments),
-    /// Start a task, or go on with one
+    /// Start a task, or go on with one, and print what happens until it settles
     Send(SendArguments),
     /// Stop a task
     Cancel(CancelArguments),
@@ -89,12 +89,27 @@ pub(crate) struct SendArguments {
     /// To this task, by its id or the beginning of it [default: a new one]
     #[arg(long, value_name = "ID", conflicts_with = "context")]
     pub(crate) task: Option<String>,
-    /// Then print what happens until the task settles
+    /// An answer to what the agent asks, the first for the first question; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) answer: Vec<String>,
+    /// After a question that is not answered here, wait until another client answers it
     #[arg(long)]
     pub(crate) follow: bool,
-    /// Print JSON: the task, or with --follow each event as a line
+    /// Return as soon as the task exists
+    #[arg(long, conflicts_with_all = ["follow", "answer"])]
+    pub(crate) detach: bool,
+    /// Run a command of the agent, such as "memory add", with the text as its arguments
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["detach", "file"])]
+    pub(crate) command: Option<String>,
+    /// Show thoughts and tool calls too
+    #[arg(long)]
+    pub(crate) development: bool,
+    /// Print each event as a line of JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Give up after so many seconds; the task goes on
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
 }
 
 #[derive(Debug, Args)]

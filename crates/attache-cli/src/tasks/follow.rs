@@ -2,15 +2,14 @@
 
 mod event_printer;
 
-use std::process::ExitCode;
-
 use attache_client::{RemoteStatus, RemoteTask, StreamEvent};
 
 use self::event_printer::EventPrinter;
 use super::arguments::FollowArguments;
 use super::server::{START_CURSOR, ServerConnection};
+use crate::call::CallEnd;
 
-pub(crate) async fn run(server: &ServerConnection, arguments: FollowArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(server: &ServerConnection, arguments: FollowArguments) -> anyhow::Result<CallEnd> {
     let task = server.find(&arguments.id).await?;
     let form = if arguments.json { FollowFormat::Json } else { FollowFormat::Text };
     let start = if arguments.from_start { FollowStart::Beginning } else { FollowStart::Now };
@@ -32,13 +31,13 @@ pub(crate) enum FollowStart {
     After(Box<RemoteStatus>),
 }
 
-/// Follows `task` until it settles; a task that failed is a failure.
+/// Follows `task` until it settles.
 pub(crate) async fn follow(
     server: &ServerConnection,
     task: RemoteTask,
     form: FollowFormat,
     start: FollowStart,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<CallEnd> {
     let mut printer = EventPrinter::new(form, server.shows_development());
     let id = task.id.clone();
     let settled = task.status.is_terminal() || task.status.is_interrupted();
@@ -98,7 +97,7 @@ async fn end_settled(
     mut printer: EventPrinter,
     id: &str,
     caught_up: bool,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<CallEnd> {
     let task = server.client.get(id, None).await.map_err(|error| server.describe_error(error))?;
     if caught_up {
         printer.print_event(&StreamEvent::Task(Box::new(task.clone())))?;

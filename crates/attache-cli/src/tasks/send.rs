@@ -1,57 +1,68 @@
-//! `attache tasks send`: starts or continues a task.
+//! `attache tasks send`: starts or continues a task, as `attache call` does with any agent.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{anyhow, bail};
-use attache_client::{OutgoingMessage, StreamEvent};
-use attache_domain::visible_line;
+use anyhow::anyhow;
+use attache_client::OutgoingMessage;
 use uuid::Uuid;
 
 use super::arguments::SendArguments;
-use super::follow::{FollowFormat, FollowStart, follow};
 use super::server::ServerConnection;
-use super::show;
+use crate::call::{self, CallEnd, Opening, Partner, TalkOptions, TimeLimit, command_path};
 use crate::message_input;
 use crate::report::with_hint;
 
-pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> anyhow::Result<ExitCode> {
-    let parts = message_input::parts(text(&arguments)?, &arguments.file)?;
-    let mut message = OutgoingMessage::parts(Uuid::new_v4(), parts);
-    let mut start = FollowStart::Beginning;
+/// `connecting` ends with the server.
+pub(crate) async fn run(
+    connecting: impl Future<Output = anyhow::Result<ServerConnection>>,
+    arguments: &SendArguments,
+) -> anyhow::Result<ExitCode> {
+    let limit = TimeLimit::new(arguments.timeout);
+    let beginning = async {
+        let server = connecting.await?;
+        let opening = opening(&server, arguments).await?;
+        anyhow::Ok((server, opening))
+    };
+    let (server, opening) = match limit.apply(beginning).await {
+        Ok(begun) => begun?,
+        Err(end) => {
+            if end == CallEnd::TimedOut {
+                writeln!(io::stderr(), "[the time is over; the server has not answered]")?;
+            }
+            return Ok(end.code());
+        }
+    };
+    let options = TalkOptions {
+        partner: Partner::Server,
+        answers: &arguments.answer,
+        waits: arguments.follow,
+        detaches: arguments.detach,
+        json: arguments.json,
+    };
+    let end = call::talk(&server.client, options, &limit, opening).await;
+    Ok(end.map_err(|error| server.with_credential_hint(error))?.code())
+}
+
+async fn opening(server: &ServerConnection, arguments: &SendArguments) -> anyhow::Result<Opening> {
+    let command = arguments.command.as_deref().map(command_path).transpose()?;
+    let mut message = match command.clone() {
+        Some(path) => OutgoingMessage::command(Uuid::new_v4(), path, arguments.text.join(" ")),
+        None => {
+            let parts = message_input::parts(text(arguments)?, &arguments.file)?;
+            OutgoingMessage::parts(Uuid::new_v4(), parts)
+        }
+    };
     if let Some(id) = &arguments.task {
         let task = server.find(id).await?;
         message = message.to_task(task.id.as_str()).in_context(task.context.as_str());
-        start = FollowStart::After(Box::new(task.status));
     } else if let Some(context) = &arguments.context {
         message = message.in_context(server.find_context(context).await?);
     }
-    let sent = server.client.send(message.return_immediately()).await;
-    let task = match sent.map_err(|error| server.describe_error(error))? {
-        StreamEvent::Task(task) => task,
-        // An agent may answer at once and make no task.
-        StreamEvent::Message(message) => {
-            writeln!(io::stdout(), "{}", show::parts(&message.parts).trim_end())?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        StreamEvent::StatusUpdate(_) | StreamEvent::ArtifactUpdate(_) => {
-            bail!("the agent answered with an event, where a task or a message was due")
-        }
-    };
-    if arguments.follow {
-        writeln!(io::stderr(), "[task {}]", visible_line(task.id.as_str()))?;
-        let form = if arguments.json { FollowFormat::Json } else { FollowFormat::Text };
-        return follow(server, *task, form, start).await;
+    if arguments.detach {
+        message = message.return_immediately();
     }
-    let mut out = io::stdout().lock();
-    if arguments.json {
-        crate::printable::write_pretty_json(&mut out, &task.to_json())?;
-        writeln!(out)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let id = visible_line(task.id.as_str());
-    writeln!(out, "task {id} is {}; attache tasks follow {id} shows what it does", task.status.state_name())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if command.is_some() { Opening::Command(message) } else { Opening::Say(message) })
 }
 
 /// The words on the command line; without any and without a file, what is piped in.
@@ -61,7 +72,7 @@ fn text(arguments: &SendArguments) -> anyhow::Result<String> {
         text = message_input::piped()?;
     }
     if text.trim().is_empty() && arguments.file.is_empty() {
-        let hint = "say what the agent should do: attache tasks send \"make the tests pass\" --follow";
+        let hint = "say what the agent should do: attache tasks send \"make the tests pass\"";
         return Err(with_hint(anyhow!("there is no message"), hint));
     }
     Ok(text)

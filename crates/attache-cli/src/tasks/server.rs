@@ -14,7 +14,7 @@ use attache_domain::{MAX_PAGE_SIZE, visible_line};
 use attache_net::{BaseUrl, NetError, NetworkSettings, Secret};
 use tokio::time::timeout;
 
-use super::arguments::TasksArguments;
+use crate::call::{CredentialOrigin, with_credential_hint};
 use crate::printable::printable;
 use crate::report::with_hint;
 
@@ -27,6 +27,13 @@ const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The cursor before the first event of a task.
 pub(crate) const START_CURSOR: &str = "0";
 
+/// Where the server is, and the file of its token.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServerPlace<'a> {
+    pub(crate) address: &'a str,
+    pub(crate) token_file: Option<&'a Path>,
+}
+
 pub(crate) struct ServerConnection {
     pub(crate) client: Client,
     address: String,
@@ -34,18 +41,19 @@ pub(crate) struct ServerConnection {
 }
 
 impl ServerConnection {
+    /// With `shows_work`, the agent shows thoughts and tool calls, if it can; others ignore that.
     pub(crate) async fn connect(
-        arguments: &TasksArguments,
+        place: ServerPlace<'_>,
         variable: Option<String>,
         network: NetworkSettings,
+        shows_work: bool,
     ) -> anyhow::Result<Self> {
-        let token = token(arguments.token_file.as_deref(), variable)?;
+        let token = token(place.token_file, variable)?;
         let has_token = token.is_some();
-        let address = arguments.server.clone();
+        let address = place.address.to_owned();
         // What a person says to a server of their own does not cross a network readable, with or without a token.
         BaseUrl::parse(&address).map_err(|error| explained(error.into(), &address, has_token))?;
-        // Shows thoughts, tool calls and their output. Agents that do not know the extension ignore it.
-        let extensions = vec![DEVELOPMENT_TOOL.to_owned()];
+        let extensions = if shows_work { vec![DEVELOPMENT_TOOL.to_owned()] } else { Vec::new() };
         // The person says where the server is, and its card may name another way to it.
         let options = ClientOptions {
             credential: token.as_ref().map(FixedCredential::bearer),
@@ -63,6 +71,16 @@ impl ServerConnection {
     /// The error with advice for people.
     pub(crate) fn describe_error(&self, error: ClientError) -> anyhow::Error {
         explained(error, &self.address, self.has_token)
+    }
+
+    /// Adds advice about the token, if the server refused it.
+    pub(crate) fn with_credential_hint(&self, error: anyhow::Error) -> anyhow::Error {
+        match self.has_token {
+            true => {
+                with_credential_hint(error, &CredentialOrigin::CommandLine("--token-file or ATTACHE_TOKEN"))
+            }
+            false => error,
+        }
     }
 
     /// The agent shows its work through the development-tool extension.

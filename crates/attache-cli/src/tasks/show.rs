@@ -16,6 +16,7 @@ use super::call::{description, is_call, result, title};
 use super::server::ServerConnection;
 use super::time::utc;
 use crate::printable::printable;
+use crate::shell_word::shell_word;
 
 pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> anyhow::Result<()> {
     let task = server.find(&arguments.id).await?;
@@ -110,9 +111,9 @@ pub(crate) fn last_words(task: &RemoteTask, message: &Message) -> String {
 
 /// The command that answers exactly what is shown: it names the calls.
 pub(crate) fn how_to_answer(id: &str, status: &RemoteStatus) -> String {
-    let id = visible_line(id);
+    let id = shell_word(id);
     let open = status.open_calls();
-    let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
+    let calls: Vec<_> = open.iter().map(|open| shell_word(&open.call)).collect();
     let (answer, or) = match &calls[..] {
         [only] if open[0].is_lost() => {
             (format!("{only}=skip"), format!(" (or {only}=run_again, or {only}=cancel)"))
@@ -161,7 +162,10 @@ pub(crate) fn parts(parts: &[Part]) -> String {
         PartContent::Text(text) => printable(text),
         PartContent::Data(data) => printable(&serde_json::to_string_pretty(data).unwrap_or_default()),
         PartContent::Url(url) => printable(url),
-        PartContent::Raw(Base64(raw)) => format!("({} bytes of {})", raw.len() / 4 * 3, media_type(part)),
+        PartContent::Raw(Base64(raw)) => {
+            let padding = raw.bytes().rev().take_while(|byte| *byte == b'=').count();
+            format!("({} bytes of {})", (raw.len() / 4 * 3).saturating_sub(padding), media_type(part))
+        }
     });
     shown.collect()
 }

@@ -5,12 +5,12 @@ use attache_proto::rpc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::Bytes;
-use percent_encoding::percent_decode_str;
 use prost::Message;
 use serde_json::Value;
 
 use super::error::{DecodeError, RemoteError, prefix, reason_of_code, reason_of_name};
 use crate::Version;
+use crate::percent;
 use crate::proto::{SERVICES, commands, transcode};
 
 /// The path of an operation, such as `lf.a2a.v1.A2AService/GetTask`, and the name of its request.
@@ -106,7 +106,7 @@ const UNAUTHENTICATED: i32 = 16;
 /// Clients of 0.3 learn which error it is from the beginning of the text, those of 1.0 from the details.
 pub(super) fn error(code: &str, message: &str, details: &str) -> DecodeError {
     let code = code.trim().parse().unwrap_or(UNKNOWN);
-    let message = percent_decode_str(message).decode_utf8_lossy();
+    let message = percent::decode_lossy(message);
     let text = prefix(if message.is_empty() { "it gave no reason" } else { &message }, 4096);
     if code == UNAUTHENTICATED {
         return DecodeError::Unauthenticated { message: text };

@@ -1,6 +1,8 @@
 //! `attache call` against our own server and against scripted agents: the real binary calls.
 
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use attache_testkit::WAIT_TIMEOUT;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
@@ -155,4 +157,61 @@ async fn another_origin_in_the_card_is_told_with_the_flag_that_allows_it() {
     check(&call(&["no.where", "hi"]).await, 1, "", &["not a URL"]);
     check(&call(&["http://127.0.0.1:9"]).await, 1, "", &["there is no message"]);
     check(&call(&["http://127.0.0.1:9", "hi", "--binding", "soap"]).await, 2, "", &["jsonrpc, http, grpc"]);
+}
+
+/// An agent whose subscriptions are refused, and whose task is as `polled` says at each fetch.
+fn without_subscriptions(polled: impl Fn(usize) -> Value + Send + Sync + 'static) -> ModelServer {
+    let fetched = AtomicUsize::new(0);
+    ModelServer::with_handler(move |request| {
+        if request.target.contains("well-known") {
+            return card("/", true);
+        }
+        match request.json()["method"].as_str().unwrap() {
+            "GetTask" => result(&polled(fetched.fetch_add(1, Ordering::Relaxed))["task"]),
+            "SendStreamingMessage" => {
+                let submitted =
+                    json!({"jsonrpc": "2.0", "id": 1, "result": task("TASK_STATE_SUBMITTED", &json!({}))});
+                PlannedResponse::stream().bytes(format!("data: {submitted}\n\n"))
+            }
+            _ => json_body(&json!({"error": {"code": -32601, "message": "no subscriptions"}})),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_task_that_cannot_be_subscribed_to_is_followed_by_fetching_it() {
+    let agent = without_subscriptions(|number| {
+        let text = ["one", "one", "one two", "one two three"][number.min(3)];
+        let state = if number < 3 { "TASK_STATE_WORKING" } else { "TASK_STATE_COMPLETED" };
+        task(state, &json!({"artifacts": [{"artifactId": "a", "parts": [{"text": text}]}]}))
+    });
+    check(&call(&[&agent.url(), "--task", "t-1", "--follow"]).await, 0, "one two three\n", &[]);
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_its_stream_too_early_is_named_as_the_reason_for_the_silence() {
+    let begun = Instant::now();
+    let agent = without_subscriptions(move |_| {
+        let is_over = begun.elapsed() > Duration::from_secs(7);
+        task(if is_over { "TASK_STATE_FAILED" } else { "TASK_STATE_SUBMITTED" }, &json!({}))
+    });
+    let ended = call(&[&agent.url(), "hi"]).await;
+    check(&ended, 3, "", &["the agent's stream has ended, and its task is still submitted", "[failed]"]);
+}
+
+#[tokio::test]
+async fn a_question_of_another_task_is_not_answered_and_ids_mean_nothing_to_a_shell() {
+    let asked = |id: &str| {
+        let message = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}]});
+        json!({"task": {"id": id, "contextId": "c-1",
+            "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": message}}})
+    };
+    let agent = ModelServer::with_responses([card("/", false), result(&asked("t; touch x"))]);
+    let ended = call(&[&agent.url(), "hi"]).await;
+    check(&ended, 6, "", &["--task 't; touch x' 'YOUR ANSWER'"]);
+    let agent =
+        ModelServer::with_responses([card("/", false), result(&asked("t-1")), result(&asked("VICTIM"))]);
+    let ended = call(&[&agent.url(), "hi", "--answer", "one", "--answer", "two"]).await;
+    check(&ended, 1, "", &["answered about the task VICTIM, and the request was about t-1"]);
+    assert_eq!(agent.received().len(), 3, "nothing goes to the other task");
 }

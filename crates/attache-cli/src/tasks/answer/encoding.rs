@@ -2,13 +2,9 @@
 
 use anyhow::bail;
 use attache_client::{OpenCall, Part, PartContent};
-use attache_domain::visible_line;
+use attache_domain::{CANCEL, PROCEED_ONCE, SKIP, visible_line};
 use serde_json::{Value, json};
 
-/// What agrees to one edit.
-const AGREED: &str = "proceed_once";
-/// Words that run nothing, so they may be about every open call.
-const REFUSALS: [&str; 7] = ["no", "n", "stop", "deny", "refuse", "cancel", "skip"];
 /// Stands for every open call.
 const ALL: &str = "all";
 
@@ -60,7 +56,7 @@ pub(super) fn encode_answer(
     }
     let Some(content) = content else { return Ok(encode_bare(&text, open)) };
     let choice = match words {
-        [] => AGREED,
+        [] => PROCEED_ONCE,
         [choice] => choice,
         _ => bail!("with --file the answer is one choice, or CALL=CHOICE"),
     };
@@ -118,15 +114,17 @@ fn encode_bare(text: &str, open: &[OpenCall]) -> EncodedAnswer {
 
 /// The id of a choice that gives no answer to the question.
 fn is_other_choice(text: &str, open: &OpenCall) -> bool {
-    ["cancel", "skip"].contains(&text.trim()) && open.choices.iter().any(|choice| choice == text.trim())
+    [CANCEL, SKIP].contains(&text.trim()) && open.choices.iter().any(|choice| choice == text.trim())
 }
 
 fn data_part(data: Value) -> Part {
     Part::new(PartContent::Data(data))
 }
 
+/// The word lets nothing run, so it may be about every open call.
 fn refuses(word: &str) -> bool {
-    REFUSALS.contains(&word.trim().to_lowercase().as_str())
+    let choice = word.trim().to_lowercase();
+    [CANCEL, SKIP].contains(&choice.as_str()) || attache_wire::meanings(word).contains(&CANCEL)
 }
 
 /// The id of the call that a person names as it was shown.

@@ -1,39 +1,30 @@
 //! Prints events: text and artifacts on stdout, everything else on stderr.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use attache_client::{
-    Artifact, CallStatus, DevelopmentEvent, RemoteStatus, RemoteTask, StatusUpdate, StreamEvent, TaskState,
-    ToolCall,
+    Artifact, DevelopmentEvent, RemoteStatus, RemoteTask, StatusUpdate, StreamEvent, TaskState, ToolCall,
 };
 
 use super::FollowFormat;
-use crate::printable::printable;
-use crate::tasks::call::{added, description, result, title};
+use crate::call::CallEnd;
+use crate::printable::{indented, printable};
+use crate::shown_artifacts::ShownArtifacts;
+use crate::tasks::call_progress::{CallNotice, CallProgress};
 use crate::tasks::show::{heading, how_to_answer, last_words, parts};
 
 pub(super) struct EventPrinter {
     form: FollowFormat,
     /// The stream shows the answer as events of the development-tool extension, and not as an artifact.
     development: bool,
-    /// What was printed of each artifact.
-    printed: HashMap<String, String>,
+    printed: ShownArtifacts,
     /// The artifact printed last, and whether its line is still open.
     current: Option<String>,
     open_line: bool,
     /// The same for stderr, where commands write lines of their own.
     open_error_line: bool,
-    calls: HashMap<String, PrintedCall>,
+    calls: CallProgress,
     last: Option<RemoteStatus>,
-}
-
-/// What was printed of a call.
-#[derive(Default)]
-struct PrintedCall {
-    live: String,
-    is_over: bool,
 }
 
 impl EventPrinter {
@@ -41,11 +32,11 @@ impl EventPrinter {
         Self {
             form,
             development,
-            printed: HashMap::new(),
+            printed: ShownArtifacts::default(),
             current: None,
             open_line: false,
             open_error_line: false,
-            calls: HashMap::new(),
+            calls: CallProgress::default(),
             last: None,
         }
     }
@@ -71,8 +62,9 @@ impl EventPrinter {
 
     /// What the task has said so far is known and is not printed.
     pub(super) fn skip(&mut self, task: &RemoteTask) {
-        let said = task.artifacts.iter().map(|artifact| (artifact.id.to_string(), parts(&artifact.parts)));
-        self.printed.extend(said);
+        for artifact in &task.artifacts {
+            self.printed.replace(artifact.id.as_str(), &parts(&artifact.parts));
+        }
     }
 
     pub(super) fn print_event(&mut self, event: &StreamEvent) -> io::Result<()> {
@@ -131,37 +123,10 @@ impl EventPrinter {
     }
 
     fn call(&mut self, call: &ToolCall) -> io::Result<()> {
-        if !self.calls.contains_key(&call.id) {
-            let description = description(call);
-            self.note(format!("{}: {description}", title(call)).trim_end_matches([':', ' ']))?;
-        }
-        let seen = self.calls.entry(call.id.clone()).or_default();
-        let over = call.status.is_final() && !std::mem::replace(&mut seen.is_over, call.status.is_final());
-        let live = printable(call.live_content.as_deref().unwrap_or_default());
-        let mut shown = if live.is_empty() { String::new() } else { added(&seen.live, &live).to_owned() };
-        if !live.is_empty() {
-            seen.live = live;
-        }
-        if over {
-            let result = result(call);
-            // The result of a command repeats what the command has shown.
-            let more = added(seen.live.trim_end(), &result);
-            shown.push_str(if seen.live.ends_with('\n') {
-                more.strip_prefix('\n').unwrap_or(more)
-            } else {
-                more
-            });
-        }
-        let is_short = over && seen.live.is_empty() && !shown.contains('\n');
-        if is_short {
-            let words = format!("{}: {}: {shown}", title(call), call.status.name());
-            return self.note(words.trim_end_matches([':', ' ']));
-        }
-        self.show_output(&shown)?;
-        match over || call.status == CallStatus::Unknown {
-            true => self.note(&format!("{}: {}", title(call), call.status.name())),
-            false => Ok(()),
-        }
+        self.calls.update(call).into_iter().try_for_each(|notice| match notice {
+            CallNotice::Note(text) => self.note(&text),
+            CallNotice::Output(text) => self.show_output(&text),
+        })
     }
 
     fn show_output(&mut self, text: &str) -> io::Result<()> {
@@ -178,24 +143,19 @@ impl EventPrinter {
     /// An artifact from its beginning; what is printed of it already is not printed again.
     fn whole(&mut self, artifact: &Artifact) -> io::Result<()> {
         let text = parts(&artifact.parts);
-        let before = self.printed.remove(artifact.id.as_str()).unwrap_or_default();
-        let more = match text.strip_prefix(before.as_str()) {
-            Some(more) => more.to_owned(),
+        match self.printed.replace(artifact.id.as_str(), &text) {
+            Some(more) => self.show(artifact, more),
             None => {
                 self.note("what was said before does not count; it starts again")?;
-                text.clone()
+                self.show(artifact, &text)
             }
-        };
-        self.show(artifact, &more)?;
-        self.printed.insert(artifact.id.to_string(), text);
-        Ok(())
+        }
     }
 
     fn piece(&mut self, artifact: &Artifact) -> io::Result<()> {
         let text = parts(&artifact.parts);
-        self.show(artifact, &text)?;
-        self.printed.entry(artifact.id.to_string()).or_default().push_str(&text);
-        Ok(())
+        self.printed.append(artifact.id.as_str(), &text);
+        self.show(artifact, &text)
     }
 
     fn show(&mut self, artifact: &Artifact, text: &str) -> io::Result<()> {
@@ -223,7 +183,8 @@ impl EventPrinter {
     fn note(&mut self, text: &str) -> io::Result<()> {
         self.end_line()?;
         self.end_error_line()?;
-        writeln!(io::stderr(), "[{}]", printable(text).trim_end())
+        // A further line cannot be taken for one of ours.
+        writeln!(io::stderr(), "[{}]", indented(printable(text).trim()).trim_start())
     }
 
     fn end_line(&mut self) -> io::Result<()> {
@@ -235,7 +196,7 @@ impl EventPrinter {
     }
 
     /// Says how the task has settled.
-    pub(super) fn end(mut self, task: &RemoteTask) -> anyhow::Result<ExitCode> {
+    pub(super) fn end(mut self, task: &RemoteTask) -> anyhow::Result<CallEnd> {
         let status = &task.status;
         if self.form == FollowFormat::Text {
             // The stream may leave out what the task holds at its end, such as the changes of a turn.
@@ -245,16 +206,14 @@ impl EventPrinter {
             self.end_line()?;
             self.end_error_line()?;
             if let Some(message) = &task.status.message {
-                writeln!(io::stderr(), "{}", last_words(task, message).trim_end())?;
+                writeln!(io::stderr(), "{}", indented(last_words(task, message).trim_end()))?;
             }
             writeln!(io::stderr(), "[{}]", status.state_name())?;
             if status.is_interrupted() {
                 writeln!(io::stderr(), "{}", how_to_answer(task.id.as_str(), status))?;
             }
         }
-        let failed =
-            matches!(status.state, Some(TaskState::Failed | TaskState::Canceled | TaskState::Rejected));
-        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        Ok(CallEnd::of_task(status))
     }
 }
 

@@ -91,7 +91,7 @@ async fn the_hints_for_several_calls_and_for_questions_hold() {
     check(&unnamed, 1, &["call-one, call-two", "touch one", "touch two", "call-one=yes call-two=yes (or"]);
     let asked = tasks(&server, &["answer", &id, "call-one=yes", "call-two=yes", "--follow"]).await;
     let hint = format!("attache tasks answer {id} 'YOUR ANSWER'");
-    check(&asked, 0, &["Which colour?", "[input-required]", &hint]);
+    check(&asked, 6, &["Which colour?", "[input-required]", &hint]);
     assert!(file(&folder, "one").exists() && file(&folder, "two").exists());
     let answered = tasks(&server, &["answer", &id, "deep blue", "--follow"]).await;
     check(&answered, 0, &["Blue it is.", "[completed]"]);
@@ -112,7 +112,7 @@ async fn an_answer_that_does_not_fit_is_refused_with_what_would() {
     check(&tasks(&server, &["answer", &id, &perhaps]).await, 1, &["proceed_once", "perhaps"]);
     check(&tasks(&server, &["answer", &id]).await, 1, &["there is no answer"]);
     let refused = tasks(&server, &["answer", &id, "no", "--follow"]).await;
-    check(&refused, 0, &["[input-required]", "attache tasks answer"]);
+    check(&refused, 6, &["[input-required]", "attache tasks answer"]);
     check(&tasks(&server, &["answer", &id, "never", "mind", "--follow"]).await, 0, &["Fine.", "[completed]"]);
     assert!(!file(&folder, "made").exists());
 }
@@ -154,7 +154,7 @@ async fn a_bare_yes_counts_only_where_the_question_was_shown_to_a_person() {
     assert!(shown.contains("touch one") && shown.contains("Send this answer? [y/N]"), "{shown}");
     assert!(shown.contains("nothing was answered") && !file(&folder, "one").exists(), "{shown}");
     let (code, shown) = at_terminal(&server, &["answer", &id, "yes", "--follow"], "y").await;
-    assert!(code == Some(0) && shown.contains("touch one") && shown.contains("touch two"), "{shown}");
+    assert!(code == Some(6) && shown.contains("touch one") && shown.contains("touch two"), "{shown}");
     assert!(file(&folder, "one").exists() && !file(&folder, "two").exists());
     // What was meant for the first question does not hit the second.
     check(&tasks(&server, &["answer", &id, &yes]).await, 1, &["answered already"]);

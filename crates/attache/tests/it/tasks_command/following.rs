@@ -73,8 +73,8 @@ async fn a_replay_goes_past_questions_that_were_answered() {
     let model = ModelServer::with_responses([edit(), says("Done.")]);
     let (_folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
-    check(&tasks(&server, &["follow", &id]).await, 0, &["[input-required]", "+Hello, moon."]);
-    check(&tasks(&server, &["follow", &id, "--from-start"]).await, 0, &["[input-required]"]);
+    check(&tasks(&server, &["follow", &id]).await, 6, &["[input-required]", "+Hello, moon."]);
+    check(&tasks(&server, &["follow", &id, "--from-start"]).await, 6, &["[input-required]"]);
     let yes = about_call(&server, &id, "yes").await;
     check(&tasks(&server, &["answer", &id, &yes, "--follow"]).await, 0, &["[completed]"]);
     let replayed = tasks(&server, &["follow", &id, "--from-start"]).await;
@@ -146,11 +146,11 @@ async fn the_changes_of_a_cancelled_turn_are_shown() {
     let (_folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
     let yes = about_call(&server, &id, "yes").await;
-    check(&tasks(&server, &["answer", &id, &yes, "--follow"]).await, 0, &["[input-required]", "sleep 321"]);
+    check(&tasks(&server, &["answer", &id, &yes, "--follow"]).await, 6, &["[input-required]", "sleep 321"]);
     check(&tasks(&server, &["cancel", &id]).await, 0, &["is canceled"]);
     let diff = "artifact Changes:\n--- a/hello.txt\n+++ b/hello.txt";
     check(&tasks(&server, &["show", &id]).await, 0, &["state    canceled", diff, "replace (", "succeeded:"]);
-    check(&tasks(&server, &["follow", &id]).await, 1, &["[canceled]", diff]);
+    check(&tasks(&server, &["follow", &id]).await, 5, &["[canceled]", diff]);
 }
 
 #[tokio::test]
