@@ -17,7 +17,7 @@ pub(crate) enum CommandRun {
         started: StartedTask,
         open_call: OpenCall,
     },
-    /// The task is settled.
+    /// The task is settled. `command` is what was run: a word after the name may have been a sub-command.
     Settled {
         command: CommandCall,
         view: Arc<TaskView>,
@@ -45,6 +45,8 @@ pub(crate) async fn run(
     if is_followed {
         return Ok(CommandRun::Started { started, open_call });
     }
+    let mut received = started.view.history.iter().rev();
+    let command = received.find_map(|message| message.command.as_deref().cloned()).unwrap_or(command);
     match app.session.settle(started).await? {
         SendReply::Task(view) => Ok(CommandRun::Settled { command, view }),
         SendReply::Message(_) => Err(Fault::Internal),

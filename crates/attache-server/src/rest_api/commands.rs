@@ -15,6 +15,7 @@ impl Request<'_> {
     pub(super) async fn run_command(&self, body: Value) -> Result<Response, Fault> {
         let (app, scope) = (self.app, self.scope());
         let mut send = ExecuteCommand::read(body)?.into_send(&self.parameter);
+        let Some(command) = send.message.command.as_deref().cloned() else { return Err(Fault::Internal) };
         complete(app, &self.head.headers, &mut send, self.origin);
         let ending = |_| Some(TaskEnding::Completes);
         Ok(match commands::run(app, &scope, self.origin, send, ending).await? {
@@ -25,9 +26,7 @@ impl Request<'_> {
                 response(400, &rest_api::command_refused(why))
             }
             CommandRun::Started { started, .. } => response(200, &rest_api::command_started(&started.view)),
-            CommandRun::Settled { command, view } => {
-                response(200, &rest_api::command_result(&command, &view))
-            }
+            CommandRun::Settled { view, .. } => response(200, &rest_api::command_result(&command, &view)),
         })
     }
 }

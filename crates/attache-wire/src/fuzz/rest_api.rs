@@ -1,7 +1,6 @@
 //! Requests of the REST API.
 
 use attache_domain::{Fault, RequestedSettings, SendMessage, TaskId};
-use serde_json::Value;
 
 use super::{DEPTH, check_said};
 use crate::devtool::rest_api::{

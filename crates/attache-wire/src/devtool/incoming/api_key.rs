@@ -55,3 +55,54 @@ pub(crate) fn problem(key: &str) -> Option<String> {
     let fits = key.bytes().all(|byte| byte.is_ascii_graphic());
     (!fits).then(|| "must consist of printable ASCII characters without spaces".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use attache_domain::OperationKind;
+    use serde_json::json;
+
+    use super::*;
+    use crate::devtool::URI;
+    use crate::{JsonForm, decode};
+
+    fn message(metadata: &Value, request: &Value) -> Value {
+        json!({ "metadata": request, "message": {
+            "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": "hello" }], "metadata": metadata,
+        }})
+    }
+
+    #[test]
+    fn a_key_is_read_and_taken_out_of_the_metadata_in_every_dialect() {
+        for (member, name) in [(GEMINI, "apiKey"), (OWN, "apiKey"), (URI, "api_key")] {
+            let settings = json!({ member: { name: "sk-1", "model": "flash" }, "note": { name: "kept" } });
+            for (metadata, request) in [(&settings, &json!({})), (&json!({}), &settings)] {
+                let sent = decode(JsonForm::V1_0, OperationKind::Send, Some(message(metadata, request)));
+                let mut operation = sent.unwrap().operation;
+                let stored = format!("{operation:?}");
+                assert!(!stored.contains("sk-1") && stored.contains("kept"), "{member}: {stored}");
+                let requested = operation.requested_settings_mut().unwrap();
+                assert_eq!(requested.api_key.as_ref().map(ApiKey::expose), Some("sk-1"), "{member}");
+                assert_eq!(requested.model.as_deref(), Some("flash"), "{member}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelt_key_is_taken_out_too() {
+        for name in ["apikey", "API_KEY", "Api-Key"] {
+            let mut metadata =
+                Metadata::from_iter([(GEMINI.to_owned(), json!({ name: "sk-1", "kind": "x" }))]);
+            take_out(&mut metadata);
+            assert_eq!(Value::Object(metadata), json!({ GEMINI: { "kind": "x" } }), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_fits_into_no_header_is_refused_and_not_quoted() {
+        let settings = json!({ GEMINI: { "apiKey": "two words" } });
+        let sent = decode(JsonForm::V1_0, OperationKind::Send, Some(message(&settings, &json!({}))));
+        let refused = sent.unwrap_err().to_string();
+        assert!(refused.contains("message.metadata.coderAgent.apiKey must consist"), "{refused}");
+        assert!(!refused.contains("two words"), "{refused}");
+    }
+}

@@ -23,7 +23,8 @@ pub fn error(fault: &Fault) -> ErrorReply {
     let (status, mut error) = error_value(Version::V1_0, &renamed);
     // The faults of the session name the members of A2A's messages.
     for detail in error["error"]["details"].as_array_mut().into_iter().flatten() {
-        for violation in detail["fieldViolations"].as_array_mut().into_iter().flatten() {
+        let violations = detail.get_mut("fieldViolations").and_then(Value::as_array_mut);
+        for violation in violations.into_iter().flatten() {
             if let Some(Value::String(field)) = violation.get_mut("field") {
                 *field = member(field).to_owned();
             }
@@ -48,6 +49,7 @@ mod tests {
     fn check(fault: &Fault, expected: &str) {
         let body: Value = serde_json::from_slice(&error(fault).body).unwrap();
         assert_eq!(body["error"]["details"][1]["fieldViolations"][0]["field"], expected, "{body}");
+        assert!(body["error"]["details"][0].get("fieldViolations").is_none(), "{body}");
     }
 
     #[test]
