@@ -21,7 +21,7 @@ impl AgentCall<'_> {
         if matches!(state, TaskState::InputRequired | TaskState::AuthRequired) {
             return self.ask(&status, state).await;
         }
-        self.fetch_result(client, state).await;
+        self.fetch_result(client).await;
         self.keep_continuity(None).await?;
         match state {
             TaskState::Completed => self.finish().await,
@@ -34,9 +34,9 @@ impl AgentCall<'_> {
 
     /// Some agents put their result into the task, and not into the stream; and of a stream that was not read from its
     /// beginning, the task holds the rest.
-    async fn fetch_result(&mut self, client: &Client, state: TaskState) {
-        let is_missing = state == TaskState::Completed && self.output.is_empty();
-        let Some(task) = self.saved.task.clone().filter(|_| is_missing || self.replay.is_partial()) else {
+    async fn fetch_result(&mut self, client: &Client) {
+        let is_partial = self.output.is_empty() || self.replay.is_partial();
+        let Some(task) = self.saved.task.clone().filter(|_| is_partial) else {
             return;
         };
         match client.get(&task, None).await {

@@ -97,11 +97,13 @@ async fn an_agent_that_does_not_stream_is_asked_until_its_task_settles() {
 
 #[tokio::test]
 async fn a_result_that_only_the_task_holds_is_fetched() {
-    let mut done = bare_task("COMPLETED");
-    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "kept"}]}]);
-    let world =
-        World::new([card(true), stream(&[task("WORKING"), status("COMPLETED", None)]), result(&done)]);
-    assert_eq!(world.call("Work!").await.unwrap(), said("kept"));
+    for state in ["COMPLETED", "FAILED"] {
+        let mut done = bare_task(state);
+        done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "kept"}]}]);
+        let world = World::new([card(true), stream(&[task("WORKING"), status(state, None)]), result(&done)]);
+        let (Ok(text) | Err(text)) = world.call("Work!").await;
+        assert!(text.starts_with(&said("kept")), "{state}: {text}");
+    }
 }
 
 #[tokio::test]
