@@ -158,7 +158,9 @@ impl AgentOutput {
         self.kept_files -= files_before.iter().map(|file| file.bytes.0.len()).sum::<usize>();
         let Content { text, files } = self.content(&artifact.parts);
         let (text, files) = (self.bounded(text), self.bounded_files(files));
-        let new = text.strip_prefix(before.as_str()).unwrap_or(&text).to_owned();
+        let is_repeated = before.is_empty() && text.trim() == self.log.trim();
+        let new = text.strip_prefix(before.as_str()).unwrap_or(&text);
+        let new = if is_repeated { String::new() } else { new.to_owned() };
         let known = &mut self.artifacts[at];
         (known.text, known.files) = (text, files);
         new
@@ -222,10 +224,12 @@ impl AgentOutput {
             return self.last_message.clone();
         }
         let mut blocks = Vec::new();
-        if !self.log.trim().is_empty() {
+        let filled: Vec<_> = self.artifacts.iter().filter(|it| !it.text.trim().is_empty()).collect();
+        // Some agents put into an artifact what their statuses said already.
+        let is_repeated = filled.iter().any(|artifact| artifact.text.trim() == self.log.trim());
+        if !self.log.trim().is_empty() && !is_repeated {
             blocks.push(self.log.clone());
         }
-        let filled: Vec<_> = self.artifacts.iter().filter(|it| !it.text.trim().is_empty()).collect();
         let is_all = blocks.is_empty() && filled.len() == 1;
         for artifact in filled {
             match &artifact.name {

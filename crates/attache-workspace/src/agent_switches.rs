@@ -1,7 +1,7 @@
 //! Refuses calls of agents that were switched off since the conversation began.
 //!
-//! A conversation keeps the agents that it began with until `/agents reload`. The switch counts at once, whoever writes it into
-//! the settings, such as `attache agents disable`.
+//! A conversation keeps the agents that it began with until `/agents reload`. The switch counts at once, also when another
+//! program writes it into the settings, such as `attache agents disable`.
 
 use std::sync::Arc;
 

@@ -34,6 +34,25 @@ async fn statuses_come_before_artifacts_and_the_last_is_not_repeated() {
     assert_eq!(world.call("Find!").await.unwrap(), said("Looking. \n\nArtifact (a):\nfound"));
 }
 
+/// As google-adk does.
+#[tokio::test]
+async fn an_artifact_that_repeats_the_statuses_is_shown_once() {
+    let events = [
+        task("WORKING"),
+        status("WORKING", Some("You said: hi")),
+        piece("You said: hi"),
+        status("COMPLETED", None),
+    ];
+    let whole = json!({"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": {
+        "artifactId": "a", "parts": [{"text": "You said: hi"}],
+    }}});
+    let world = World::new([card(true), stream(&[&events[..2], &[whole], &events[3..]].concat())]);
+    assert_eq!(world.call("hi").await.unwrap(), said("You said: hi"));
+    assert_eq!(world.shown(), "You said: hi");
+    let world = World::new([card(true), stream(&events)]);
+    assert_eq!(world.call("hi").await.unwrap(), said("You said: hi"));
+}
+
 #[tokio::test]
 async fn a_bare_message_is_an_answer() {
     let message = json!({"message": {"messageId": "a", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}});
