@@ -17,7 +17,7 @@ pub(crate) use file::explained;
 use crate::ProcessContext;
 use crate::report::with_hint;
 pub use arguments::McpArguments;
-pub use list::{Probe, ProbedServer};
+pub use list::Probe;
 
 /// The table of a settings file that holds the servers.
 const SERVERS: &str = "mcpServers";

@@ -6,7 +6,10 @@ use std::time::Duration;
 use attache_card::CardDocument;
 use attache_domain::{BoundedCache, IgnorePoison};
 use attache_net::Url;
+use attache_wire::Version;
 use tokio::time::Instant;
+
+use crate::CardSource;
 
 /// Keeps cards for as long as their agents allow, and asks again with their ETag. Cheap to clone; clones share the cards.
 #[derive(Debug, Clone)]
@@ -31,10 +34,11 @@ pub(crate) struct CachedCard {
 
 /// Cards of more agents than a session uses. `net` bounds the size of each.
 const MAX_CARDS: usize = 256;
-/// An agent that moves is found again within this time, whatever its card says.
-const MAX_AGE: Duration = Duration::from_secs(3600);
 
 impl CardCache {
+    /// An agent that moves is found again within this time, whatever its card says.
+    pub const MAX_AGE: Duration = Duration::from_secs(3600);
+
     /// Also one that has to be asked about again.
     pub(crate) fn get(&self, key: &str) -> Option<CachedCard> {
         self.cards.lock().ignore_poison().get(key).cloned()
@@ -62,10 +66,20 @@ impl CardCache {
         );
     }
 
-    /// Forgets all cards.
-    pub fn clear(&self) {
-        self.cards.lock().ignore_poison().clear();
+    /// Forgets the card of one agent, so that the agent is asked for it again.
+    pub fn forget(&self, source: &CardSource) {
+        let mut cards = self.cards.lock().ignore_poison();
+        for url in source.urls() {
+            for version in Version::ALL {
+                cards.remove(&key(version, &url));
+            }
+        }
     }
+}
+
+/// What the cache knows a card by. Some agents have another card for each version.
+pub(crate) fn key(version: Version, url: &Url) -> String {
+    format!("{} {url}", version.as_str())
 }
 
 impl CachedCard {
@@ -80,7 +94,7 @@ fn max_age(control: &str) -> Duration {
         return Duration::ZERO;
     }
     let seconds = control.split(',').find_map(|part| part.trim().strip_prefix("max-age=")?.parse().ok());
-    seconds.map_or(Duration::ZERO, |seconds| Duration::from_secs(seconds).min(MAX_AGE))
+    seconds.map_or(Duration::ZERO, |seconds| Duration::from_secs(seconds).min(CardCache::MAX_AGE))
 }
 
 #[cfg(test)]

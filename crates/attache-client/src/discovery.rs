@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::authentication::{Authentication, check_may_hold_credential};
 use crate::origin::{NamedOrigins, Origin, excerpt};
 use crate::sent_secrets::SentSecrets;
-use crate::{ClientError, ClientOptions, SignaturePolicy};
+use crate::{ClientError, ClientOptions, SignaturePolicy, card_cache};
 
 /// Where a card is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,29 @@ pub enum CardSource {
     CardUrl(String),
     /// The card itself, as JSON. The origins that it names have to be allowed.
     Inline(String),
+}
+
+impl CardSource {
+    /// The origin of the agent: of its address, or of the first interface that an inline card names.
+    pub fn origin(&self) -> Result<Origin, ClientError> {
+        match self {
+            Self::Address(url) | Self::CardUrl(url) => Origin::parse(url),
+            Self::Inline(json) => {
+                let card = read(&parse(json.as_bytes())?)?;
+                let url = card.supported_interfaces.first().map(|interface| interface.url.as_str());
+                Origin::parse(url.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Where the card may be.
+    pub(crate) fn urls(&self) -> Vec<Url> {
+        match self {
+            Self::Address(text) => parse_address(text).map(|url| candidates(&url)).unwrap_or_default(),
+            Self::CardUrl(text) => parse_address(text).into_iter().collect(),
+            Self::Inline(_) => Vec::new(),
+        }
+    }
 }
 
 /// A card, and what has to be known about it.
@@ -197,7 +220,7 @@ impl Fetch<'_> {
     /// Reads a card, from the cache while it is fresh, and where it comes from after redirects.
     async fn card(&self, url: &Url) -> Result<(CardDocument, Url), ClientError> {
         let version = self.options.version.unwrap_or(Version::V1_0);
-        let key = format!("{} {url}", version.as_str());
+        let key = card_cache::key(version, url);
         let known = self.options.cards.get(&key);
         if let Some(known) = known.as_ref().filter(|known| known.is_fresh()) {
             return Ok((known.document.clone(), known.url.clone()));

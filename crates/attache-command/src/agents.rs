@@ -15,7 +15,7 @@ pub trait AgentDirectory: Send + Sync + 'static {
     /// Reads the agent files and the cards again, and says what has changed. The conversation uses what was read.
     async fn reload(&self) -> Result<AgentReload, String>;
 
-    /// Asks the agent for its card, and says how it stands with the agent then.
+    /// Fetches the agent's card again and returns the agent with its new status.
     async fn test(&self, name: &str) -> Result<AgentEntry, String>;
 
     /// Signs in to the agent, and describes the result in a sentence.
@@ -46,7 +46,7 @@ pub struct AgentList {
     pub notices: Vec<String>,
 }
 
-/// One agent, and how it stands with it.
+/// One agent and its connection status.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentEntry {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use attache_domain::terminal_safe;
 use attache_domain::{CallId, CallOutcome, FinishedCall, ToolCall};
-use attache_tool::ToolErrorKind;
 use attache_tool::ruling::NO_APPROVER;
+use attache_tool::{INVOKE_AGENT, ToolErrorKind};
 
 /// Characters of what a call would have done.
 const MAX_WORDS: usize = 100;
@@ -42,6 +42,10 @@ impl Denials {
     fn flags(&self, call: &ToolCall) -> String {
         // In a folder that is not trusted, no mode is freer than the default one.
         let trust = if self.trusted { "" } else { " --trust" };
+        // Rules name an agent as they name a tool.
+        if let Some(agent) = agent(call) {
+            return format!("--allowed-tools {} or --yolo{trust}", terminal_safe(agent));
+        }
         let tool = match (call.name.as_str(), call.input.get("command").and_then(|line| line.as_str())) {
             ("write_file" | "replace", _) => {
                 return format!("--approval-mode auto_edit{trust} (a protected file: --yolo{trust})");
@@ -66,13 +70,26 @@ fn program(line: &str) -> Option<&str> {
         .filter(|program| !program.is_empty() && line.chars().all(plain) && !program.contains('='))
 }
 
+/// The agent that would have got a task.
+fn agent(call: &ToolCall) -> Option<&str> {
+    let name = call.input.get("agent_name").filter(|_| call.name == INVOKE_AGENT)?.as_str()?;
+    Some(name.trim().trim_start_matches('@'))
+}
+
 /// The name of the tool, and what it would have done.
 fn title(call: &ToolCall) -> String {
+    if let Some(agent) = agent(call) {
+        let prompt = call.input.get("prompt").and_then(|prompt| prompt.as_str()).unwrap_or_default();
+        return format!("{} ({}: {})", terminal_safe(&call.name), terminal_safe(agent), words(prompt));
+    }
     let about = ["command", "file_path", "path", "url", "prompt", "query", "fact"];
     let about = about.iter().find_map(|name| call.input.get(*name)?.as_str());
     let Some(about) = about else { return terminal_safe(&call.name).into_owned() };
-    let words: String = terminal_safe(about).replace('\n', " ").chars().take(MAX_WORDS).collect();
-    format!("{} ({words})", terminal_safe(&call.name))
+    format!("{} ({})", terminal_safe(&call.name), words(about))
+}
+
+fn words(text: &str) -> String {
+    terminal_safe(text).replace('\n', " ").chars().take(MAX_WORDS).collect()
 }
 
 #[cfg(test)]
@@ -117,5 +134,13 @@ mod tests {
             "; --approval-mode auto_edit (a protected file: --yolo) would allow it",
         );
         check(true, "web_fetch", json!({}), "; --allowed-tools web_fetch or --yolo would allow it");
+        let call = json!({"agent_name": "@helper", "prompt": "Work!"});
+        check(
+            true,
+            "invoke_agent",
+            call,
+            "invoke_agent (helper: Work!) was denied: it needs an approval, which cannot be asked for here; --allowed-tools \
+             helper or --yolo would allow it",
+        );
     }
 }

@@ -24,7 +24,6 @@
 
 mod options;
 mod servers;
-mod status;
 
 mod connect_server;
 mod connection;
@@ -43,6 +42,6 @@ mod tool_name;
 mod tool_result;
 mod visible;
 
+pub use attache_tool::{ServerState, ServerStatus};
 pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerConfinement, ServerOptions, Transport};
 pub use servers::{McpServers, UnapprovedServer};
-pub use status::{ServerState, ServerStatus};

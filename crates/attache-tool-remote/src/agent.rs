@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_client::{
-    CardSecurity, CardSource, Client, ClientError, ClientOptions, CredentialError, Origin, RemoteCard,
+    CardCache, CardSecurity, CardSource, Client, ClientError, ClientOptions, CredentialError, Origin,
+    RemoteCard,
 };
 use attache_domain::IgnorePoison;
-use attache_tool::{CallQuestion, QuestionKind};
-use serde_json::Value;
+use attache_tool::{AgentCardSummary, AgentState, AgentStatus, CallQuestion, QuestionKind};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::agent_call::holds_words_of_peer;
+use crate::peer_text::SentSecrets;
 
 /// What a configuration says about an agent.
 #[derive(Clone)]
@@ -39,49 +40,12 @@ pub trait AgentAccess: Send + Sync + 'static {
     }
 }
 
-/// How it stands with an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentStatus {
-    pub name: String,
-    pub display_name: Option<String>,
-    pub description: Option<String>,
-    /// Scheme, host and port; what a call is sent to.
-    pub origin: String,
-    pub state: AgentState,
-    /// What its card says, once it was read.
-    pub card: Option<CardSummary>,
-    /// How long it took to read the card.
-    pub latency: Option<Duration>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentState {
-    NotConnected,
-    Ready,
-    Failed { why: String },
-}
-
-/// The words of the agent about itself: data, not instructions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CardSummary {
-    pub name: String,
-    pub description: String,
-    pub version: String,
-    /// Name and description.
-    pub skills: Vec<(String, String)>,
-    pub protocol: String,
-    pub streams: bool,
-    /// What the client noticed about the card.
-    pub notices: Vec<String>,
-}
-
-/// After this time the card is read again before the next call.
-const MAX_CARD_AGE: Duration = Duration::from_secs(3600);
-
 pub(crate) struct Agent {
     pub(crate) options: AgentOptions,
     /// Where calls go, or why that cannot be told.
     pub(crate) origin: Result<Origin, String>,
+    /// Removed from whatever the agent says.
+    pub(crate) secrets: SentSecrets,
     connection: Mutex<Connection>,
 }
 
@@ -96,8 +60,9 @@ struct Connection {
 
 impl Agent {
     pub(crate) fn new(options: AgentOptions) -> Self {
-        let origin = origin(&options.card);
-        Self { options, origin, connection: Mutex::new(Connection::new()) }
+        let origin = options.card.origin().map_err(|error| error.to_string());
+        let secrets = SentSecrets::default();
+        Self { options, origin, secrets, connection: Mutex::new(Connection::new()) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -115,10 +80,15 @@ impl Agent {
         match cell.get_or_try_init(|| self.connect()).await {
             Ok(client) => Ok(client.clone()),
             Err(failure) => {
-                self.lock().state = AgentState::Failed { why: failure.why.clone() };
+                self.note_failure(failure.why.clone());
                 Err(failure)
             }
         }
+    }
+
+    /// The last attempt to reach the agent had no success.
+    pub(crate) fn note_failure(&self, why: String) {
+        self.lock().state = AgentState::Failed { why };
     }
 
     /// The client if there is one.
@@ -133,24 +103,25 @@ impl Agent {
 
     fn current(&self) -> Arc<OnceCell<Client>> {
         let mut connection = self.lock();
-        if connection.since.is_some_and(|since| since.elapsed() > MAX_CARD_AGE) {
+        if connection.since.is_some_and(|since| since.elapsed() > CardCache::MAX_AGE) {
             *connection = Connection::new();
         }
         connection.client.clone()
     }
 
     async fn connect(&self) -> Result<Client, ConnectFailure> {
-        let options = self.options.access.client_options().await?;
+        let mut options = self.options.access.client_options().await?;
         let origin = self.origin.clone()?;
         if std::mem::take(&mut self.lock().ignores_cache) {
-            options.cards.clear();
+            options.cards.forget(&self.options.card);
         }
+        options.credential = options.credential.map(|source| self.secrets.watch(source));
         let begun = Instant::now();
         let client = Client::connect_to(&self.options.card, options).await;
         let client = client.map_err(|error| ConnectFailure {
-            why: explain_connection(&error, &origin.to_string()),
+            why: self.secrets.clean(&explain_connection(&error, &origin.to_string())),
             quotes_peer: holds_words_of_peer(&error),
-            sign_in: sign_in_question(&error),
+            sign_in: self.sign_in_question(&error),
         })?;
         let mut connection = self.lock();
         connection.state = AgentState::Ready;
@@ -162,7 +133,7 @@ impl Agent {
     pub(crate) fn status(&self) -> AgentStatus {
         let connection = self.lock();
         let card = connection.client.get().map(|client| {
-            let mut summary = card_summary(client);
+            let mut summary = self.card_summary(client);
             summary.notices.extend(self.options.access.missing_authentication(client.security()));
             summary
         });
@@ -177,6 +148,31 @@ impl Agent {
             },
             card,
             latency: connection.latency,
+        }
+    }
+
+    /// What a person is asked if signing in would help. The card may have named the address.
+    pub(crate) fn sign_in_question(&self, error: &ClientError) -> Option<CallQuestion> {
+        match error {
+            ClientError::Credential(CredentialError::SignInRequired { what, url }) => {
+                let text = self.secrets.clean(what);
+                Some(CallQuestion { kind: QuestionKind::Auth, text, url: url.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    fn card_summary(&self, client: &Client) -> AgentCardSummary {
+        let RemoteCard { name, description, version, skills, capabilities, .. } = client.card();
+        let clean = |text: &String| self.secrets.clean(text);
+        AgentCardSummary {
+            name: clean(name),
+            description: clean(description),
+            version: clean(version),
+            skills: skills.iter().map(|skill| (clean(&skill.name), clean(&skill.description))).collect(),
+            protocol: client.protocol().name(),
+            streams: capabilities.streaming,
+            notices: client.notices().iter().map(clean).collect(),
         }
     }
 
@@ -197,19 +193,6 @@ impl Connection {
     }
 }
 
-fn card_summary(client: &Client) -> CardSummary {
-    let RemoteCard { name, description, version, skills, capabilities, .. } = client.card();
-    CardSummary {
-        name: name.clone(),
-        description: description.clone(),
-        version: version.clone(),
-        skills: skills.iter().map(|skill| (skill.name.clone(), skill.description.clone())).collect(),
-        protocol: client.protocol().name(),
-        streams: capabilities.streaming,
-        notices: client.notices().to_vec(),
-    }
-}
-
 /// Why there is no connection.
 #[derive(Debug)]
 pub(crate) struct ConnectFailure {
@@ -224,30 +207,6 @@ impl From<String> for ConnectFailure {
     fn from(why: String) -> Self {
         Self { why, quotes_peer: false, sign_in: None }
     }
-}
-
-/// What a person is asked if signing in would help.
-pub(crate) fn sign_in_question(error: &ClientError) -> Option<CallQuestion> {
-    match error {
-        ClientError::Credential(CredentialError::SignInRequired { what, url }) => {
-            Some(CallQuestion { kind: QuestionKind::Auth, text: what.clone(), url: url.clone() })
-        }
-        _ => None,
-    }
-}
-
-/// Where the agent of a card is.
-fn origin(card: &CardSource) -> Result<Origin, String> {
-    let url = match card {
-        CardSource::Address(url) | CardSource::CardUrl(url) => url.clone(),
-        CardSource::Inline(text) => {
-            let card: Value = serde_json::from_str(text).unwrap_or_default();
-            let interface = card.pointer("/supportedInterfaces/0/url");
-            let url = card.get("url").or(interface).and_then(Value::as_str).unwrap_or_default();
-            url.to_owned()
-        }
-    };
-    Origin::parse(&url).map_err(|error| error.to_string())
 }
 
 /// A failure to reach the agent, in a sentence that says what to look at.

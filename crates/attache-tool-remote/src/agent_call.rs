@@ -4,36 +4,34 @@
 //! response never came is asked of the agent, and where that cannot be told, the outcome is unknown.
 
 mod explain;
+mod follow;
 mod recover;
+mod replay;
 mod settle;
 mod stop;
 
 pub(crate) use explain::holds_words_of_peer;
+use replay::Replay;
 
 use std::time::Duration;
 
-use attache_client::{Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, StreamEvent};
-use attache_domain::terminal_safe;
+use attache_client::{Client, ClientError, EventStream, OutgoingMessage};
 use attache_tool::{CallEnd, CallQuestion, CallStart, Delegation, ToolContext, ToolError, failpoint};
 use serde_json::Value;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
-use crate::agent::{Agent, ConnectFailure, sign_in_question};
+use crate::agent::{Agent, ConnectFailure};
 use crate::agent_output::AgentOutput;
 use crate::kept_output;
 use crate::message_id::message_id;
 use crate::remote_conversation::{BusyGuard, RemoteConversation};
 use crate::saved_call::{MAX_ID, Phase, SavedCall};
 
-/// An agent that says nothing for so long is given up.
-const MAX_SILENCE: Duration = Duration::from_secs(30 * 60);
-/// Some agents keep the stream open while they wait for an answer. After this time the person is asked.
-const QUESTION_DELAY: Duration = Duration::from_secs(2);
-/// How often the place in the stream is saved.
-const SAVE_INTERVAL: Duration = Duration::from_secs(2);
-/// How often an agent may change the ids of its task or context during a run. Each change is saved.
-const MAX_ID_CHANGES: u32 = 8;
+/// The delay after the first failed attempt to connect after a restart; each further one is twice as long.
+const INITIAL_CONNECT_DELAY: Duration = Duration::from_millis(250);
+/// Attempts to connect after a restart, in about half a minute.
+const MAX_CONNECT_TRIES: u32 = 8;
 /// What stands for a credential in what the model reads.
 const CREDENTIAL: &str = "(a credential)";
 
@@ -53,22 +51,10 @@ pub(crate) struct AgentCall<'a> {
     /// A message is on its way, and the agent has not named the task for it yet.
     in_flight: watch::Sender<bool>,
     id_changes: u32,
-    /// Live output up to this cursor was shown before a restart.
-    shown_until: ShownUntil,
-    /// A part of the stream was missed, and the agent cannot show it again.
-    missed: bool,
+    replay: Replay,
     saved_at: Instant,
     /// What was kept last for later calls.
     kept: Option<Value>,
-}
-
-/// What of the live output was shown by an earlier run.
-#[derive(Debug, PartialEq, Eq)]
-enum ShownUntil {
-    Nothing,
-    Cursor(String),
-    /// The first event that shows the whole task.
-    Snapshot,
 }
 
 /// Where a run goes on.
@@ -94,11 +80,10 @@ impl<'a> AgentCall<'a> {
             saved,
             _busy: busy,
             client: None,
-            output: AgentOutput::default(),
+            output: AgentOutput::new(agent.secrets.clone()),
             in_flight: watch::Sender::new(false),
             id_changes: 0,
-            shown_until: ShownUntil::Nothing,
-            missed: false,
+            replay: Replay::None,
             saved_at: Instant::now(),
             kept: None,
         }
@@ -107,7 +92,7 @@ impl<'a> AgentCall<'a> {
     /// Sends `prompt`, or goes on where the run before stopped.
     pub(crate) async fn run(mut self, prompt: &str, start: CallStart) -> Result<CallEnd, ToolError> {
         if start.saved.is_some() && self.saved.origin != self.agent.origin_name() {
-            return self.moved(&start);
+            return self.moved(&start).await;
         }
         let cancel = self.context.cancel.clone();
         let in_flight = self.in_flight.subscribe();
@@ -128,16 +113,18 @@ impl<'a> AgentCall<'a> {
         }
     }
 
-    /// The agent is at another place now, and the message went to the earlier one, if it was sent.
-    fn moved(&self, start: &CallStart) -> Result<CallEnd, ToolError> {
-        let from = &self.saved.origin;
+    /// The agent's origin has changed. The message went to the earlier one, if it was sent.
+    async fn moved(&mut self, start: &CallStart) -> Result<CallEnd, ToolError> {
+        let from = self.saved.origin.clone();
         tracing::warn!(agent = self.agent.name(), from, "an agent has moved during a call");
         match self.saved.phase {
             Phase::Sending | Phase::Following if start.restarted => Ok(CallEnd::Unknown),
-            _ => Err(self.failure(&format!(
-                "it was called at {from} and is at {} now, which gets nothing of that call",
-                self.agent.origin_name()
-            ))),
+            _ => {
+                let now = self.agent.origin_name();
+                let why =
+                    format!("it was called at {from} and is at {now} now, which gets nothing of that call");
+                Err(self.failure(&why).await)
+            }
         }
     }
 
@@ -153,7 +140,7 @@ impl<'a> AgentCall<'a> {
                 self.save().await?;
                 return Ok(CallEnd::Unknown);
             }
-            Err(failure) => return Err(self.connect_failure(&failure)),
+            Err(failure) => return Err(self.connect_failure(&failure).await),
         };
         self.client = Some(client.clone());
         let source = match (self.saved.phase, text) {
@@ -187,10 +174,10 @@ impl<'a> AgentCall<'a> {
         Some(text)
     }
 
-    /// An agent that is not there right after a restart may only be slower than we are.
-    async fn connect(&self, patiently: bool) -> Result<Client, ConnectFailure> {
-        let mut delay = Duration::from_millis(250);
-        let mut tries = if patiently { 8 } else { 1 };
+    /// `after_restart`: an agent that cannot be reached may still be starting, too.
+    async fn connect(&self, after_restart: bool) -> Result<Client, ConnectFailure> {
+        let mut delay = INITIAL_CONNECT_DELAY;
+        let mut tries = if after_restart { MAX_CONNECT_TRIES } else { 1 };
         loop {
             tries -= 1;
             match self.agent.client().await {
@@ -206,7 +193,7 @@ impl<'a> AgentCall<'a> {
     /// A person has to sign in before the agent can be called. The message is sent after that.
     async fn sign_in(&mut self, question: CallQuestion) -> Result<CallEnd, ToolError> {
         if !self.attended {
-            return Err(self.quoted_failure(&question.text));
+            return Err(self.quoted_failure(&question.text).await);
         }
         self.saved.signed_in = true;
         self.keep_output().await;
@@ -239,7 +226,7 @@ impl<'a> AgentCall<'a> {
 
     /// The message got no response. It may have arrived all the same, or its task may need no answer any more.
     async fn failed_send(&mut self, client: &Client, error: ClientError) -> Result<Source, ToolError> {
-        if let Some(question) = sign_in_question(&error) {
+        if let Some(question) = self.agent.sign_in_question(&error) {
             self.saved.phase = Phase::Unsent;
             return Ok(Source::Ended(self.sign_in(question).await?));
         }
@@ -248,7 +235,7 @@ impl<'a> AgentCall<'a> {
             error if explain::may_have_arrived(error) => self.find_task(client).await.ok().flatten(),
             _ => None,
         };
-        let Some(task) = found else { return Err(self.call_failure(&error)) };
+        let Some(task) = found else { return Err(self.call_failure(&error).await) };
         self.go_on_with(task).await?;
         Ok(self.resume_without_cursor(client))
     }
@@ -268,90 +255,6 @@ impl<'a> AgentCall<'a> {
     fn message_id(&self, run: &str, text: &str) -> String {
         let call = &self.context.call;
         message_id(&[call.task.as_str(), &call.call.0, run], self.saved.sent, text)
-    }
-
-    /// Reads events until the task settles.
-    async fn follow(&mut self, client: &Client, mut events: EventStream) -> Result<CallEnd, ToolError> {
-        let mut status: Option<RemoteStatus> = None;
-        loop {
-            let waits = status.as_ref().is_some_and(RemoteStatus::is_interrupted);
-            let patience = if waits { QUESTION_DELAY } else { MAX_SILENCE };
-            match timeout(patience, events.next()).await {
-                Err(_) if waits => return self.settle(client, status).await,
-                Err(_) => {
-                    self.cancel_task(client).await;
-                    return Err(self.failure("it said nothing for 30 minutes and was told to stop"));
-                }
-                Ok(None) => return self.settle(client, status).await,
-                Ok(Some(Err(error))) if self.saved.phase == Phase::Sending => {
-                    match self.failed_send(client, error).await? {
-                        Source::Events(others) => events = others,
-                        Source::Ended(end) => return Ok(end),
-                    }
-                }
-                Ok(Some(Err(error))) => return Err(self.call_failure(&error)),
-                Ok(Some(Ok(event))) => {
-                    self.take(client, &event, events.last_event_id()).await?;
-                    status = event.status().cloned().or(status);
-                }
-            }
-        }
-    }
-
-    /// Notes the ids in an event, and shows what is new in it.
-    async fn take(
-        &mut self,
-        client: &Client,
-        event: &StreamEvent,
-        cursor: Option<&str>,
-    ) -> Result<(), ToolError> {
-        let before = (self.saved.phase, self.saved.task.clone(), self.saved.context.clone());
-        if let Some(task) = event.task_id().map(|task| task.as_str()).and_then(usable) {
-            (self.saved.task, self.saved.phase) = (Some(task.to_owned()), Phase::Following);
-            self.saved.answer = None;
-        }
-        if let Some(context) = context_of(event).and_then(usable) {
-            self.saved.context = Some(context.to_owned());
-        }
-        if cursor.is_some_and(|cursor| cursor.len() <= MAX_ID) {
-            self.saved.cursor = cursor.map(str::to_owned);
-        }
-        let is_new = before != (self.saved.phase, self.saved.task.clone(), self.saved.context.clone());
-        if is_new && self.saved.phase == Phase::Following {
-            self.id_changes += 1;
-            if self.id_changes > MAX_ID_CHANGES {
-                self.cancel_task(client).await;
-                return Err(self.failure("it names another task or context again and again"));
-            }
-            self.keep_continuity(None).await?;
-            self.save().await?;
-            failpoint::reach("delegation-task-saved");
-            self.in_flight.send_replace(false);
-        } else if self.saved.cursor.is_some() && self.saved_at.elapsed() > SAVE_INTERVAL {
-            self.save().await?;
-        }
-        let new = self.output.add(event);
-        if self.is_shown_now(event, cursor) && !new.is_empty() {
-            self.context.live.show(&terminal_safe(&new));
-        }
-        Ok(())
-    }
-
-    /// Whether the text of this event was not shown by an earlier run.
-    fn is_shown_now(&mut self, event: &StreamEvent, cursor: Option<&str>) -> bool {
-        let is_over = match &self.shown_until {
-            ShownUntil::Nothing => return true,
-            ShownUntil::Cursor(until) => cursor == Some(until) || event.gap().is_some(),
-            ShownUntil::Snapshot => true,
-        };
-        let was_shown = match &self.shown_until {
-            ShownUntil::Snapshot => matches!(event, StreamEvent::Task(_)),
-            _ => true,
-        };
-        if is_over {
-            self.shown_until = ShownUntil::Nothing;
-        }
-        !was_shown
     }
 
     async fn save_sending(&mut self) -> Result<(), ToolError> {
@@ -379,17 +282,17 @@ impl<'a> AgentCall<'a> {
 
     async fn restore_output(&mut self) {
         match kept_output::read(&self.context.workspace.scratch, &self.folder_name()).await {
-            Ok(output) => self.output = output,
+            Ok(output) => self.output = output.with_secrets(self.agent.secrets.clone()),
             Err(error) => {
                 tracing::warn!(%error, agent = self.agent.name(), "what an agent said before its question is lost");
                 let question = self.saved.question.clone().unwrap_or_default();
                 self.output.ask(&question);
-                self.missed = true;
+                self.replay = Replay::Partial;
             }
         }
     }
 
-    /// A plain name for what belongs to this call.
+    /// Folder name of this call.
     fn folder_name(&self) -> String {
         let call = &self.context.call;
         message_id(&[call.task.as_str(), &call.call.0, "files"], 0, "")
@@ -407,15 +310,6 @@ impl<'a> AgentCall<'a> {
         let value = serde_json::to_value(&kept).unwrap_or_default();
         self.kept = Some(value.clone());
         if before.as_ref() == Some(&value) { Ok(()) } else { self.context.state.keep(&key, value).await }
-    }
-}
-
-fn context_of(event: &StreamEvent) -> Option<&str> {
-    match event {
-        StreamEvent::Task(task) => Some(task.context.as_str()),
-        StreamEvent::StatusUpdate(update) => Some(update.context.as_str()),
-        StreamEvent::ArtifactUpdate(update) => Some(update.context.as_str()),
-        StreamEvent::Message(message) => message.context.as_ref().map(|context| context.as_str()),
     }
 }
 

@@ -7,6 +7,8 @@ use attache_client::{Artifact, Base64, Message, Part, PartContent, Role, StreamE
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::peer_text::SentSecrets;
+
 /// Bytes of text that are kept of one call.
 const MAX_TEXT: usize = 1 << 20;
 const MAX_ARTIFACTS: usize = 256;
@@ -25,6 +27,9 @@ const MAX_WORDS: usize = 4_000;
 /// It is kept while a person answers what the agent asked; files are saved before that.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AgentOutput {
+    /// What no text may hold.
+    #[serde(skip)]
+    secrets: SentSecrets,
     log: String,
     /// The hash of the status text that came last, which is not repeated.
     last_status: String,
@@ -39,6 +44,8 @@ pub(crate) struct AgentOutput {
     dialog: Vec<DialogTurn>,
     kept_text: usize,
     left_out_text: usize,
+    /// Bytes of text and files that came, whether they are kept or not.
+    received: usize,
     kept_files: usize,
     left_out_files: usize,
 }
@@ -75,13 +82,22 @@ struct Content {
 }
 
 impl AgentOutput {
+    pub(crate) fn new(secrets: SentSecrets) -> Self {
+        Self { secrets, ..Self::default() }
+    }
+
+    /// The same output; later texts are cleaned of these secrets.
+    pub(crate) fn with_secrets(self, secrets: SentSecrets) -> Self {
+        Self { secrets, ..self }
+    }
+
     /// Takes an event, and returns the text in it that is new.
     pub(crate) fn add(&mut self, event: &StreamEvent) -> String {
         match event {
             StreamEvent::Task(task) => {
                 let last = task.history.iter().rev().find(|message| message.role == Role::Agent);
                 if let Some(message) = last {
-                    self.last_message = shortened(content(&message.parts).text, MAX_TEXT);
+                    self.last_message = shortened(self.content(&message.parts).text, MAX_TEXT);
                 }
                 let mut new: String = task.artifacts.iter().map(|artifact| self.replace(artifact)).collect();
                 if let Some(message) = &task.status.message {
@@ -90,7 +106,7 @@ impl AgentOutput {
                 new
             }
             StreamEvent::Message(message) => {
-                let Content { text, files } = content(&message.parts);
+                let Content { text, files } = self.content(&message.parts);
                 self.keep_files(files);
                 self.append_log(text)
             }
@@ -104,7 +120,7 @@ impl AgentOutput {
     }
 
     fn status(&mut self, message: &Message) -> String {
-        let Content { text, files } = content(&message.parts);
+        let Content { text, files } = self.content(&message.parts);
         let hash = hash(&text);
         if message.role == Role::User || text.is_empty() || hash == self.last_status {
             return String::new();
@@ -126,7 +142,7 @@ impl AgentOutput {
 
     fn append(&mut self, artifact: &Artifact) -> String {
         let Some(at) = self.place(artifact) else { return String::new() };
-        let Content { text, files } = content(&artifact.parts);
+        let Content { text, files } = self.content(&artifact.parts);
         let (text, files) = (self.bounded(text), self.bounded_files(files));
         let known = &mut self.artifacts[at];
         known.text.push_str(&text);
@@ -140,9 +156,11 @@ impl AgentOutput {
         let files_before = std::mem::take(&mut self.artifacts[at].files);
         self.kept_text -= before.len();
         self.kept_files -= files_before.iter().map(|file| file.bytes.0.len()).sum::<usize>();
-        let Content { text, files } = content(&artifact.parts);
+        let Content { text, files } = self.content(&artifact.parts);
         let (text, files) = (self.bounded(text), self.bounded_files(files));
-        let new = text.strip_prefix(before.as_str()).unwrap_or(&text).to_owned();
+        let is_repeated = before.is_empty() && text.trim() == self.log.trim();
+        let new = text.strip_prefix(before.as_str()).unwrap_or(&text);
+        let new = if is_repeated { String::new() } else { new.to_owned() };
         let known = &mut self.artifacts[at];
         (known.text, known.files) = (text, files);
         new
@@ -155,7 +173,7 @@ impl AgentOutput {
         let known = self.artifacts.iter().position(|known| known.id == id);
         if known.is_none() {
             if self.artifacts.len() == MAX_ARTIFACTS {
-                self.left_out_text += content(&artifact.parts).text.len();
+                self.left_out_text += self.content(&artifact.parts).text.len();
                 return None;
             }
             self.artifacts.push(ArtifactText { id, ..ArtifactText::default() });
@@ -163,7 +181,8 @@ impl AgentOutput {
         let at = known.unwrap_or(self.artifacts.len() - 1);
         let name = artifact.name.as_deref().filter(|name| !name.is_empty());
         if let Some(name) = name {
-            self.artifacts[at].name = Some(name.chars().take(MAX_NAME).collect());
+            let name: String = name.chars().take(MAX_NAME).collect();
+            self.artifacts[at].name = Some(self.secrets.clean(&name));
         }
         Some(at)
     }
@@ -205,16 +224,18 @@ impl AgentOutput {
             return self.last_message.clone();
         }
         let mut blocks = Vec::new();
-        if !self.log.trim().is_empty() {
+        let filled: Vec<_> = self.artifacts.iter().filter(|it| !it.text.trim().is_empty()).collect();
+        // Some agents put into an artifact what their statuses said already.
+        let is_repeated = filled.iter().any(|artifact| artifact.text.trim() == self.log.trim());
+        if !self.log.trim().is_empty() && !is_repeated {
             blocks.push(self.log.clone());
         }
-        let filled: Vec<_> = self.artifacts.iter().filter(|it| !it.text.trim().is_empty()).collect();
         let is_all = blocks.is_empty() && filled.len() == 1;
         for artifact in filled {
             match &artifact.name {
                 None if is_all => blocks.push(artifact.text.clone()),
                 name => {
-                    let name = name.as_deref().unwrap_or(&artifact.id);
+                    let name = name.clone().unwrap_or_else(|| self.secrets.clean(&artifact.id));
                     blocks.push(format!("Artifact ({name}):\n{}", artifact.text));
                 }
             }
@@ -225,7 +246,13 @@ impl AgentOutput {
         if self.left_out_files > 0 {
             blocks.push(format!("[{} of its files are left out]", self.left_out_files));
         }
-        blocks.join("\n\n")
+        // A credential may have come in pieces.
+        self.secrets.redacted(&blocks.join("\n\n")).into_owned()
+    }
+
+    /// Bytes of text and files that came so far.
+    pub(crate) fn received(&self) -> usize {
+        self.received
     }
 
     pub(crate) fn files(&self) -> impl Iterator<Item = &ReceivedFile> {
@@ -272,8 +299,19 @@ impl AgentOutput {
 
     /// The agent tells everything again from the beginning of its task.
     pub(crate) fn begin_again(&mut self) {
-        let Self { saved_files, dialog, .. } = std::mem::take(self);
-        *self = Self { saved_files, dialog, ..Self::default() };
+        let Self { secrets, saved_files, dialog, .. } = std::mem::take(self);
+        *self = Self { secrets, saved_files, dialog, ..Self::default() };
+    }
+
+    /// The words of a message, for a question.
+    pub(crate) fn words(&self, message: &Message) -> String {
+        self.secrets.clean(&content(&message.parts).text)
+    }
+
+    fn content(&mut self, parts: &[Part]) -> Content {
+        let Content { text, files } = content(parts);
+        self.received += text.len() + files.iter().map(|file| file.bytes.0.len()).sum::<usize>();
+        Content { text: self.secrets.clean(&text), files }
     }
 }
 
@@ -291,15 +329,10 @@ fn shortened(mut text: String, most: usize) -> String {
     text
 }
 
-/// The words of a message, for a question.
-pub(crate) fn message_text(message: &Message) -> String {
-    content(&message.parts).text
-}
-
 fn content(parts: &[Part]) -> Content {
     let mut content = Content::default();
     for part in parts {
-        let name = || part.filename.as_deref().map(|name| name.chars().take(MAX_NAME).collect::<String>());
+        let name = || part.filename.as_deref().map(file_name);
         match &part.content {
             PartContent::Text(text) => content.text.push_str(text),
             PartContent::Data(data) => content.text.push_str(&format!("Data: {data}\n")),
@@ -317,6 +350,17 @@ fn content(parts: &[Part]) -> Content {
         }
     }
     content
+}
+
+/// The last part of a path. The middle of a long one is left out, so that its extension stays.
+fn file_name(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let length = name.chars().count();
+    if length <= MAX_NAME {
+        return name.to_owned();
+    }
+    let end = name.chars().skip(length - MAX_NAME / 2);
+    name.chars().take(MAX_NAME / 2).chain(end).collect()
 }
 
 #[cfg(test)]

@@ -2,56 +2,31 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use attache_client::Origin;
 use attache_domain::IgnorePoison;
-use attache_tool::Tool;
-use tokio::sync::Semaphore;
+use attache_tool::{AgentStatus, Tool};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
-use crate::agent::{Agent, AgentOptions, AgentStatus};
+use crate::agent::{Agent, AgentOptions};
 use crate::invoke_agent::InvokeAgent;
 use crate::remote_conversation::BusyAgents;
+use crate::unreachable_agents::{self, Unreachable};
 
 /// Cards that are read at the same time in the background.
-const MAX_READS: usize = 8;
+const MAX_READS: usize = 32;
+/// The time for a card in the background. An agent that takes longer is reported, and tried again behind the others
+/// without this limit.
+const FIRST_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Scheme, host and port of this server, once they are known.
 pub type OwnOrigin = Arc<OnceLock<String>>;
 
-/// Warnings about single agents. With more, one warning tells about all.
-const MAX_WARNINGS: usize = 3;
-
-/// The agents whose cards could not be read, and why. Warns about them when the last card was tried.
-#[derive(Default)]
-struct UnreachableAgents(Mutex<Vec<(String, String)>>);
-
-impl UnreachableAgents {
-    fn add(&self, name: &str, why: String) {
-        self.0.lock().ignore_poison().push((name.to_owned(), why));
-    }
-}
-
-impl Drop for UnreachableAgents {
-    fn drop(&mut self) {
-        let agents = std::mem::take(&mut *self.0.lock().ignore_poison());
-        if agents.len() <= MAX_WARNINGS {
-            for (agent, error) in agents {
-                tracing::warn!(agent, error, "an agent cannot be reached");
-            }
-            return;
-        }
-        let names: Vec<&str> = agents.iter().take(MAX_WARNINGS).map(|(name, _)| name.as_str()).collect();
-        let (names, more) = (names.join(", "), agents.len() - MAX_WARNINGS);
-        tracing::warn!(
-            "{} agents cannot be reached: {names} and {more} more; /agents list says why",
-            agents.len()
-        );
-    }
-}
-
 /// Connections to agents, shared by all conversations that have the same ones.
-pub struct RemoteAgents {
+pub struct AgentConnections {
     agents: Vec<Arc<Agent>>,
     /// Grows when a card was read.
     version: Arc<AtomicU64>,
@@ -61,7 +36,7 @@ pub struct RemoteAgents {
     reading: Mutex<JoinSet<()>>,
 }
 
-impl RemoteAgents {
+impl AgentConnections {
     /// Connects to none of them.
     pub fn new(agents: Vec<AgentOptions>, own_origin: OwnOrigin) -> Arc<Self> {
         let agents = agents.into_iter().map(|options| Arc::new(Agent::new(options))).collect();
@@ -72,16 +47,15 @@ impl RemoteAgents {
     /// for them.
     pub fn read_cards(&self) {
         let limit = Arc::new(Semaphore::new(MAX_READS));
-        let unreachable = Arc::new(UnreachableAgents::default());
+        let (unreachable, failures) = unreachable_agents::channel();
         let mut reading = self.reading.lock().ignore_poison();
+        reading.spawn(unreachable_agents::report(failures));
         for agent in self.agents.iter().filter(|agent| agent.connected().is_none()) {
             let (agent, version, limit) = (agent.clone(), self.version.clone(), limit.clone());
             let unreachable = unreachable.clone();
             reading.spawn(async move {
-                let Ok(_permit) = limit.acquire().await else { return };
-                match agent.client().await {
-                    Ok(_) => _ = version.fetch_add(1, Ordering::Relaxed),
-                    Err(failure) => unreachable.add(agent.name(), failure.why),
+                if read_card(&agent, &limit, unreachable).await {
+                    version.fetch_add(1, Ordering::Relaxed);
                 }
             });
         }
@@ -101,7 +75,7 @@ impl RemoteAgents {
         self.version.load(Ordering::Relaxed)
     }
 
-    /// Reads the card of an agent anew and tells how it stands with it then. None: there is no such agent.
+    /// Fetches the card of an agent again and returns the new status; `None` if the agent is unknown.
     pub async fn test(&self, name: &str) -> Option<AgentStatus> {
         let agent = self.find(name)?;
         agent.disconnect();
@@ -125,9 +99,30 @@ impl RemoteAgents {
     }
 }
 
+/// Reads the card of an agent, and tells `unreachable` of it at most once. True if the card was read.
+async fn read_card(agent: &Agent, limit: &Semaphore, unreachable: mpsc::Sender<Unreachable>) -> bool {
+    let failed = |why: String| async { _ = unreachable.send((agent.name().to_owned(), why)).await };
+    let Ok(permit) = limit.acquire().await else { return false };
+    match timeout(FIRST_READ_TIMEOUT, agent.client()).await {
+        Ok(Ok(_)) => return true,
+        Ok(Err(failure)) => {
+            failed(failure.why).await;
+            return false;
+        }
+        Err(_) => {}
+    }
+    let why = format!("its card did not come within {} seconds", FIRST_READ_TIMEOUT.as_secs());
+    agent.note_failure(why.clone());
+    failed(why).await;
+    drop(unreachable);
+    drop(permit);
+    let Ok(_permit) = limit.acquire().await else { return false };
+    agent.client().await.is_ok()
+}
+
 /// The agents of one conversation.
 pub struct ConversationAgents {
-    agents: Arc<RemoteAgents>,
+    agents: Arc<AgentConnections>,
     busy: Arc<BusyAgents>,
     /// A person can answer what an agent asks.
     attended: bool,
@@ -136,11 +131,11 @@ pub struct ConversationAgents {
 }
 
 impl ConversationAgents {
-    pub fn new(agents: Arc<RemoteAgents>, attended: bool) -> Self {
+    pub fn new(agents: Arc<AgentConnections>, attended: bool) -> Self {
         Self { agents, busy: Arc::default(), attended, tool: Mutex::default() }
     }
 
-    pub fn agents(&self) -> &Arc<RemoteAgents> {
+    pub fn agents(&self) -> &Arc<AgentConnections> {
         &self.agents
     }
 
@@ -160,5 +155,60 @@ impl ConversationAgents {
                 Some(tool)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use attache_client::{CardSource, ClientOptions};
+    use attache_tool::AgentState;
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::AgentAccess;
+
+    /// Cannot be reached: at once, or after an endless time.
+    struct NoAccess {
+        hangs: bool,
+    }
+
+    #[async_trait]
+    impl AgentAccess for NoAccess {
+        async fn client_options(&self) -> Result<ClientOptions, String> {
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            Err("refused".to_owned())
+        }
+    }
+
+    fn agent(number: usize, hangs: bool) -> AgentOptions {
+        AgentOptions {
+            name: format!("agent-{number}"),
+            display_name: None,
+            description: None,
+            card: CardSource::Address("http://127.0.0.1:9".to_owned()),
+            access: Arc::new(NoAccess { hangs }),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn agents_that_do_not_answer_delay_the_others_little_and_are_reported_soon() {
+        let mut options: Vec<_> = (0..2 * MAX_READS).map(|number| agent(number, true)).collect();
+        options.push(agent(2 * MAX_READS, false));
+        let agents = AgentConnections::new(options, OwnOrigin::default());
+        let begun = Instant::now();
+        agents.read_cards();
+        let failed =
+            || agents.statuses().into_iter().filter(|it| it.state != AgentState::NotConnected).count();
+        while failed() < 2 * MAX_READS + 1 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        assert!(begun.elapsed() <= 2 * FIRST_READ_TIMEOUT + Duration::from_secs(1), "{:?}", begun.elapsed());
+        let why = "its card did not come within 5 seconds".to_owned();
+        assert_eq!(agents.statuses()[0].state, AgentState::Failed { why });
+        let why = "refused".to_owned();
+        assert_eq!(agents.statuses()[2 * MAX_READS].state, AgentState::Failed { why });
     }
 }

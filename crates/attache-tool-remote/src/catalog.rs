@@ -1,11 +1,6 @@
 //! Tells the model which agents there are. The words of files and cards are quoted as data.
 
-use attache_tool::{ToolKind, ToolSpec, untrusted};
-use serde_json::json;
-
-use crate::agent::{AgentStatus, CardSummary};
-
-pub(crate) const NAME: &str = "invoke_agent";
+use attache_tool::{AgentCardSummary, AgentStatus, ToolSpec, invoke_agent_spec, untrusted};
 
 /// Characters of one description.
 const MAX_DESCRIPTION: usize = 600;
@@ -21,23 +16,7 @@ const INTRODUCTION: &str = "Gives a task to another agent and returns what that 
 
 pub(crate) fn spec(agents: &[AgentStatus]) -> ToolSpec {
     let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
-    ToolSpec {
-        name: NAME.to_owned(),
-        title: "Agent".to_owned(),
-        description: format!("{INTRODUCTION}\n{}", untrusted(&catalog(agents))),
-        kind: ToolKind::Communicate,
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "agent_name": {"type": "string", "enum": names, "description": "The name of the agent."},
-                "prompt": {"type": "string", "description": "The task, with all that the agent needs to know."},
-            },
-            "required": ["agent_name", "prompt"],
-        }),
-        repeatable: false,
-        parallel: true,
-        origin: None,
-    }
+    invoke_agent_spec(&names, format!("{INTRODUCTION}\n{}", untrusted(&catalog(agents))))
 }
 
 fn catalog(agents: &[AgentStatus]) -> String {
@@ -58,7 +37,7 @@ fn entry(agent: &AgentStatus) -> String {
     if let Some(description) = agent.description.as_deref().map(|text| line(text, MAX_DESCRIPTION)) {
         entry.push_str(&format!("  User Description: {description}\n"));
     }
-    let Some(CardSummary { description, skills, .. }) = &agent.card else { return entry };
+    let Some(AgentCardSummary { description, skills, .. }) = &agent.card else { return entry };
     let description = line(description, MAX_DESCRIPTION);
     if !description.is_empty() {
         entry.push_str(&format!("  Agent Description: {description}\n"));
@@ -89,11 +68,13 @@ fn is_drawn(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use attache_tool::AgentState;
+    use serde_json::json;
+
     use super::*;
-    use crate::agent::AgentState;
 
     fn agent(name: &str, description: Option<&str>, card: Option<(&str, &[(&str, &str)])>) -> AgentStatus {
-        let card = card.map(|(description, skills)| CardSummary {
+        let card = card.map(|(description, skills)| AgentCardSummary {
             name: String::new(),
             description: description.to_owned(),
             version: String::new(),

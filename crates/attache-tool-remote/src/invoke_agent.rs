@@ -5,15 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_domain::MAX_DELEGATION_DEPTH;
 use attache_tool::{
-    CallEnd, CallStart, Delegation, Effect, PeerNotice, Preview, Proposal, ResumableTool, Tool, ToolContext,
-    ToolError, ToolErrorKind, ToolInput, ToolOutput, ToolSpec, untrusted,
+    CallEnd, CallStart, Delegation, Effect, INVOKE_AGENT, PeerNotice, Preview, Proposal, ResumableTool, Tool,
+    ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, ToolSpec, untrusted,
 };
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 use crate::agent_call::AgentCall;
-use crate::agents::RemoteAgents;
-use crate::catalog::{self, NAME};
+use crate::agents::AgentConnections;
+use crate::catalog;
 use crate::remote_conversation::{BusyAgents, RemoteConversation};
 use crate::saved_call::{Phase, SavedCall};
 
@@ -24,13 +24,13 @@ const EMPTY_PROMPT: &str = "Get Started!";
 
 pub(crate) struct InvokeAgent {
     spec: ToolSpec,
-    agents: Arc<RemoteAgents>,
+    agents: Arc<AgentConnections>,
     busy: Arc<BusyAgents>,
     attended: bool,
 }
 
 impl InvokeAgent {
-    pub(crate) fn new(agents: Arc<RemoteAgents>, busy: Arc<BusyAgents>, attended: bool) -> Self {
+    pub(crate) fn new(agents: Arc<AgentConnections>, busy: Arc<BusyAgents>, attended: bool) -> Self {
         Self { spec: catalog::spec(&agents.statuses()), agents, busy, attended }
     }
 
@@ -42,7 +42,7 @@ impl InvokeAgent {
         })
     }
 
-    /// The chain of agents with this one at its end. Refuses what came too far, and what leads back.
+    /// The chain of agents with this one at its end. Refuses chains that are too long or contain a cycle.
     fn chain(
         &self,
         agent: &Agent,
@@ -123,7 +123,7 @@ impl InvokeAgent {
     }
 }
 
-/// What was agreed to is a call to one place.
+/// An approval counts for one origin.
 fn check_origin(proposal: &Proposal, agent: &str, now: &str) -> Result<(), ToolError> {
     let moved_from = proposal.effects.iter().find_map(|effect| match effect {
         Effect::Delegate { origin, .. } if origin != now => Some(origin),
@@ -188,7 +188,7 @@ impl Tool for InvokeAgent {
             }
             CallEnd::Unknown => Err(ToolError::new(
                 ToolErrorKind::ExecutionFailed,
-                format!("the outcome of {NAME} is unknown"),
+                format!("the outcome of {INVOKE_AGENT} is unknown"),
             )),
         }
     }

@@ -7,6 +7,7 @@ use tokio::fs::OpenOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::agent_output::AgentOutput;
+use crate::own_folder;
 
 /// Below the scratch folder.
 const FOLDER: &str = "agent-transcripts";
@@ -16,11 +17,9 @@ const MAX_BYTES: u64 = 16 << 20;
 
 /// Replaces what was kept before. A crash leaves one of the two.
 pub(crate) async fn keep(output: &AgentOutput, scratch: &Path, call: &str) -> io::Result<()> {
+    own_folder::create(scratch, &[FOLDER]).await?;
     let path = path(scratch, call);
     let new = path.with_extension("new");
-    if let Some(folder) = path.parent() {
-        tokio::fs::create_dir_all(folder).await?;
-    }
     let _ = tokio::fs::remove_file(&new).await;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&new).await?;
     file.write_all(&serde_json::to_vec(output)?).await?;

@@ -12,6 +12,7 @@ use tokio::fs::OpenOptions;
 use tokio::io::AsyncWriteExt;
 
 use crate::agent_output::ReceivedFile;
+use crate::own_folder;
 
 /// Below the scratch folder.
 const FOLDER: &str = "agent-files";
@@ -28,11 +29,10 @@ pub(crate) async fn save<'f>(
     scratch: &Path,
     call: &str,
 ) -> Vec<String> {
-    let folder = scratch.join(FOLDER).join(call);
     let mut lines = Vec::new();
     for file in files {
         let name = safe_name(file.name.as_deref().unwrap_or_default());
-        lines.push(match save_one(file, &folder, &name).await {
+        lines.push(match save_one(file, scratch, call, &name).await {
             Ok((path, size)) => format!("{name}: saved as {} ({size} bytes)", path.display()),
             Err(why) => format!("{name}: could not be saved: {why}"),
         });
@@ -40,17 +40,24 @@ pub(crate) async fn save<'f>(
     lines
 }
 
-async fn save_one(file: &ReceivedFile, folder: &Path, name: &str) -> Result<(PathBuf, usize), String> {
+async fn save_one(
+    file: &ReceivedFile,
+    scratch: &Path,
+    call: &str,
+    name: &str,
+) -> Result<(PathBuf, usize), String> {
     let text = file.bytes.0.trim_end_matches('=');
     let decoded = STANDARD.decode(&file.bytes.0).or_else(|_| STANDARD_NO_PAD.decode(text));
     let bytes = decoded.map_err(|_| "it is not base64".to_owned())?;
-    let path = write_new(&bytes, folder, name).await.map_err(|error| error.to_string())?;
-    Ok((path, bytes.len()))
+    let written = async {
+        let folder = own_folder::create(scratch, &[FOLDER, call]).await?;
+        write_new(&bytes, &folder, name).await
+    };
+    Ok((written.await.map_err(|error| error.to_string())?, bytes.len()))
 }
 
 /// Writes beside what is there. The same content under the same name is one file: after a restart it may come again.
 async fn write_new(bytes: &[u8], folder: &Path, name: &str) -> io::Result<PathBuf> {
-    tokio::fs::create_dir_all(folder).await?;
     for number in 0..MAX_SAME_NAME {
         let path = folder.join(numbered(name, number));
         match OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&path).await {
@@ -141,6 +148,15 @@ mod tests {
         assert!(lines[2].contains("a-1.txt (3 bytes)"), "what is there is not saved again: {lines:?}");
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "one");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 3);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_saved_where_a_link_leads() {
+        let (scratch, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(outside.path(), scratch.path().join(FOLDER)).unwrap();
+        let lines = save([file("a.txt", "one")].iter(), scratch.path(), "call").await;
+        assert!(lines[0].starts_with("a.txt: could not be saved: "), "{lines:?}");
+        assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     }
 
     #[tokio::test]

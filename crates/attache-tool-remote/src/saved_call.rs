@@ -8,7 +8,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SavedCall {
     pub(crate) agent: String,
-    /// Where the agent is. Nothing of the call goes to another place.
+    /// The origin of the agent. The call is never sent to another one.
     pub(crate) origin: String,
     /// Where this server was when the call began. It is part of the message, which must not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]

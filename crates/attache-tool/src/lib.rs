@@ -3,6 +3,7 @@
 //! A tool first proposes a call and changes nothing. Rules and people decide on exactly this proposal, and exactly this
 //! runs, or nothing. Tools know no model and no client.
 
+mod agent_status;
 mod confinement;
 pub mod diff;
 mod error;
@@ -16,12 +17,14 @@ mod protected;
 mod registry;
 mod resumable;
 pub mod ruling;
+mod server_status;
 pub mod shell;
 mod shorten;
 mod spec;
 mod tool;
 mod untrusted;
 
+pub use agent_status::{AgentCardSummary, AgentState, AgentStatus, INVOKE_AGENT, invoke_agent_spec};
 /// Stored in the log, so they are types of the domain.
 pub use attache_domain::{Access, AccessLevel, Delegation, Effect, Preview, Proposal, QuestionKind};
 pub use confinement::{
@@ -37,6 +40,7 @@ pub use resumable::{
     CANCEL_TIMEOUT, CallEnd, CallKey, CallQuestion, CallStart, CallState, MAX_STATE_BYTES, NoCallState,
     PeerNotice, QuestionAnswer, ResumableTool,
 };
+pub use server_status::{ServerState, ServerStatus};
 pub use shorten::{MAX_OUTPUT_CHARACTERS, shorten, shorten_blocking};
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
 pub use tool::{

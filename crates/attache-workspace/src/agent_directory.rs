@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_command::{AgentDirectory, AgentEntry, AgentEntryKind, AgentList, AgentReload, SwitchRefusal};
 use attache_domain::{IgnorePoison, RequestedSettings};
+use attache_tool::{AgentState, AgentStatus};
 use futures_util::StreamExt;
 use futures_util::stream;
 
@@ -15,7 +16,7 @@ use crate::agent_files::{
     SwitchError,
 };
 use crate::setup_builder::SetupBuilder;
-use crate::{AgentState, AgentStatus, Project, RemoteAgents, WorkspaceSettings, visible};
+use crate::{Project, RemoteAgents, WorkspaceSettings, visible};
 
 /// How long a reload waits for cards; agents that have not answered by then are errors.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -80,7 +81,7 @@ impl WorkspaceAgents {
     pub(crate) async fn switch(&self, switch: AgentSwitch) -> Result<String, String> {
         let done = tokio::task::spawn_blocking(move || switch.apply()).await;
         let done = done.map_err(|_| "the settings cannot be written".to_owned())?;
-        let message = done.map_err(|error| told(&error))?.message();
+        let message = done.map_err(|error| with_causes(&error))?.message();
         self.use_agents(self.read().await?);
         Ok(message)
     }
@@ -135,13 +136,13 @@ impl SwitchFailure {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Unread(why) => why.clone(),
-            Self::Refused(error) => told(error),
+            Self::Refused(error) => with_causes(error),
         }
     }
 }
 
 /// An error with its causes.
-fn told(error: &SwitchError) -> String {
+fn with_causes(error: &SwitchError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -313,7 +314,7 @@ fn entry(agent: &AgentDefinition, status: Option<&AgentStatus>) -> AgentEntry {
     entry
 }
 
-/// The words of cards are those of others, so they are shown in one line without characters that could deceive.
+/// Card texts are untrusted: they are shown in one line, with hidden characters written out.
 fn add_status(entry: &mut AgentEntry, status: &AgentStatus) {
     entry.url = Some(visible(&status.origin));
     entry.latency_ms = status.latency.map(|latency| u64::try_from(latency.as_millis()).unwrap_or(u64::MAX));

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use attache_agent::{ClientServer, SettingsRefusal};
 use attache_domain::{ContextId, IgnorePoison, Scope};
-use attache_tool::Tool;
+use attache_tool::{ServerStatus, Tool};
 
-use crate::implementations::{ServerStatus, ToolServers};
+use crate::implementations::ToolServers;
 
 /// In one conversation, of all clients together.
 const MAX_SERVERS: usize = 16;
@@ -24,7 +24,7 @@ pub(crate) struct BroughtServers(Mutex<Registry>);
 #[derive(Default)]
 struct Registry {
     conversations: HashMap<Conversation, Vec<BroughtServer>>,
-    /// Counts what came and went.
+    /// Number of changes so far.
     changes: u64,
 }
 
@@ -141,7 +141,7 @@ impl BroughtTools {
         self.servers().iter().filter_map(|(servers, _)| servers.connect_tool()).collect()
     }
 
-    /// How it stands with each, and who brought it.
+    /// The status of each server and the client that added it.
     pub(crate) fn statuses(&self) -> Vec<(ServerStatus, String)> {
         let each = |(servers, by): (Arc<dyn ToolServers>, String)| {
             servers.statuses().into_iter().map(move |status| (status, by.clone()))

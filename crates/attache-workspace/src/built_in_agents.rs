@@ -8,16 +8,14 @@ use async_trait::async_trait;
 use attache_domain::{Content, IgnorePoison};
 use attache_help::Manual;
 use attache_tool::{
-    CallEnd, CallStart, PeerNotice, Preview, Proposal, ResumableTool, Tool, ToolContext, ToolError,
-    ToolInput, ToolKind, ToolOutput, ToolSpec,
+    AgentState, AgentStatus, CallEnd, CallStart, INVOKE_AGENT, PeerNotice, Preview, Proposal, ResumableTool,
+    Tool, ToolContext, ToolError, ToolInput, ToolOutput, ToolSpec, invoke_agent_spec,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agent_files::{BUILT_IN_AGENTS, BuiltInAgent, CLI_HELP};
-use crate::{AgentGroup, AgentState, AgentStatus, RemoteAgents, WorkspaceSettings};
+use crate::{AgentGroup, RemoteAgents, WorkspaceSettings};
 
-/// The tool with which models give tasks to agents.
-pub(crate) const INVOKE_AGENT: &str = "invoke_agent";
 /// Characters of a question. A longer one is no question.
 const MAX_QUESTION: usize = 4_000;
 
@@ -74,32 +72,17 @@ impl Tool for CliHelp {
     }
 }
 
+/// Only documentation is read, so a call may run again.
 fn spec() -> ToolSpec {
+    let description =
+        format!("Gives a task to another agent and returns its answer. The agents:\n{}", catalog());
+    let names: Vec<&str> = BUILT_IN_AGENTS.iter().map(|agent| agent.name).collect();
+    ToolSpec { repeatable: true, ..invoke_agent_spec(&names, description) }
+}
+
+fn catalog() -> String {
     let agents: Vec<String> = BUILT_IN_AGENTS.iter().map(line).collect();
-    ToolSpec {
-        name: INVOKE_AGENT.to_owned(),
-        title: "Agent".to_owned(),
-        description: format!(
-            "Gives a task to another agent and returns its answer. The agents:\n{}",
-            agents.join("\n")
-        ),
-        kind: ToolKind::Communicate,
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "agent_name": {
-                    "type": "string",
-                    "enum": BUILT_IN_AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>(),
-                    "description": "The name of the agent.",
-                },
-                "prompt": {"type": "string", "description": "The task, with all that the agent needs to know."},
-            },
-            "required": ["agent_name", "prompt"],
-        }),
-        repeatable: true,
-        parallel: true,
-        origin: None,
-    }
+    agents.join("\n")
 }
 
 fn line(agent: &BuiltInAgent) -> String {
@@ -114,14 +97,11 @@ struct InvokeAny {
 }
 
 impl InvokeAny {
-    fn new(remote: Arc<dyn Tool>, built_in: Arc<CliHelp>) -> Self {
-        let mut spec = remote.spec().clone();
-        let agents: Vec<String> = BUILT_IN_AGENTS.iter().map(line).collect();
-        spec.description = format!("{}\n\nBuilt in:\n{}", spec.description, agents.join("\n"));
-        if let Some(Value::Array(names)) = spec.parameters.pointer_mut("/properties/agent_name/enum") {
-            names.extend(BUILT_IN_AGENTS.iter().map(|agent| json!(agent.name)));
-        }
-        Self { spec, remote, built_in }
+    fn new(remote: Arc<dyn Tool>, remote_names: &[String], built_in: Arc<CliHelp>) -> Self {
+        let description = format!("{}\n\nBuilt in:\n{}", remote.spec().description, catalog());
+        let remote_names = remote_names.iter().map(String::as_str);
+        let all: Vec<&str> = remote_names.chain(BUILT_IN_AGENTS.iter().map(|agent| agent.name)).collect();
+        Self { spec: invoke_agent_spec(&all, description), remote, built_in }
     }
 
     fn tool_for(&self, input: &ToolInput) -> &dyn Tool {
@@ -226,7 +206,8 @@ impl RemoteAgents for AllAgents {
         {
             return Some(tool.clone());
         }
-        let tool: Arc<dyn Tool> = Arc::new(InvokeAny::new(remote.clone(), self.built_in.clone()));
+        let names: Vec<String> = self.remote.statuses().into_iter().map(|agent| agent.name).collect();
+        let tool: Arc<dyn Tool> = Arc::new(InvokeAny::new(remote.clone(), &names, self.built_in.clone()));
         *made = Some(MadeTool { of: remote, tool: tool.clone() });
         Some(tool)
     }

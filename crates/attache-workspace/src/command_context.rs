@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_command::{AgentDirectory, ExtensionEntry, Memory, MemoryFile, ServerEntry, WorkspaceInfo};
+use attache_tool::{ServerState, ServerStatus};
 
 use crate::agent_directory::WorkspaceAgents;
 use crate::brought_servers::BroughtTools;
 use crate::context::{self, ContextSources, LoadedContext};
-use crate::implementations::{ServerState, ServerStatus, ToolServers};
+use crate::implementations::ToolServers;
 use crate::setup_builder::included_folders;
 use crate::{MODEL_ALIASES, WorkspaceSettings, installed_extensions};
 

@@ -9,6 +9,7 @@ use attache_model::ToolDeclaration;
 use attache_tool::{Tool, ToolRegistry};
 
 use crate::RemoteAgents;
+use crate::agent_switches::AgentSwitches;
 use crate::brought_servers::BroughtTools;
 use crate::connect_tool::ConnectTool;
 use crate::implementations::ToolServers;
@@ -31,6 +32,8 @@ pub(crate) struct AgentTools {
     pub(crate) agents: Arc<dyn RemoteAgents>,
     /// The tool for them among the declarations that all conversations share.
     pub(crate) declared: Option<Arc<dyn Tool>>,
+    /// Which of them are switched off by now.
+    pub(crate) switches: AgentSwitches,
     pub(crate) configure: Arc<dyn Tool>,
 }
 
@@ -53,7 +56,7 @@ impl ToolSource for ConversationTools {
             tools.add(tool);
         }
         if let Some(tool) = self.agents.agents.tool() {
-            tools.add(tool);
+            tools.add(self.agents.switches.guard(tool));
         }
         // Never in the place of another.
         for tool in self.brought.tools() {

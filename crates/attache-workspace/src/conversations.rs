@@ -7,14 +7,16 @@ use async_trait::async_trait;
 use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal, ToolsGuard};
 use attache_command::CommandRegistry;
 use attache_domain::{BoundedCache, ContextId, IgnorePoison, RequestedSettings, Scope};
+use attache_tool::ServerState;
 
 use crate::RemoteAgents;
 use crate::agent_directory::{KnownAgents, WorkspaceAgents};
+use crate::agent_switches::AgentSwitches;
 use crate::brought_servers::{BroughtServers, BroughtTools, Conversation};
 use crate::command_context::WorkspaceCommandContext;
 use crate::configure_agent::ConfigureAgent;
 use crate::conversation_tools::{AgentTools, ConversationTools};
-use crate::implementations::{ServerGroup, ServerState, ToolServers};
+use crate::implementations::{ServerGroup, ToolServers};
 use crate::setup_builder::{PreparedSetup, SetupBuilder, WorkspaceSnapshot};
 
 /// With more, the conversation that was used least recently is closed, and its background processes end.
@@ -56,7 +58,7 @@ impl WorkspaceConversations {
         conversation: &Conversation,
         requested: &RequestedSettings,
     ) -> Result<(ConversationSetup, Arc<dyn RemoteAgents>), SettingsRefusal> {
-        let snapshot = self.snapshot(requested).await?;
+        let snapshot = self.builder.current_snapshot(requested).await?;
         let agents = self.builder.agents(&snapshot);
         let prepared = self.builder.build(&snapshot, conversation, requested, &agents)?;
         let PreparedSetup { mut setup, command_context, own_tools, servers } = prepared;
@@ -73,8 +75,12 @@ impl WorkspaceConversations {
         }));
         let declared = snapshot.declared.clone();
         let configure = Arc::new(ConfigureAgent::new(directory));
-        let agent_tools =
-            AgentTools { agents: agents.clone(), declared: snapshot.help_tool.clone(), configure };
+        let agent_tools = AgentTools {
+            agents: agents.clone(),
+            declared: snapshot.help_tool.clone(),
+            switches: AgentSwitches::new(self.builder.clone(), requested.clone()),
+            configure,
+        };
         setup.tool_source =
             Arc::new(ConversationTools::new(own_tools, declared, servers, brought, agent_tools));
         Ok((setup, agents))
@@ -111,21 +117,6 @@ impl WorkspaceConversations {
         };
         let _ = tokio::time::timeout(timeout, settled).await;
         Ok(groups)
-    }
-
-    /// The snapshot that the conversation shares with others.
-    async fn snapshot(
-        &self,
-        requested: &RequestedSettings,
-    ) -> Result<Arc<WorkspaceSnapshot>, SettingsRefusal> {
-        let key = self.builder.workspace_key(requested)?;
-        if let Some(snapshot) = self.builder.cached_snapshot(&key) {
-            return Ok(snapshot);
-        }
-        let (builder, settings) = (self.builder.clone(), requested.clone());
-        // Reading settings, rules and context files may take a while.
-        let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &settings)).await;
-        read.map_err(|_| SettingsRefusal { field: "workspace", what: "its settings cannot be read".into() })?
     }
 }
 
@@ -176,7 +167,7 @@ impl Conversations for WorkspaceConversations {
         brought: &RequestedSettings,
         by: &str,
     ) -> Result<ToolsGuard, SettingsRefusal> {
-        let snapshot = self.snapshot(requested).await?;
+        let snapshot = self.builder.current_snapshot(requested).await?;
         let group = self.builder.brought_group(&snapshot, requested, brought)?;
         let name = group.servers.first().map(|(name, _)| name.clone()).unwrap_or_default();
         let guard = self.brought.reserve(&(scope.clone(), context.clone()), &name, by)?;
@@ -188,7 +179,7 @@ impl Conversations for WorkspaceConversations {
         let conversation = (scope.clone(), context.clone());
         let Some(known) = self.lock_open().get(&conversation).cloned() else { return };
         let OpenConversation { requested, setup, agents } = known;
-        let Ok(snapshot) = self.snapshot(&requested).await else { return };
+        let Ok(snapshot) = self.builder.current_snapshot(&requested).await else { return };
         agents.reload(self.builder.agent_group(&snapshot.settings, snapshot.agents.as_deref()));
         if let Ok(PreparedSetup { setup: fresh, .. }) =
             self.builder.build(&snapshot, &conversation, &requested, &agents)

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use attache_agent::{AgentModel, ClientServer, SettingsRefusal};
 use attache_domain::{Content, Scope};
 use attache_tool::ruling::FileLookup;
-use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, Workspace};
+use attache_tool::{LeftoverProcesses, ServerStatus, Tool, ToolContext, ToolRegistry, Workspace};
 
 use crate::{AgentGroup, McpServerSettings, ModelChoice, RemoteAgents, WorkspaceSettings};
 
@@ -78,23 +78,4 @@ pub trait ToolServers: Send + Sync + 'static {
 
     /// Connects to one of them; not a tool for models.
     fn connect_tool(&self) -> Option<Arc<dyn Tool>>;
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerStatus {
-    pub name: String,
-    pub state: ServerState,
-    /// The names that the model uses for its tools.
-    pub tools: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ServerState {
-    /// A person has to agree before anything is sent to it.
-    Unapproved,
-    Connecting,
-    Connected,
-    Failed {
-        why: String,
-    },
 }

@@ -11,6 +11,7 @@ mod accepted_allowances;
 mod agent_directory;
 pub mod agent_files;
 mod agent_mentions;
+mod agent_switches;
 mod allowance;
 mod brought_servers;
 mod built_in_agents;
@@ -48,6 +49,8 @@ mod write_file;
 
 pub use accepted_allowances::accept_allowances;
 pub use allowance::{Allowance, AllowanceKind, ProjectReport};
+/// Commands that show servers need no seam to tools.
+pub use attache_tool::{ServerState, ServerStatus};
 pub use client_permissions::{allowed_workspace, own_workspace};
 pub use conversations::WorkspaceConversations;
 pub use credentials::ModelCredentials;
@@ -55,9 +58,7 @@ pub use env_file::EnvFile;
 pub use extensions::{InstalledExtension, installed as installed_extensions};
 pub use file_stamps::{FileStamps, record_stamps};
 pub use home_folders::HomeFolders;
-pub use implementations::{
-    Implementations, ServerGroup, ServerSource, ServerState, ServerStatus, ToolServers,
-};
+pub use implementations::{Implementations, ServerGroup, ServerSource, ToolServers};
 pub use model_choice::ALIASES as MODEL_ALIASES;
 pub use model_choice::{
     AnthropicSettings, GeminiSettings, ModelChoice, ModelProvider, OpenAiSettings, VertexAccess,
@@ -67,7 +68,7 @@ pub use operator::load_operator;
 pub use project::{Project, ProjectQuery, TrustSummary, accept_for_this_run};
 pub use project_trust::ProjectTrust;
 pub use proxy_setting::{ProxySetting, user_proxy};
-pub use remote_agents::{AgentCardSummary, AgentGroup, AgentState, AgentStatus, RemoteAgents};
+pub use remote_agents::{AgentGroup, RemoteAgents};
 pub use settings::agent_overrides::AgentOverrides;
 pub use settings::agent_signatures::{AgentSignaturePolicy, AgentSignatures};
 pub use settings::agent_tls::AgentTls;

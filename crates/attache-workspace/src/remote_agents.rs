@@ -1,10 +1,9 @@
 //! The remote agents of a conversation: the seam to their connections.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_tool::Tool;
+use attache_tool::{AgentStatus, Tool};
 
 use crate::agent_files::{AgentDefinition, AgentKind};
 
@@ -41,47 +40,6 @@ pub trait RemoteAgents: Send + Sync + 'static {
     /// From now on these agents count. Cards are read again.
     fn reload(&self, group: AgentGroup);
 
-    /// Reads the card of an agent anew, and tells how it stands with it then. None: there is no such agent.
+    /// Fetches the card of an agent again and returns the new status; `None` if the agent is unknown.
     async fn test(&self, name: &str) -> Option<AgentStatus>;
-}
-
-/// How it stands with an agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentStatus {
-    pub name: String,
-    pub display_name: Option<String>,
-    /// The description in its file.
-    pub description: Option<String>,
-    /// Scheme, host and port; what a call is sent to.
-    pub origin: String,
-    pub state: AgentState,
-    /// What its card says, once it was read. Not trusted.
-    pub card: Option<AgentCardSummary>,
-    /// How long it took to read the card.
-    pub latency: Option<Duration>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentState {
-    /// Its card was not read yet.
-    NotConnected,
-    Ready,
-    Failed {
-        why: String,
-    },
-}
-
-/// The words of an agent about itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentCardSummary {
-    pub name: String,
-    pub description: String,
-    pub version: String,
-    /// Name and description.
-    pub skills: Vec<(String, String)>,
-    /// Such as `JSONRPC 1.0`.
-    pub protocol: String,
-    pub streams: bool,
-    /// What should be known about the card: origins that were not followed, signatures that do not hold.
-    pub notices: Vec<String>,
 }

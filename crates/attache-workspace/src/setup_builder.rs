@@ -17,13 +17,13 @@ use attache_config::{ApprovalMode, ConfigError, Settings};
 use attache_domain::{ApiKeys, Content, ContextId, RequestedSettings, Scope};
 use attache_help::Manual;
 use attache_tool::policy::{PolicyMode, PolicyRule};
-use attache_tool::{Confiner, IgnoreSources, Tool, ToolRegistry, Workspace};
+use attache_tool::{Confiner, INVOKE_AGENT, IgnoreSources, Tool, ToolRegistry, Workspace};
 use requested_model::RequestedModel;
 use sha2::{Digest, Sha256};
 use snapshot::SnapshotCache;
 
 use crate::agent_files::LoadedAgents;
-use crate::built_in_agents::{AllAgents, CliHelp, INVOKE_AGENT};
+use crate::built_in_agents::{AllAgents, CliHelp};
 use crate::command_context::WorkspaceCommandContext;
 use crate::context_files::WorkspaceContextFiles;
 use crate::implementations::{Implementations, ServerGroup};

@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use attache_cli::mcp::ProbedServer;
 use attache_config::Settings;
 use attache_tool_mcp::{ConnectContext, McpServers, ServerConfinement, ServerOptions, ServerStatus};
 use attache_workspace::WorkspaceSettings;
 
-use crate::mcp_servers::{configured_servers, status_of};
+use crate::mcp_servers::configured_servers;
 use crate::{environment, sandbox};
 
 pub(crate) fn probe(
     operator: &Settings,
     settings: &WorkspaceSettings,
     folder: &Path,
-) -> anyhow::Result<Vec<ProbedServer>> {
+) -> anyhow::Result<Vec<ServerStatus>> {
     let options =
         configured_servers(operator, settings).context("there is no place for servers to start in")?;
     let confiner = sandbox::confiner(operator, environment::variable("HOME").map(PathBuf::from))?;
@@ -29,9 +28,7 @@ pub(crate) fn probe(
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let probed =
-        |status: ServerStatus| ProbedServer { notes: status.notes.clone(), status: status_of(status) };
-    Ok(runtime.block_on(statuses(options, context)).into_iter().map(probed).collect())
+    Ok(runtime.block_on(statuses(options, context)))
 }
 
 /// Connects, and ends what was started, also on an interrupt.

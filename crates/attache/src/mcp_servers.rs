@@ -9,11 +9,9 @@ use attache_agent::ClientServer;
 use attache_config::{SecretText, Settings};
 use attache_domain::{IgnorePoison, Scope};
 use attache_net::Secret;
-use attache_tool::{Access, Tool};
+use attache_tool::{Access, ServerStatus, Tool};
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
-use attache_workspace::{
-    HttpKind, McpServerSettings, McpTransport, ServerState, ServerStatus, ToolServers, WorkspaceSettings,
-};
+use attache_workspace::{HttpKind, McpServerSettings, McpTransport, ToolServers, WorkspaceSettings};
 
 /// Connections that conversations use. A connection ends with the last conversation that uses it.
 #[derive(Default)]
@@ -65,7 +63,7 @@ impl ToolServers for ConnectedServers {
     }
 
     fn statuses(&self) -> Vec<ServerStatus> {
-        self.0.statuses().into_iter().map(status_of).collect()
+        self.0.statuses()
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -83,20 +81,6 @@ impl ToolServers for ConnectedServers {
 
     fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
         self.0.connect_tool()
-    }
-}
-
-/// The status as a workspace sees it.
-pub(crate) fn status_of(status: attache_tool_mcp::ServerStatus) -> ServerStatus {
-    ServerStatus {
-        name: status.name,
-        state: match status.state {
-            attache_tool_mcp::ServerState::Unapproved => ServerState::Unapproved,
-            attache_tool_mcp::ServerState::Connecting => ServerState::Connecting,
-            attache_tool_mcp::ServerState::Connected => ServerState::Connected,
-            attache_tool_mcp::ServerState::Failed { why } => ServerState::Failed { why },
-        },
-        tools: status.tools,
     }
 }
 

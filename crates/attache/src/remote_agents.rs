@@ -11,14 +11,12 @@ use attache_client::{
 use attache_credentials::{SignIn, SignInLater};
 use attache_domain::IgnorePoison;
 use attache_net::{HttpClientOptions, NetworkSettings};
-use attache_tool::Tool;
+use attache_tool::{AgentStatus, Tool};
 use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin};
 use attache_workspace::agent_files::{
     self, AgentAuth, AgentDefinition, AgentKind, SourceContext, credential_source, missing_authentication,
 };
-use attache_workspace::{
-    AgentCardSummary, AgentGroup, AgentSignatures, AgentState, AgentStatus, AgentTls, RemoteAgents,
-};
+use attache_workspace::{AgentGroup, AgentSignatures, AgentTls, RemoteAgents};
 
 /// Agents may be silent for long while they work.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
@@ -36,7 +34,7 @@ pub(crate) struct SharedAgents {
 
 struct SharedGroup {
     definitions: Vec<AgentDefinition>,
-    agents: Arc<attache_tool_remote::RemoteAgents>,
+    agents: Arc<attache_tool_remote::AgentConnections>,
 }
 
 impl SharedAgents {
@@ -44,14 +42,14 @@ impl SharedAgents {
         Self { known: Mutex::default(), cards: CardCache::default(), network, own_origin }
     }
 
-    fn find(&self, definitions: Vec<AgentDefinition>) -> Arc<attache_tool_remote::RemoteAgents> {
+    fn find(&self, definitions: Vec<AgentDefinition>) -> Arc<attache_tool_remote::AgentConnections> {
         let mut known = self.known.lock().ignore_poison();
         let place = known.iter().position(|group| group.definitions == definitions);
         let group = match place {
             Some(place) => known.remove(place),
             None => {
                 let options = definitions.iter().filter_map(|agent| self.options(agent)).collect();
-                let agents = attache_tool_remote::RemoteAgents::new(options, self.own_origin.clone());
+                let agents = attache_tool_remote::AgentConnections::new(options, self.own_origin.clone());
                 agents.read_cards();
                 SharedGroup { definitions, agents }
             }
@@ -177,7 +175,7 @@ impl AgentsOfConversation {
 #[async_trait]
 impl RemoteAgents for AgentsOfConversation {
     fn statuses(&self) -> Vec<AgentStatus> {
-        self.agents().agents().statuses().into_iter().map(status_of).collect()
+        self.agents().agents().statuses()
     }
 
     fn version(&self) -> u64 {
@@ -198,30 +196,6 @@ impl RemoteAgents for AgentsOfConversation {
     }
 
     async fn test(&self, name: &str) -> Option<AgentStatus> {
-        self.agents().agents().test(name).await.map(status_of)
-    }
-}
-
-fn status_of(status: attache_tool_remote::AgentStatus) -> AgentStatus {
-    AgentStatus {
-        name: status.name,
-        display_name: status.display_name,
-        description: status.description,
-        origin: status.origin,
-        state: match status.state {
-            attache_tool_remote::AgentState::NotConnected => AgentState::NotConnected,
-            attache_tool_remote::AgentState::Ready => AgentState::Ready,
-            attache_tool_remote::AgentState::Failed { why } => AgentState::Failed { why },
-        },
-        card: status.card.map(|card| AgentCardSummary {
-            name: card.name,
-            description: card.description,
-            version: card.version,
-            skills: card.skills,
-            protocol: card.protocol,
-            streams: card.streams,
-            notices: card.notices,
-        }),
-        latency: status.latency,
+        self.agents().agents().test(name).await
     }
 }

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 import { ran, taskId } from './called.mjs';
+import { addTurns, startSession } from './delegating.mjs';
 import { Checks, equal, isTrue } from './harness.mjs';
 
 const PROGRAM = 'node_modules/@google/gemini-cli-a2a-server/dist/a2a-server.mjs';
@@ -105,11 +106,14 @@ if (process.argv.length !== 3) {
 const home = mkdtempSync(join(tmpdir(), 'called-gemini-'));
 const model = await startModel();
 const { server, url } = await startServer(resolve(process.env.INTEROP_SDK ?? '.'), model, home);
+const session = await startSession(resolve(process.argv[2]), url);
 try {
   const checks = new Checks('gemini-server');
   add(checks, resolve(process.argv[2]), url);
+  addTurns(checks, resolve(process.argv[2]), session);
   process.exitCode = await checks.run();
 } finally {
+  session.stop();
   server.kill('SIGKILL');
   model.close();
   model.closeAllConnections();

@@ -68,3 +68,12 @@ export function addDelegation(checks, program, session) {
     isTrue(out.includes('https://example.com/file.txt'), out);
   });
 }
+
+/** For an agent that says again what it hears, and whose task waits for the next message after each turn. */
+export function addTurns(checks, program, session) {
+  checks.add('a session delegates: what the agent says comes back', async () => {
+    const { code, out, err } = await ran(program, ['call', session.url, 'delegate hello there']);
+    equal(code, 0, `the exit code (${out}${err})`);
+    isTrue(out.includes('You said: hello there') && out.includes('goes on with the same task'), out);
+  }, '-');
+}

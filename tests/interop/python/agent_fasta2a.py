@@ -1,6 +1,7 @@
 """An agent of fasta2a: listens on a free port of loopback, prints where."""
 
 import asyncio
+import base64
 import contextlib
 import socket
 import uuid
@@ -13,14 +14,19 @@ from fasta2a.storage import InMemoryStorage
 
 
 class Echo(Worker):
-    """Says again what it hears."""
+    """Says again what it hears. `send a file` and `fail` do what they say."""
 
     async def run_task(self, params):
         task = await self.storage.load_task(params["id"])
         await self.storage.update_task(task["id"], state="working")
         said = " ".join(part.get("text", "") for part in params["message"]["parts"])
-        artifact = {"artifact_id": str(uuid.uuid4()), "parts": [{"text": f"You said: {said}"}]}
-        await self.storage.update_task(task["id"], state="completed", new_artifacts=[artifact])
+        parts = [{"text": f"You said: {said}"}]
+        if said == "send a file":
+            raw = base64.b64encode(bytes([0, 1, 2, 3])).decode()
+            parts.append({"raw": raw, "filename": "four.bin", "media_type": "application/octet-stream"})
+        artifact = {"artifact_id": str(uuid.uuid4()), "parts": parts}
+        state = "failed" if said == "fail" else "completed"
+        await self.storage.update_task(task["id"], state=state, new_artifacts=[artifact])
 
     async def cancel_task(self, params):
         await self.storage.update_task(params["id"], state="canceled")

@@ -12,12 +12,18 @@ from google.genai import types
 
 
 class Echo(BaseAgent):
-    """Says again what it hears."""
+    """Says again what it hears. `send a file` and `fail` do what they say."""
 
     async def _run_async_impl(self, context) -> AsyncGenerator[Event, None]:
         said = " ".join(part.text or "" for part in context.user_content.parts)
-        content = types.Content(role="model", parts=[types.Part(text=f"You said: {said}")])
+        parts = [types.Part(text=f"You said: {said}")]
+        if said == "send a file":
+            blob = types.Blob(data=bytes([0, 1, 2, 3]), mime_type="application/octet-stream", display_name="four.bin")
+            parts.append(types.Part(inline_data=blob))
+        content = types.Content(role="model", parts=parts)
         yield Event(invocation_id=context.invocation_id, author=self.name, content=content)
+        if said == "fail":
+            raise RuntimeError("It did not work.")
 
 
 async def serve() -> None:

@@ -237,9 +237,11 @@ def add_echo(checks: Checks, caller: Caller, pair: str) -> None:
 def main_echo(name: str, script: str, pair: str) -> None:
     async def run(program: str) -> int:
         agent = str(Path(__file__).with_name(script))
-        async with Agent(sys.executable, "-W", "ignore", agent) as served:
+        served = Agent(sys.executable, "-W", "ignore", agent)
+        async with served, delegating.Session(program, served.url) as session:
             checks = Checks(name)
             add_echo(checks, Caller(program, served.url), pair)
+            delegating.add_echo(checks, session)
             return await checks.run()
 
     if len(sys.argv) != 2:

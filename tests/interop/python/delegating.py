@@ -88,3 +88,25 @@ def add(checks: Checks, session: Session) -> None:
         ("a question is answered by the person", asks), ("files are saved and named", sends_files),
     ]:
         checks.add(f"a session delegates: {what}", check, "-")
+
+
+def add_echo(checks: Checks, session: Session) -> None:
+    """The same for an agent that says again what it hears."""
+
+    async def speaks() -> None:
+        out, _ = await session.call("hello there")
+        true("You said: hello there" in out, out)
+
+    async def fails() -> None:
+        out, _ = await session.call("fail")
+        true("You said: fail" in out and "The agent peer failed: its task ended as" in out, out)
+
+    async def sends_files() -> None:
+        out, _ = await session.call("send a file")
+        true("The agent sent files:" in out and "(4 bytes)" in out, out)
+
+    for what, check in [
+        ("what the agent says comes back", speaks), ("a task that fails is told with what was said", fails),
+        ("files are saved and named", sends_files),
+    ]:
+        checks.add(f"a session delegates: {what}", check, "-")

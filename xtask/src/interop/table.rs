@@ -50,7 +50,7 @@ What is missing above is missing in these servers:
   over gRPC. The layer for 0.3 of 1.3.0 has no route that deletes them over HTTP+JSON.
 - JavaScript @a2a-js/sdk 0.3.14 writes no file parts over gRPC.
 - google-adk, fasta2a and Gemini CLI's server offer JSON-RPC only. A task of Gemini CLI's server waits for another message after each
-  turn, so `attache call` ends with 6.
+  turn, so `attache call` ends with 6. For a session the call is done then.
 ";
 
 /// Writes the table.

@@ -15,13 +15,7 @@ use super::arguments::{ListArguments, Scope};
 use super::{SettingsFolders, print_line};
 
 /// Connects to the servers of the settings in a folder, and ends what was started.
-pub type Probe<'a> = &'a dyn Fn(&Settings, &WorkspaceSettings, &Path) -> anyhow::Result<Vec<ProbedServer>>;
-
-pub struct ProbedServer {
-    pub status: ServerStatus,
-    /// What was left out of the server's offer, and why.
-    pub notes: Vec<String>,
-}
+pub type Probe<'a> = &'a dyn Fn(&Settings, &WorkspaceSettings, &Path) -> anyhow::Result<Vec<ServerStatus>>;
 
 #[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub(super) fn run(
@@ -79,19 +73,19 @@ struct ServerLine {
 }
 
 impl ServerLine {
-    fn of(name: &str, server: &McpServerSettings, scope: Scope, probed: &[ProbedServer]) -> Self {
+    fn of(name: &str, server: &McpServerSettings, scope: Scope, probed: &[ServerStatus]) -> Self {
         let scope = match scope {
             Scope::User => "user",
             Scope::Project => "project",
         };
         let (name, location) = (name.to_owned(), location(&server.transport));
-        let probed = probed.iter().find(|probed| probed.status.name == name);
-        let (state, why) = match probed.map(|probed| &probed.status.state) {
+        let probed = probed.iter().find(|probed| probed.name == name);
+        let (state, why) = match probed.map(|probed| &probed.state) {
             Some(ServerState::Connected) => ("connected", None),
             Some(ServerState::Failed { why }) => ("failed", Some(why.clone())),
             Some(ServerState::Connecting | ServerState::Unapproved) | None => ("connecting", None),
         };
-        let tools = probed.map(|probed| probed.status.tools.clone()).unwrap_or_default();
+        let tools = probed.map(|probed| probed.tools.clone()).unwrap_or_default();
         let notes = probed.map(|probed| probed.notes.clone()).unwrap_or_default();
         Self { name, scope, location, state, why, tools, notes }
     }

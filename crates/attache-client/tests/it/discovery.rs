@@ -167,6 +167,36 @@ async fn a_known_card_is_kept_while_it_is_fresh_and_then_asked_about() {
     }
 }
 
+#[tokio::test]
+async fn a_card_that_is_forgotten_is_fetched_again_and_the_others_stay() {
+    let fresh = || card("JSONRPC", "/").header("cache-control", "max-age=60");
+    let servers = [(); 2].map(|()| ModelServer::with_handler(move |_| fresh()));
+    let cards = CardCache::default();
+    for _ in 0..2 {
+        for server in &servers {
+            let options = ClientOptions { cards: cards.clone(), ..Default::default() };
+            try_connect(&server.url(), options).await.unwrap();
+        }
+        cards.forget(&CardSource::Address(servers[0].url()));
+    }
+    assert_eq!(servers.map(|server| server.received().len()), [2, 1]);
+}
+
+#[test]
+fn the_origin_of_an_inline_card_is_that_of_its_first_interface() {
+    for card in [
+        json!({"name": "a", "url": "https://a.example/x"}),
+        json!({"name": "a", "supportedInterfaces": [
+            {"url": "https://a.example/x", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+            {"url": "https://b.example/x", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
+        ]}),
+    ] {
+        let origin = CardSource::Inline(card.to_string()).origin().unwrap();
+        assert_eq!(origin.to_string(), "https://a.example", "{card}");
+    }
+    assert!(CardSource::Inline("{}".to_owned()).origin().is_err());
+}
+
 fn signed(key: &SigningKey) -> Value {
     let card = json!({
         "name": "agent", "description": "d", "version": "1", "capabilities": {}, "skills": [],

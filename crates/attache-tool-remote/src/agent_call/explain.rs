@@ -7,32 +7,36 @@ use super::AgentCall;
 use crate::agent::ConnectFailure;
 
 impl AgentCall<'_> {
-    /// What the agent said until then, and what went wrong in our words.
-    pub(super) fn failure(&self, why: &str) -> ToolError {
-        self.explained(&format!(" {}", attache_domain::visible_again(why)))
+    /// What the agent said and sent until then, and what went wrong in our words.
+    pub(super) async fn failure(&mut self, why: &str) -> ToolError {
+        self.explained(&format!(" {why}")).await
     }
 
     /// The same with a text that may hold words of the agent.
-    pub(super) fn quoted_failure(&self, why: &str) -> ToolError {
-        self.explained(&format!("\n{}", untrusted(&attache_domain::visible_again(why))))
+    pub(super) async fn quoted_failure(&mut self, why: &str) -> ToolError {
+        let why = self.agent.secrets.clean(why);
+        self.explained(&format!("\n{}", untrusted(&why))).await
     }
 
-    pub(super) fn call_failure(&self, error: &ClientError) -> ToolError {
+    pub(super) async fn call_failure(&mut self, error: &ClientError) -> ToolError {
         let why = explain(error);
-        if holds_words_of_peer(error) { self.quoted_failure(&why) } else { self.failure(&why) }
+        if holds_words_of_peer(error) { self.quoted_failure(&why).await } else { self.failure(&why).await }
     }
 
-    pub(super) fn connect_failure(&self, failure: &ConnectFailure) -> ToolError {
-        if failure.quotes_peer { self.quoted_failure(&failure.why) } else { self.failure(&failure.why) }
-    }
-
-    fn explained(&self, why: &str) -> ToolError {
-        let name = self.agent.name();
-        let mut message = String::new();
-        if !self.output.is_empty() {
-            message = format!("{}\n\n", untrusted(&bounded(self.output.text())));
+    pub(super) async fn connect_failure(&mut self, failure: &ConnectFailure) -> ToolError {
+        if failure.quotes_peer {
+            self.quoted_failure(&failure.why).await
+        } else {
+            self.failure(&failure.why).await
         }
-        message.push_str(&format!("The agent {name} failed:{why}"));
+    }
+
+    async fn explained(&mut self, why: &str) -> ToolError {
+        let mut message = self.report().await;
+        if !message.is_empty() {
+            message.push_str("\n\n");
+        }
+        message.push_str(&format!("The agent {} failed:{why}", self.agent.name()));
         ToolError::new(ToolErrorKind::ExecutionFailed, message)
     }
 }
@@ -64,14 +68,4 @@ pub(crate) fn holds_words_of_peer(error: &ClientError) -> bool {
             | ClientError::Unsupported(_)
             | ClientError::Deadline { .. }
     )
-}
-
-/// What a model gets of a text in an error.
-fn bounded(mut text: String) -> String {
-    const MAX_BYTES: usize = 20_000;
-    let cut = text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES));
-    if cut > 0 {
-        text = format!("[... {cut} bytes are left out ...]\n{}", &text[cut..]);
-    }
-    text
 }

@@ -4,7 +4,7 @@ use attache_client::{Client, ClientError, ListTasks, RemoteTask};
 use attache_domain::ContextId;
 use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError};
 
-use super::{AgentCall, ShownUntil, Source, usable};
+use super::{AgentCall, Replay, Source, usable};
 use crate::saved_call::Phase;
 
 /// Pages of tasks that are looked through for a message.
@@ -22,9 +22,9 @@ impl AgentCall<'_> {
             return self.resume_without_cursor(client);
         }
         self.output.begin_again();
-        self.shown_until = match &self.saved.cursor {
-            Some(cursor) => ShownUntil::Cursor(cursor.clone()),
-            None => ShownUntil::Nothing,
+        self.replay = match &self.saved.cursor {
+            Some(cursor) => Replay::Until(cursor.clone()),
+            None => Replay::None,
         };
         Source::Events(client.resume(&task, Some(BEGINNING)))
     }
@@ -32,7 +32,7 @@ impl AgentCall<'_> {
     /// The task as it is now, and what follows. The rest is fetched at the end.
     pub(super) fn resume_without_cursor(&mut self, client: &Client) -> Source {
         let Some(task) = self.saved.task.clone() else { return Source::Ended(CallEnd::Unknown) };
-        (self.shown_until, self.missed) = (ShownUntil::Snapshot, true);
+        self.replay = Replay::Snapshot;
         Source::Events(client.resume(&task, None))
     }
 
@@ -94,7 +94,7 @@ impl AgentCall<'_> {
         Ok(None)
     }
 
-    /// The task that asked, if it does not wait any more: the person may have done elsewhere what it asked for.
+    /// The task that asked, if it does not wait any more: the person may have resolved it elsewhere.
     pub(super) async fn task_without_answer(&self, client: &Client) -> Option<String> {
         let task = client.get(self.saved.task.as_deref()?, None).await.ok()?;
         (!task.status.is_interrupted()).then(|| self.saved.task.clone())?

@@ -4,7 +4,6 @@ use attache_client::{Client, RemoteStatus, StreamEvent, TaskState};
 use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError, untrusted};
 
 use super::AgentCall;
-use crate::agent_output::message_text;
 use crate::{received_files, result_text};
 
 impl AgentCall<'_> {
@@ -22,22 +21,24 @@ impl AgentCall<'_> {
         if matches!(state, TaskState::InputRequired | TaskState::AuthRequired) {
             return self.ask(&status, state).await;
         }
-        self.fetch_result(client, state).await;
+        self.fetch_result(client).await;
         self.keep_continuity(None).await?;
         match state {
             TaskState::Completed => self.finish().await,
             _ => {
                 let words = attache_client::state_name(state);
-                Err(self.failure(&format!("its task ended as {words}")))
+                Err(self.failure(&format!("its task ended as {words}")).await)
             }
         }
     }
 
     /// Some agents put their result into the task, and not into the stream; and of a stream that was not read from its
     /// beginning, the task holds the rest.
-    async fn fetch_result(&mut self, client: &Client, state: TaskState) {
-        let is_missing = state == TaskState::Completed && self.output.is_empty();
-        let Some(task) = self.saved.task.clone().filter(|_| is_missing || self.missed) else { return };
+    async fn fetch_result(&mut self, client: &Client) {
+        let is_partial = self.output.is_empty() || self.replay.is_partial();
+        let Some(task) = self.saved.task.clone().filter(|_| is_partial) else {
+            return;
+        };
         match client.get(&task, None).await {
             Ok(task) => _ = self.output.add(&StreamEvent::Task(Box::new(task))),
             // It may be forgotten already; then there is nothing more to tell.
@@ -48,13 +49,18 @@ impl AgentCall<'_> {
     /// The agent waits for input or a credential.
     async fn ask(&mut self, status: &Option<RemoteStatus>, state: TaskState) -> Result<CallEnd, ToolError> {
         let message = status.as_ref().and_then(|status| status.message.as_ref());
-        let words = message.map(message_text).filter(|words| !words.trim().is_empty());
+        let words =
+            message.map(|message| self.output.words(message)).filter(|words| !words.trim().is_empty());
         let kind = match state {
             TaskState::AuthRequired => QuestionKind::Auth,
             _ => QuestionKind::Input,
         };
-        self.keep_continuity(self.saved.task.clone()).await?;
-        if self.attended && self.saved.task.is_some() {
+        // The next prompt may answer a question for input. It is no credential, so a task that waits for one gets no prompt.
+        let waiting = self.saved.task.clone().filter(|_| kind == QuestionKind::Input);
+        self.keep_continuity(waiting).await?;
+        // Some servers wait for the next message after each turn. That is no question for a person.
+        let is_turn_end = kind == QuestionKind::Input && words.is_none() && !self.output.is_empty();
+        if self.attended && self.saved.task.is_some() && !is_turn_end {
             let text = words.unwrap_or_else(|| match kind {
                 QuestionKind::Auth => "It needs a credential, and did not say which.".to_owned(),
                 QuestionKind::Input => "It needs more input, and did not say what.".to_owned(),
@@ -67,7 +73,9 @@ impl AgentCall<'_> {
             return Ok(CallEnd::Asks(CallQuestion { kind, text, url: None }));
         }
         let waits = match kind {
-            QuestionKind::Auth => "The agent waits for a credential, which cannot be given here.",
+            QuestionKind::Auth => {
+                "The agent waits for a credential, which cannot be given here. Another call begins a new task."
+            }
             QuestionKind::Input => {
                 "The agent waits for more input. Another call with the answer as the prompt goes on with the same task."
             }
@@ -79,25 +87,31 @@ impl AgentCall<'_> {
         self.output(None).await
     }
 
-    /// Everything that the agent said and sent.
     async fn output(&mut self, note: Option<&str>) -> Result<CallEnd, ToolError> {
-        self.save_files().await;
-        let scratch = &self.context.workspace.scratch;
-        let call = self.folder_name();
-        let text = self.output.text();
-        let mut content = match text.trim() {
-            "" => format!("The agent {} finished and said nothing.", self.agent.name()),
-            _ => result_text::for_model(text.clone(), scratch, &call).await,
-        };
-        content = format!("{}{content}", self.dialog());
-        let files = self.output.saved_files();
-        if !files.is_empty() {
-            content.push_str(&format!("\n\nThe agent sent files:\n{}", files.join("\n")));
+        let mut content = self.report().await;
+        if content.is_empty() {
+            content = format!("The agent {} finished and said nothing.", self.agent.name());
         }
         if let Some(note) = note {
             content.push_str(&format!("\n\n{note}"));
         }
-        Ok(CallEnd::Finished(result_text::output(content, &text)))
+        Ok(CallEnd::Finished(result_text::output(content, &self.output.text())))
+    }
+
+    /// Everything that the agent said and sent; empty if that is nothing. Files and long texts are saved.
+    pub(super) async fn report(&mut self) -> String {
+        self.save_files().await;
+        let mut blocks = Vec::new();
+        let text = self.output.text();
+        if !text.trim().is_empty() {
+            let scratch = &self.context.workspace.scratch;
+            blocks.push(result_text::for_model(text, scratch, &self.folder_name()).await);
+        }
+        let files = self.output.saved_files();
+        if !files.is_empty() {
+            blocks.push(format!("The agent sent files:\n{}", files.join("\n")));
+        }
+        format!("{}{}", self.dialog(), blocks.join("\n\n")).trim_end().to_owned()
     }
 
     /// What the agent asked and the person answered.

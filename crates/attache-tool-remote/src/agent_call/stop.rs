@@ -12,7 +12,7 @@ use crate::saved_call::Phase;
 
 /// How long a cancelled call waits for the agent to name the task of a message that is on its way.
 const SEND_TIMEOUT: Duration = Duration::from_millis(1500);
-/// How long a cancelled call waits for the agent to hear of it.
+/// How long a cancelled call waits for the cancel request to be delivered.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often a message that is not there yet is looked for.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
@@ -43,7 +43,7 @@ impl AgentCall<'_> {
                 );
             }
         }
-        self.failure("the call was cancelled")
+        self.failure("the call was cancelled").await
     }
 
     /// The same after the run of the call is gone.

@@ -189,3 +189,36 @@ async fn without_a_person_the_model_reads_the_question_and_the_next_call_answers
     let message = world.requests()[1].json()["params"]["message"].clone();
     assert_eq!((&message["taskId"], &message["contextId"]), (&json!("t-1"), &json!("c-1")));
 }
+
+/// An unrelated prompt is no credential.
+#[tokio::test]
+async fn without_a_person_a_task_that_waits_for_a_credential_gets_no_prompt() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let agent = ModelServer::with_responses([card(true), stream(&asks("AUTH_REQUIRED")), stream(&done)]);
+    let world = World::with(agent, false);
+    let text = world.call("Work!").await.unwrap();
+    assert!(text.contains("which cannot be given here. Another call begins a new task."), "{text}");
+    world.call("Something else").await.unwrap();
+    let message = world.requests()[1].json()["params"]["message"].clone();
+    assert_eq!((message.get("taskId"), &message["contextId"]), (None, &json!("c-1")));
+}
+
+#[tokio::test]
+async fn a_question_is_shown_where_it_is_asked_and_not_in_the_live_output() {
+    let question = [task("WORKING"), piece("half "), status("INPUT_REQUIRED", Some("Which \u{200b}one?"))];
+    let world = World::new([card(true), stream(&question)]);
+    let CallEnd::Asks(question) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+    assert_eq!(question.text, r"Which \u{200b}one?");
+    assert_eq!(world.shown(), "half ");
+}
+
+/// As Gemini CLI's server does after each turn.
+#[tokio::test]
+async fn a_task_that_waits_without_a_question_gives_its_result_and_the_next_call_goes_on() {
+    let turn = || stream(&[task("WORKING"), piece("half"), status("INPUT_REQUIRED", None)]);
+    let world = World::new([card(true), turn(), turn()]);
+    let text = world.call("Work!").await.unwrap();
+    assert!(text.starts_with(&said("half")) && text.contains("goes on with the same task"), "{text}");
+    world.call("Go on").await.unwrap();
+    assert_eq!(world.requests()[1].json()["params"]["message"]["taskId"], "t-1");
+}

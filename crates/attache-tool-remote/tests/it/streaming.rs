@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use attache_client::{Credential, FixedCredential};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
 use serde_json::json;
 
-use crate::world::{World, bare_task, card, piece, refusal, result, said, status, stream, stream_from, task};
+use crate::world::{
+    World, bare_task, card, piece, refusal, result, said, status, stream, stream_from, task, tool_with,
+};
 
 #[tokio::test]
 async fn text_is_shown_as_it_comes_and_returned_whole() {
@@ -29,6 +32,25 @@ async fn statuses_come_before_artifacts_and_the_last_is_not_repeated() {
     ];
     let world = World::new([card(true), stream(&events)]);
     assert_eq!(world.call("Find!").await.unwrap(), said("Looking. \n\nArtifact (a):\nfound"));
+}
+
+/// As google-adk does.
+#[tokio::test]
+async fn an_artifact_that_repeats_the_statuses_is_shown_once() {
+    let events = [
+        task("WORKING"),
+        status("WORKING", Some("You said: hi")),
+        piece("You said: hi"),
+        status("COMPLETED", None),
+    ];
+    let whole = json!({"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": {
+        "artifactId": "a", "parts": [{"text": "You said: hi"}],
+    }}});
+    let world = World::new([card(true), stream(&[&events[..2], &[whole], &events[3..]].concat())]);
+    assert_eq!(world.call("hi").await.unwrap(), said("You said: hi"));
+    assert_eq!(world.shown(), "You said: hi");
+    let world = World::new([card(true), stream(&events)]);
+    assert_eq!(world.call("hi").await.unwrap(), said("You said: hi"));
 }
 
 #[tokio::test]
@@ -94,11 +116,13 @@ async fn an_agent_that_does_not_stream_is_asked_until_its_task_settles() {
 
 #[tokio::test]
 async fn a_result_that_only_the_task_holds_is_fetched() {
-    let mut done = bare_task("COMPLETED");
-    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "kept"}]}]);
-    let world =
-        World::new([card(true), stream(&[task("WORKING"), status("COMPLETED", None)]), result(&done)]);
-    assert_eq!(world.call("Work!").await.unwrap(), said("kept"));
+    for state in ["COMPLETED", "FAILED"] {
+        let mut done = bare_task(state);
+        done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "kept"}]}]);
+        let world = World::new([card(true), stream(&[task("WORKING"), status(state, None)]), result(&done)]);
+        let (Ok(text) | Err(text)) = world.call("Work!").await;
+        assert!(text.starts_with(&said("kept")), "{state}: {text}");
+    }
 }
 
 #[tokio::test]
@@ -152,6 +176,95 @@ async fn files_are_saved_in_the_scratch_folder_and_named() {
     let path = lines.split_once("saved as ").unwrap().1.split_once(" (5 bytes)").unwrap().0;
     assert!(std::path::Path::new(path).starts_with(world.scratch.path().join("agent-files")), "{path}");
     assert_eq!(std::fs::read_to_string(path).unwrap(), "hello");
+}
+
+/// The text and the file of a call that does not end well are as much worth as those of one that does.
+#[tokio::test]
+async fn long_texts_and_files_of_a_call_that_fails_are_saved_and_named() {
+    let long = "0123456789".repeat(5_000);
+    let file = json!({"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": {
+        "artifactId": "f", "parts": [{"raw": "aGVsbG8=", "filename": "crash.log"}],
+    }}});
+    let said = || vec![task("WORKING"), status("WORKING", Some(&long)), file.clone()];
+    let changing = |number: usize| {
+        json!({"statusUpdate": {
+            "taskId": format!("t-{number}"), "contextId": "c-1", "status": {"state": "TASK_STATE_WORKING"},
+        }})
+    };
+    let broken = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "it broke"}});
+    let broken = format!("data: {broken}\n\n");
+    let ends = [
+        ("failed", stream(&[said(), vec![status("FAILED", None)]].concat())),
+        ("rejected", stream(&[said(), vec![status("REJECTED", None)]].concat())),
+        ("canceled", stream(&[said(), vec![status("CANCELED", None)]].concat())),
+        ("again and again", stream(&[said(), (0..20).map(changing).collect()].concat())),
+        ("it broke", stream(&said()).bytes(broken)),
+    ];
+    for (why, response) in ends {
+        let world = World::new([card(true), response, result(&bare_task("CANCELED"))]);
+        let error = world.call("Work!").await.unwrap_err();
+        assert!(error.contains(why), "{why}: {error}");
+        let (_, files) = error.split_once("The agent sent files:\ncrash.log: saved as ").expect(why);
+        let path = files.split_once(" (5 bytes)").unwrap().0;
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "hello", "{why}");
+        let (_, whole) = error.split_once("the whole output is in ").expect(why);
+        let whole = std::fs::read_to_string(whole.split_once(" ...]").unwrap().0).unwrap();
+        assert!(whole.contains(&long), "{why}: {} bytes", whole.len());
+    }
+}
+
+#[tokio::test]
+async fn hidden_characters_of_an_agent_are_written_out_wherever_they_appear() {
+    const HIDDEN: &str = "a\u{200b}\u{e0041}\u{202e}b";
+    const SHOWN: &str = r"a\u{200b}\u{e0041}\u{202e}b";
+    let named = json!({"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": {
+        "artifactId": "x", "name": HIDDEN, "parts": [{"text": "x"}, {"data": {"k": HIDDEN}}],
+    }}});
+    for state in ["COMPLETED", "FAILED"] {
+        let events = [task("WORKING"), status("WORKING", Some(HIDDEN)), named.clone(), status(state, None)];
+        let world = World::new([card(true), stream(&events)]);
+        let text = match world.call("Work!").await {
+            Ok(text) | Err(text) => text,
+        };
+        assert_eq!(text.matches(SHOWN).count(), 3, "{text}");
+        assert_eq!(world.shown().matches(SHOWN).count(), 2, "{}", world.shown());
+        assert!(!format!("{text}{}", world.shown()).contains(['\u{200b}', '\u{e0041}', '\u{202e}']));
+    }
+    let refused = refusal(-32603, HIDDEN);
+    let error = World::new([card(true), refused]).call("Work!").await.unwrap_err();
+    assert!(error.contains(SHOWN), "{error}");
+}
+
+#[tokio::test]
+async fn a_credential_that_the_agent_repeats_is_removed() {
+    let key = "s3cret-KEY";
+    let events = [
+        task("WORKING"),
+        piece("the key is s3cret"),
+        piece("-KEY"),
+        status("WORKING", Some("You sent Bearer s3cret-KEY")),
+        status("FAILED", None),
+    ];
+    let mut world = World::new([card(true), stream(&events), refusal(-32603, "wrong key: s3cret-KEY")]);
+    let credential = FixedCredential(Credential::authorization("Bearer", key));
+    world.tool = tool_with(&world.agent.url(), Arc::new(credential));
+    for expected in ["the key is …", "wrong key: …"] {
+        let error = world.call("Work!").await.unwrap_err();
+        assert!(error.contains(expected) && !error.contains(key), "{error}");
+    }
+    assert!(!world.shown().contains("You sent Bearer s3cret"), "{}", world.shown());
+    assert_eq!(world.requests()[0].header("authorization"), Some("Bearer s3cret-KEY"));
+}
+
+#[tokio::test]
+async fn a_long_file_name_keeps_its_extension() {
+    let name = format!("{}/{}.tar.gz", "folder/".repeat(100), "x".repeat(300));
+    let file = json!({"message": {"messageId": "a", "role": "ROLE_AGENT", "parts": [
+        {"raw": "aGVsbG8=", "filename": name},
+    ]}});
+    let world = World::new([card(true), stream(&[file])]);
+    let text = world.call("Give!").await.unwrap();
+    assert!(text.contains(".tar.gz (5 bytes)") && text.contains("xx.tar.gz: saved as "), "{text}");
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_client::{CardCache, CardSource, ClientOptions};
 use attache_testkit::model_server::ModelServer;
-use attache_tool_remote::{AgentAccess, AgentOptions, AgentState, OwnOrigin, RemoteAgents};
+use attache_tool::AgentState;
+use attache_tool_remote::{AgentAccess, AgentConnections, AgentOptions, OwnOrigin};
 
 use crate::world::card;
 
@@ -22,7 +23,7 @@ impl AgentAccess for WithCache {
 #[tokio::test]
 async fn an_agent_is_asked_for_its_card_although_a_cached_one_is_fresh() {
     let agent = ModelServer::with_handler(|_| card(true).header("cache-control", "max-age=600"));
-    let agents = RemoteAgents::new(
+    let agents = AgentConnections::new(
         vec![AgentOptions {
             name: "helper".into(),
             display_name: None,

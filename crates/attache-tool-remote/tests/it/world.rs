@@ -12,7 +12,7 @@ use attache_tool::{
     CallEnd, CallKey, CallStart, CallState, Delegation, IgnoreSources, LiveOutput, QuestionAnswer, Tool,
     ToolContext, ToolError, ToolInput, Workspace,
 };
-use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin, RemoteAgents};
+use attache_tool_remote::{AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,7 @@ impl AgentAccess for Access {
 /// The tool for an agent that wants a credential.
 pub(crate) fn tool_with(url: &str, credential: Arc<dyn CredentialSource>) -> Arc<dyn Tool> {
     let agents =
-        RemoteAgents::new(vec![agent(url, "helper", Access(Some(credential)))], OwnOrigin::default());
+        AgentConnections::new(vec![agent(url, "helper", Access(Some(credential)))], OwnOrigin::default());
     ConversationAgents::new(agents, true).tool().unwrap()
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn tool(url: &str, names: &[&str], attended: bool, own: Option<&str>)
     if let Some(own) = own {
         own_origin.set(own.to_owned()).unwrap();
     }
-    let agents = RemoteAgents::new(names.iter().map(agent).collect(), own_origin);
+    let agents = AgentConnections::new(names.iter().map(agent).collect(), own_origin);
     ConversationAgents::new(agents, attended).tool().unwrap()
 }
 

@@ -96,13 +96,28 @@ impl SetupBuilder {
     }
 
     /// The snapshot if it was read before, has not changed, and can be checked without waiting.
-    pub(crate) fn cached_snapshot(&self, key: &WorkspaceKey) -> Option<Arc<WorkspaceSnapshot>> {
+    fn cached_snapshot(&self, key: &WorkspaceKey) -> Option<Arc<WorkspaceSnapshot>> {
         let known = self.snapshots.find(key).filter(|known| known.stamps.len() <= MAX_STAMPS_INLINE)?;
         known.stamps.are_current().then(|| known.snapshot.clone())
     }
 
+    /// The snapshot as the files are now.
+    pub(crate) async fn current_snapshot(
+        self: &Arc<Self>,
+        requested: &RequestedSettings,
+    ) -> Result<Arc<WorkspaceSnapshot>, SettingsRefusal> {
+        let key = self.workspace_key(requested)?;
+        if let Some(snapshot) = self.cached_snapshot(&key) {
+            return Ok(snapshot);
+        }
+        let (builder, settings) = (self.clone(), requested.clone());
+        // Reading settings, rules and context files may take a while.
+        let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &settings)).await;
+        read.map_err(|_| SettingsRefusal { field: "workspace", what: "its settings cannot be read".into() })?
+    }
+
     /// Reads the workspace unless it was read before and has not changed. Waits for the disk.
-    pub(crate) fn snapshot(
+    fn snapshot(
         &self,
         key: &WorkspaceKey,
         requested: &RequestedSettings,

@@ -6,7 +6,7 @@ use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
 use super::{Run, calls, says};
-use crate::delegating::world::{result, scripted_agent, sent};
+use crate::delegating::world::{asks, done, result, scripted_agent, sent};
 
 fn run_with(model: &ModelServer, agent: &ModelServer, arguments: &[&str]) -> Run {
     let run = Run::with(model, arguments);
@@ -32,6 +32,7 @@ async fn an_agent_is_not_asked_without_an_approval() {
     let ended = run_with(&model, &agent, &["-p", "Delegate"]).end().await;
     assert_eq!(sent(&agent).len(), 0, "{}{}", ended.out, ended.err);
     assert!(ended.out.contains("Without it."), "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("--allowed-tools helper or --yolo"), "{}", ended.err);
 }
 
 #[tokio::test]
@@ -48,4 +49,22 @@ async fn files_of_an_agent_are_there_after_the_run() {
     let told = model.received()[1].json().to_string();
     let path = told.split_once("saved as ").unwrap().1.split_once(" (5 bytes)").unwrap().0;
     assert_eq!(fs::read_to_string(path).unwrap(), "hello");
+}
+
+/// No person is there, so the model answers.
+#[tokio::test]
+async fn the_next_call_answers_the_question_of_an_agent() {
+    let agent = scripted_agent(|request| {
+        let is_answer = request.json()["params"]["message"].get("taskId").is_some();
+        if is_answer { done("It is painted.") } else { asks("INPUT_REQUIRED", "Which colour?") }
+    });
+    let red = calls("invoke_agent", json!({"agent_name": "helper", "prompt": "red"}));
+    let model = ModelServer::with_responses([invoke(), red, says("Done.")]);
+    let mut run = run_with(&model, &agent, &["-p", "Delegate", "--approval-mode", "yolo"]);
+    let ended = run.end().await;
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    let asked = model.received()[1].json().to_string();
+    assert!(asked.contains("Which colour?") && asked.contains("goes on with the same task"), "{asked}");
+    assert_eq!(sent(&agent)[1]["taskId"], "t-1");
+    assert!(model.received()[2].json().to_string().contains("It is painted."));
 }

@@ -1,4 +1,4 @@
-//! The status of a server.
+//! The status of an MCP server.
 
 /// One server, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,267 @@
+//! Follows the events of the remote task.
+
+use std::time::Duration;
+
+use attache_client::{Client, EventStream, RemoteStatus, StreamEvent};
+use attache_tool::{CallEnd, ToolError, failpoint};
+use tokio::time::{Instant, timeout_at};
+
+use super::{AgentCall, Source, usable};
+use crate::saved_call::{MAX_ID, Phase};
+
+/// An agent that says nothing new for so long is given up.
+const MAX_SILENCE: Duration = Duration::from_secs(30 * 60);
+/// The longest time that an agent may work on one message. The time in which a person answers does not count.
+const MAX_DURATION: Duration = Duration::from_secs(6 * 60 * 60);
+/// Bytes of text and files that an agent may send for one message. Most of them are not kept.
+const MAX_RECEIVED: usize = 1 << 30;
+/// Some agents keep the stream open while they wait for an answer. After this time the person is asked.
+const QUESTION_DELAY: Duration = Duration::from_secs(2);
+/// How often the place in the stream is saved.
+const SAVE_INTERVAL: Duration = Duration::from_secs(2);
+/// How often an agent may change the ids of its task or context during a run. Each change is saved.
+const MAX_ID_CHANGES: u32 = 8;
+
+/// How long the run waits for the agent.
+struct WaitLimits {
+    ends_at: Instant,
+    silent_since: Instant,
+    /// When the task began to wait for an answer.
+    waiting_since: Option<Instant>,
+    /// The latest event, without its time.
+    last: Option<StreamEvent>,
+    received_before: usize,
+}
+
+/// Why the run does not wait any longer.
+enum Expired {
+    Question,
+    Silence,
+    Duration,
+}
+
+impl WaitLimits {
+    fn new(received: usize) -> Self {
+        let now = Instant::now();
+        Self {
+            ends_at: now + MAX_DURATION,
+            silent_since: now,
+            waiting_since: None,
+            last: None,
+            received_before: received,
+        }
+    }
+
+    fn next(&self) -> (Instant, Expired) {
+        let silence = self.silent_since + MAX_SILENCE;
+        match self.waiting_since {
+            Some(since) => (since + QUESTION_DELAY, Expired::Question),
+            None if silence < self.ends_at => (silence, Expired::Silence),
+            None => (self.ends_at, Expired::Duration),
+        }
+    }
+
+    /// Takes note of an event. False if it tells nothing but a new time.
+    fn take(&mut self, event: &StreamEvent) -> bool {
+        if let Some(status) = event.status() {
+            let is_waiting = status.is_interrupted();
+            self.waiting_since = is_waiting.then(|| self.waiting_since.unwrap_or_else(Instant::now));
+        }
+        let event = without_time(event);
+        let is_news = event.is_none() || event != self.last;
+        if is_news {
+            (self.last, self.silent_since) = (event, Instant::now());
+        }
+        is_news
+    }
+}
+
+/// What is compared with the event after it. A message and a piece of an artifact are always news.
+fn without_time(event: &StreamEvent) -> Option<StreamEvent> {
+    let mut event = match event {
+        StreamEvent::Task(_) | StreamEvent::StatusUpdate(_) => event.clone(),
+        StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => return None,
+    };
+    match &mut event {
+        StreamEvent::Task(task) => task.status.timestamp = None,
+        StreamEvent::StatusUpdate(update) => update.status.timestamp = None,
+        StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
+    }
+    Some(event)
+}
+
+impl AgentCall<'_> {
+    /// Reads events until the task settles.
+    pub(super) async fn follow(
+        &mut self,
+        client: &Client,
+        mut events: EventStream,
+    ) -> Result<CallEnd, ToolError> {
+        let mut status: Option<RemoteStatus> = None;
+        let mut limits = WaitLimits::new(self.output.received());
+        loop {
+            let (until, expired) = limits.next();
+            // A flood of events leaves no time in which a timer could fire.
+            let next = match Instant::now() < until {
+                true => timeout_at(until, events.next()).await.ok(),
+                false => None,
+            };
+            let Some(next) = next else {
+                let why = match expired {
+                    Expired::Question => return self.settle(client, status).await,
+                    Expired::Silence => format!("it said nothing new for {}", minutes(MAX_SILENCE)),
+                    Expired::Duration => format!("it was not done after {}", minutes(MAX_DURATION)),
+                };
+                return Err(self.stopped(client, &why).await);
+            };
+            match next {
+                None => return self.settle(client, status).await,
+                Some(Err(error)) if self.saved.phase == Phase::Sending => {
+                    match self.failed_send(client, error).await? {
+                        Source::Events(others) => events = others,
+                        Source::Ended(end) => return Ok(end),
+                    }
+                }
+                Some(Err(error)) => return Err(self.call_failure(&error).await),
+                Some(Ok(event)) => {
+                    let is_news = limits.take(&event);
+                    self.take(client, &event, is_news, events.last_event_id()).await?;
+                    status = event.status().cloned().or(status);
+                    if self.output.received() - limits.received_before > MAX_RECEIVED {
+                        let why = format!("it sent more than {} MiB", MAX_RECEIVED >> 20);
+                        return Err(self.stopped(client, &why).await);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A person reads the question where it can be answered, and not in the live output as well.
+    fn without_question<'t>(&self, event: &StreamEvent, new: &'t str) -> &'t str {
+        let status = event.status().filter(|status| self.attended && status.is_interrupted());
+        let question = status.and_then(|status| status.message.as_ref()).map(|it| self.output.words(it));
+        question.and_then(|question| new.strip_suffix(question.as_str())).unwrap_or(new)
+    }
+
+    /// The agent is told to stop, and the call fails.
+    async fn stopped(&mut self, client: &Client, why: &str) -> ToolError {
+        self.cancel_task(client).await;
+        self.failure(&format!("{why} and was told to stop")).await
+    }
+
+    /// Notes the ids in an event, and shows what is new in it.
+    async fn take(
+        &mut self,
+        client: &Client,
+        event: &StreamEvent,
+        is_news: bool,
+        cursor: Option<&str>,
+    ) -> Result<(), ToolError> {
+        let before = (self.saved.phase, self.saved.task.clone(), self.saved.context.clone());
+        if let Some(task) = event.task_id().map(|task| task.as_str()).and_then(usable) {
+            (self.saved.task, self.saved.phase) = (Some(task.to_owned()), Phase::Following);
+            self.saved.answer = None;
+        }
+        if let Some(context) = context_of(event).and_then(usable) {
+            self.saved.context = Some(context.to_owned());
+        }
+        if cursor.is_some_and(|cursor| cursor.len() <= MAX_ID) {
+            self.saved.cursor = cursor.map(str::to_owned);
+        }
+        let is_new = before != (self.saved.phase, self.saved.task.clone(), self.saved.context.clone());
+        if is_new && self.saved.phase == Phase::Following {
+            self.id_changes += 1;
+            if self.id_changes > MAX_ID_CHANGES {
+                self.cancel_task(client).await;
+                return Err(self.failure("it names another task or context again and again").await);
+            }
+            self.keep_continuity(None).await?;
+            self.save().await?;
+            failpoint::reach("delegation-task-saved");
+            self.in_flight.send_replace(false);
+        } else if self.saved.cursor.is_some() && self.saved_at.elapsed() > SAVE_INTERVAL {
+            self.save().await?;
+        }
+        let is_shown = self.replay.is_new(event, cursor);
+        let new = if is_news { self.output.add(event) } else { String::new() };
+        let new = self.without_question(event, &new);
+        if is_shown && !new.is_empty() {
+            self.context.live.show(new);
+        }
+        Ok(())
+    }
+}
+
+fn context_of(event: &StreamEvent) -> Option<&str> {
+    match event {
+        StreamEvent::Task(task) => Some(task.context.as_str()),
+        StreamEvent::StatusUpdate(update) => Some(update.context.as_str()),
+        StreamEvent::ArtifactUpdate(update) => Some(update.context.as_str()),
+        StreamEvent::Message(message) => message.context.as_ref().map(|context| context.as_str()),
+    }
+}
+
+fn minutes(time: Duration) -> String {
+    format!("{} minutes", time.as_secs() / 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_client::{StatusUpdate, TaskState};
+    use attache_domain::{ContextId, TaskId};
+
+    use super::*;
+
+    fn status(state: TaskState, time: &str) -> StreamEvent {
+        let (state, timestamp) = (Some(state), Some(time.to_owned()));
+        StreamEvent::StatusUpdate(Box::new(StatusUpdate {
+            task: TaskId::from("t"),
+            context: ContextId::from("c"),
+            status: RemoteStatus { state, message: None, timestamp },
+            metadata: None,
+        }))
+    }
+
+    async fn pass(time: Duration) {
+        tokio::time::advance(time).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_time_alone_does_not_end_the_silence() {
+        let begun = Instant::now();
+        let mut limits = WaitLimits::new(0);
+        assert!(limits.take(&status(TaskState::Working, "one")));
+        pass(Duration::from_secs(60)).await;
+        assert!(!limits.take(&status(TaskState::Working, "two")));
+        let (until, expired) = limits.next();
+        assert!(until == begun + MAX_SILENCE && matches!(expired, Expired::Silence));
+        assert!(limits.take(&status(TaskState::Submitted, "two")));
+        assert_eq!(limits.next().0, begun + Duration::from_secs(60) + MAX_SILENCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_agent_that_talks_without_end_is_given_up() {
+        let begun = Instant::now();
+        let mut limits = WaitLimits::new(0);
+        for minute in 0..359 {
+            pass(Duration::from_secs(60)).await;
+            let state = if minute % 2 == 0 { TaskState::Working } else { TaskState::Submitted };
+            assert!(limits.take(&status(state, "")));
+        }
+        let (until, expired) = limits.next();
+        assert!(until == begun + MAX_DURATION && matches!(expired, Expired::Duration));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn events_do_not_put_off_a_question() {
+        let mut limits = WaitLimits::new(0);
+        limits.take(&status(TaskState::InputRequired, "one"));
+        let asked = Instant::now() + QUESTION_DELAY;
+        pass(Duration::from_secs(1)).await;
+        limits.take(&status(TaskState::AuthRequired, "two"));
+        let (until, expired) = limits.next();
+        assert!(until == asked && matches!(expired, Expired::Question));
+        limits.take(&status(TaskState::Working, "three"));
+        assert!(matches!(limits.next().1, Expired::Silence));
+    }
+}

@@ -1,0 +1,70 @@
+//! Refuses calls of agents that were switched off since the conversation began.
+//!
+//! A conversation keeps the agents that it began with until `/agents reload`. The switch counts at once, also when another
+//! program writes it into the settings, such as `attache agents disable`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_domain::RequestedSettings;
+use attache_tool::{
+    Proposal, ResumableTool, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, ToolSpec,
+};
+
+use crate::setup_builder::SetupBuilder;
+use crate::visible;
+
+/// The switches of one conversation's agents, as the settings are now.
+#[derive(Clone)]
+pub(crate) struct AgentSwitches {
+    builder: Arc<SetupBuilder>,
+    requested: RequestedSettings,
+}
+
+impl AgentSwitches {
+    pub(crate) fn new(builder: Arc<SetupBuilder>, requested: RequestedSettings) -> Self {
+        Self { builder, requested }
+    }
+
+    /// `tool`, which calls agents, without those that are switched off.
+    pub(crate) fn guard(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
+        Arc::new(GuardedTool { tool, switches: self.clone() })
+    }
+
+    /// Settings that cannot be read switch nothing off.
+    async fn check(&self, name: &str) -> Result<(), ToolError> {
+        let Ok(snapshot) = self.builder.current_snapshot(&self.requested).await else { return Ok(()) };
+        let overrides = &snapshot.settings.agent_overrides;
+        let Some(origin) = overrides.disabled_in(name) else { return Ok(()) };
+        let message =
+            format!("the agent {name} is not asked: it is disabled in {}", visible(&origin.to_string()));
+        Err(ToolError::new(ToolErrorKind::PolicyViolation, message))
+    }
+}
+
+struct GuardedTool {
+    tool: Arc<dyn Tool>,
+    switches: AgentSwitches,
+}
+
+#[async_trait]
+impl Tool for GuardedTool {
+    fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
+        let proposal = self.tool.propose(input, context).await?;
+        let name = proposal.input.get("agent_name").and_then(|name| name.as_str());
+        self.switches.check(name.unwrap_or_default()).await?;
+        Ok(proposal)
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        self.tool.run(proposal, context).await
+    }
+
+    fn resumable(&self) -> Option<&dyn ResumableTool> {
+        self.tool.resumable()
+    }
+}
