@@ -75,7 +75,9 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
                 Err(end) => return leave(end, "the agent has not answered"),
             },
         };
-        Ok(end.map_err(|error| connection::with_credential_hint(error, &credential))?.code())
+        let place = (arguments.url.as_str(), client.url());
+        let named = |error| connection::named(connection::with_credential_hint(error, &credential), place);
+        Ok(end.map_err(named)?.code())
     })
 }
 

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use async_trait::async_trait;
 use attache_config::{Environment, variable};
-use attache_credentials::{CredentialError, SignIn, SignInMethod, SignInRequest, SignInStart};
+use attache_credentials::{CredentialError, DeviceOffer, SignIn, SignInMethod, SignInRequest, SignInStart};
 use attache_domain::visible_line;
 use attache_net::Url;
 use tokio::process::Command;
@@ -15,8 +15,10 @@ use crate::terminal_line::{is_empty_line, read_line, yes_or_no};
 /// Shows where to sign in on standard error, and opens a browser if the person agrees.
 #[derive(Debug)]
 pub(crate) struct TerminalSignIn {
-    /// The person is asked first. Otherwise the address is only shown, and opened nowhere.
+    /// There is a person who can answer. Otherwise the address is only shown.
     pub(crate) asks: bool,
+    /// A browser of this machine may be opened.
+    pub(crate) opens: bool,
     pub(crate) uses_device: bool,
     /// What opens a page.
     pub(crate) browser: String,
@@ -24,10 +26,14 @@ pub(crate) struct TerminalSignIn {
 
 const DEFAULT_BROWSER: &str = "xdg-open";
 
+/// What opens a page, as the user wants it.
+pub(crate) fn browser(environment: Environment<'_>) -> String {
+    variable(environment, "BROWSER").unwrap_or_else(|| DEFAULT_BROWSER.to_owned())
+}
+
 impl TerminalSignIn {
-    pub(crate) fn new(asks: bool, uses_device: bool, environment: Environment<'_>) -> Self {
-        let browser = variable(environment, "BROWSER").unwrap_or_else(|| DEFAULT_BROWSER.to_owned());
-        Self { asks, uses_device, browser }
+    pub(crate) fn at_terminal(environment: Environment<'_>) -> Self {
+        Self { asks: true, opens: true, uses_device: false, browser: browser(environment) }
     }
 
     /// A browser that cannot be started is no failure: the address was shown.
@@ -56,23 +62,28 @@ impl TerminalSignIn {
 
     async fn show(&self, request: &SignInRequest) -> io::Result<bool> {
         writeln!(io::stderr(), "{}", visible_line(&request.instruction()))?;
-        let url = match &request.method {
-            SignInMethod::Browser { url } => url,
-            SignInMethod::Device { url, complete_url, .. } => complete_url.as_ref().unwrap_or(url),
-        };
-        if !self.asks || !is_page(url) {
+        // The person has agreed to a device's code before there was one.
+        let SignInMethod::Browser { url } = &request.method else { return Ok(true) };
+        if !self.asks || !self.opens || !is_page(url) {
             return Ok(true);
         }
-        write!(io::stderr(), "open it in your browser? [Y/n] ")?;
-        io::stderr().flush()?;
-        let line = read_line().await?;
-        match yes_or_no(&line).unwrap_or_else(|| is_empty_line(&line)) {
+        match confirmed("open it in your browser? [Y/n] ", true).await? {
             true => self.open(url).map(|()| true),
-            // The code can be typed in elsewhere.
-            _ if matches!(request.method, SignInMethod::Device { .. }) => Ok(true),
-            _ => Ok(false),
+            false => Ok(false),
         }
     }
+}
+
+/// Whether the person agrees.
+async fn confirmed(question: &str, default: bool) -> io::Result<bool> {
+    write!(io::stderr(), "{question}")?;
+    io::stderr().flush()?;
+    Ok(is_yes(&read_line().await?, default))
+}
+
+/// An empty line is the default; the end of input and anything else are no.
+fn is_yes(line: &str, default: bool) -> bool {
+    yes_or_no(line).unwrap_or(default && is_empty_line(line))
 }
 
 /// An address that is a page, and no flag of the browser.
@@ -86,11 +97,71 @@ impl SignIn for TerminalSignIn {
         self.uses_device
     }
 
+    async fn agree(&self, offer: &DeviceOffer) -> Result<(), CredentialError> {
+        if !self.asks {
+            return match offer.is_elsewhere {
+                true => Err(CredentialError::unavailable(format!(
+                    "{}, and there is no terminal to ask whether you want that",
+                    offer.question()
+                ))),
+                false => Ok(()),
+            };
+        }
+        // The agent alone says where to ask, so that needs a plain yes.
+        let (choice, default) = if offer.is_elsewhere { ("[y/N]", false) } else { ("[Y/n]", true) };
+        let question = format!("{}\nask for the code? {choice} ", visible_line(&offer.question()));
+        match confirmed(&question, default).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(CredentialError::Cancelled),
+            Err(error) => Err(not_asked(&error)),
+        }
+    }
+
     async fn start(&self, request: &SignInRequest) -> Result<SignInStart, CredentialError> {
         match self.show(request).await {
             Ok(true) => Ok(SignInStart::Wait),
             Ok(false) => Err(CredentialError::Cancelled),
-            Err(error) => Err(CredentialError::unavailable(format!("the person cannot be asked: {error}"))),
+            Err(error) => Err(not_asked(&error)),
         }
+    }
+}
+
+fn not_asked(error: &io::Error) -> CredentialError {
+    CredentialError::unavailable(format!("the person cannot be asked: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_line_is_an_answer() {
+        for (line, default, expected) in [
+            ("", true, false),
+            ("\n", true, true),
+            ("\n", false, false),
+            ("y\n", false, true),
+            (" YES \n", false, true),
+            ("n\n", true, false),
+            ("what?\n", true, false),
+        ] {
+            assert_eq!(is_yes(line, default), expected, "{line:?} {default}");
+        }
+    }
+
+    #[tokio::test]
+    async fn without_a_terminal_no_code_is_requested_from_a_server_that_only_the_card_names() {
+        let sign_in = TerminalSignIn { asks: false, ..TerminalSignIn::at_terminal(&|_| None) };
+        let offer = |is_elsewhere| DeviceOffer {
+            agent: "helper".into(),
+            origin: "https://idp.example".into(),
+            token_origin: "https://idp.example".into(),
+            is_named_by_card: true,
+            is_elsewhere,
+        };
+        assert_eq!(sign_in.agree(&offer(false)).await, Ok(()));
+        let error = sign_in.agree(&offer(true)).await.unwrap_err().to_string();
+        assert!(error.contains("https://idp.example, which the agent's card names"), "{error}");
+        assert!(error.contains("no terminal to ask"), "{error}");
     }
 }

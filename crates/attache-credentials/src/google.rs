@@ -6,6 +6,7 @@
 
 mod account;
 mod assertion;
+mod aws;
 mod environment;
 mod exchange;
 mod executable;
@@ -23,12 +24,11 @@ use attache_net::{HttpClient, HttpClientOptions, NetError, ProxySettings, Secret
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use crate::Clock;
 pub use account::{BadCredentials, GoogleCredentials};
+pub use aws::AwsEnvironment;
 pub use environment::GoogleEnvironment;
 pub use source::GoogleSource;
-
-/// Tells what time it is.
-pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// What a token may be used for unless another scope is named.
 pub const CLOUD_PLATFORM: &str = "https://www.googleapis.com/auth/cloud-platform";
@@ -159,7 +159,7 @@ impl GoogleTokens {
             return Ok(cached.token.clone());
         }
         let granted = exchange::grant(self, purpose).await?;
-        // One that hardly lives at all is used once rather than never.
+        // A token near expiry is still used once.
         let lifetime = granted.lifetime.saturating_sub(RENEWAL_MARGIN);
         if kept.len() >= MAX_PURPOSES {
             kept.clear();

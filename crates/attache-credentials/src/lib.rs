@@ -5,6 +5,7 @@
 //! credential to (`attache-client`), what agent files say (`attache-workspace`), and reading the environment.
 
 mod card_security;
+mod clock;
 mod credential;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
@@ -15,6 +16,7 @@ mod sign_in;
 mod source;
 
 pub use card_security::{CardSecurity, KeyLocation, OAuthFlow, OAuthFlows, RequiredScheme, SecurityScheme};
+pub use clock::Clock;
 pub use credential::Credential;
-pub use sign_in::{NoSignIn, SignIn, SignInLater, SignInMethod, SignInRequest, SignInStart};
+pub use sign_in::{DeviceOffer, NoSignIn, SignIn, SignInLater, SignInMethod, SignInRequest, SignInStart};
 pub use source::{CredentialError, CredentialRequest, CredentialSource, FixedCredential};

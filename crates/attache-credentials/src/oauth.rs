@@ -5,6 +5,7 @@
 //! share the file take turns.
 
 mod callback;
+mod checked_plan;
 mod device;
 mod endpoints;
 mod flow;

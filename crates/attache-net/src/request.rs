@@ -29,6 +29,11 @@ impl HttpRequest {
         Self::without_body(Method::DELETE, url)
     }
 
+    /// Puts nothing: what is meant stands in the headers.
+    pub fn put(url: Url) -> Self {
+        Self::without_body(Method::PUT, url)
+    }
+
     fn without_body(method: Method, url: Url) -> Self {
         Self { method, url, headers: HeaderMap::new(), body: Bytes::new(), expects_http2: false }
     }

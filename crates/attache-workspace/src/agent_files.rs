@@ -18,15 +18,16 @@ mod static_credential;
 mod switch;
 mod tool_names;
 mod validation;
+mod variables;
 mod web_address;
 
 pub use auth::{AgentAuth, HttpCredential};
 pub use built_in::{BUILT_IN_AGENTS, BuiltInAgent, CLI_HELP};
-pub use credential_source::{SourceContext, credential_source, oauth_source, token_file};
+pub use credential_source::{SourceContext, credential_source, oauth_source, sign_out};
 pub use definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
 pub use dynamic_value::DynamicValue;
 pub use load::{AgentFileError, DisabledAgent, LoadedAgents};
-pub(crate) use load::{count_files, load};
+pub(crate) use load::{AgentSources, count_files, load};
 pub(crate) use switch::SwitchContext;
 pub use switch::{AgentSwitch, SwitchError, SwitchedAgent};
 pub use validation::missing_authentication;

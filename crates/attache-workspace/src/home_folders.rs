@@ -11,11 +11,12 @@ pub struct HomeFolders {
 }
 
 impl HomeFolders {
-    /// `GEMINI_CLI_HOME` names the folder that holds `.gemini`, if that is not the home folder.
+    /// `GEMINI_CLI_HOME` names the folder that holds `.gemini`, if that is not the home folder. Links are resolved, as in the
+    /// paths of workspaces, so that a home folder is known as what it is.
     pub fn new(home: Option<PathBuf>, environment: Environment<'_>) -> Self {
-        let absolute = |path: &PathBuf| path.is_absolute();
-        let home = home.filter(absolute);
-        let other = variable(environment, "GEMINI_CLI_HOME").map(PathBuf::from).filter(absolute);
+        let absolute = |path: PathBuf| path.is_absolute().then(|| path.canonicalize().unwrap_or(path));
+        let home = home.and_then(absolute);
+        let other = variable(environment, "GEMINI_CLI_HOME").map(PathBuf::from).and_then(absolute);
         Self { gemini: other.or_else(|| home.clone()).map(|home| home.join(".gemini")), home }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use attache_command::custom::{self, CustomSource, LoadedCommands};
 use attache_config::{ConfigError, Environment, Origin, Settings};
 
-use crate::agent_files::{self, AgentSwitch, LoadedAgents, SwitchContext, SwitchError};
+use crate::agent_files::{self, AgentSources, AgentSwitch, LoadedAgents, SwitchContext, SwitchError};
 use crate::policy::{self, LoadedRules, RuleSources};
 use crate::{
     AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsScope,
@@ -89,17 +89,21 @@ impl Project {
         let mut report = settings.project.clone();
         report.extend(rules.project.clone());
         report.extend(commands(&project_trust, &settings.homes, folder).1);
+        let sources = AgentSources {
+            project_trust: &project_trust,
+            homes: &settings.homes,
+            overrides: &settings.agent_overrides,
+            projects_may_read: &settings.projects_may_read,
+            root: folder,
+        };
         let agents = settings.enable_agents.then(|| {
-            let (agents, of_project) =
-                agent_files::load(&project_trust, &settings.homes, &settings.agent_overrides, folder);
+            let (agents, of_project) = agent_files::load(sources);
             report.extend(of_project);
             agents
         });
         // People accept the switch and the agents together.
         if agents.is_none() && report.is_pending(&agent_switch()) {
-            report.extend(
-                agent_files::load(&project_trust, &settings.homes, &settings.agent_overrides, folder).1,
-            );
+            report.extend(agent_files::load(sources).1);
         }
         let unused_agent_files = match agents {
             Some(_) => 0,

@@ -89,6 +89,7 @@ impl WorkspaceSettings {
         flags_and_variables::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
         flags_and_variables::flags(&mut gathered, sources.flags)?;
         let resolved = resolve::resolve(&gathered);
+        let projects_may_read = projects_may_read(&gathered);
         let mut warnings = gathered.warnings;
         let mut reader = SettingsReader {
             resolved: &resolved,
@@ -110,6 +111,7 @@ impl WorkspaceSettings {
             output_format: reader.output_format(),
             enable_agents: resolved.bool("experimental.enableAgents"),
             agent_overrides: AgentOverrides::resolve(&gathered.overrides),
+            projects_may_read,
             trusted,
             project_trust: sources.project_trust.clone(),
             project: gathered.project,
@@ -278,7 +280,8 @@ impl SettingsFiles<'_> {
 
 /// The user's variables that a project's files may name.
 fn projects_may_read(gathered: &GatheredSettings) -> Vec<String> {
-    let said = gathered.values.iter().filter(|said| said.key.name == "security.projectVariables");
+    let own = gathered.values.iter().filter(|said| !said.layer.is_project());
+    let said = own.filter(|said| said.key.name == "security.projectVariables");
     let named = said.filter_map(|said| match &said.node.kind {
         NodeKind::List(nodes) => Some(nodes),
         _ => None,

@@ -2,13 +2,13 @@
 //!
 //! The kernel shows what a process was started with to every process of the same user, in `/proc/PID/environ`, and a
 //! command that was approved is such a process. So a program that is started with secrets starts itself again without
-//! them, hands them over in memory, and makes itself unreadable.
+//! them, hands them over in memory, and makes itself unreadable. Only memory with the number of this process in its name is
+//! such a handover: replacing a program keeps its number, so neither a parent nor a child can be mistaken for it.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -16,12 +16,31 @@ use std::sync::OnceLock;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// Names the open file that holds the variables that were taken out.
-const HANDOVER_VARIABLE: &str = "ATTACHE_ENVIRONMENT_FD";
-
 /// Parts of the names of variables that hold secrets.
-const SECRET_NAMES: &[&str] =
-    &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "SIGNING", "SESSION"];
+const SECRET_PARTS: &[&str] = &[
+    "AUTH",
+    "BEARER",
+    "COOKIE",
+    "CRED",
+    "DSN",
+    "JWT",
+    "KEY",
+    "OTP",
+    "PASS",
+    "PRIVATE",
+    "PWD",
+    "SALT",
+    "SECRET",
+    "SESSION",
+    "SIGNATURE",
+    "SIGNING",
+    "TOKEN",
+    "WEBHOOK",
+];
+/// The same, as words between underscores: within others they mean something else.
+const SECRET_WORDS: &[&str] = &["CONNSTR", "PAT", "PIN", "PSK", "PW"];
+/// Variables with such names that hold none.
+const PLAIN_NAMES: &[&str] = &["PWD", "OLDPWD", "SSH_AUTH_SOCK", "XDG_SESSION_ID", "XDG_SESSION_TYPE"];
 
 static VARIABLES: OnceLock<HashMap<String, String>> = OnceLock::new();
 
@@ -45,14 +64,9 @@ pub(crate) fn secret_values() -> impl Iterator<Item = String> {
 pub(crate) fn hide_secrets() {
     // Where the kernel refuses this, the secrets are still taken out below.
     let _ = nix::sys::prctl::set_dumpable(false);
-    #[expect(clippy::disallowed_methods, reason = "this is where the binary reads the environment")]
-    let handed_over = std::env::var_os(HANDOVER_VARIABLE);
-    if let Some(handle) = handed_over {
-        let inherited = std::env::vars_os().filter(|(name, _)| name != HANDOVER_VARIABLE);
-        let taken_out =
-            handle.to_str().and_then(|number| number.parse().ok()).map(read_handover).unwrap_or_default();
+    if let Some(taken_out) = take_handover() {
         // Nothing has asked for a variable yet.
-        let _ = VARIABLES.set(texts(inherited.chain(taken_out)));
+        let _ = VARIABLES.set(texts(std::env::vars_os().chain(taken_out)));
         return;
     }
     let (secret, plain): (Vec<_>, Vec<_>) =
@@ -66,7 +80,7 @@ pub(crate) fn hide_secrets() {
 fn reexecute(secret: &[(OsString, OsString)], plain: Vec<(OsString, OsString)>) {
     let Ok(program) = std::env::current_exe() else { return };
     // Inherited by the program that takes the place of this one.
-    let Ok(memory) = memfd_create("environment", MemfdFlags::empty()) else { return };
+    let Ok(memory) = memfd_create(handover_name(), MemfdFlags::empty()) else { return };
     let mut memory = File::from(memory);
     let mut text = Vec::new();
     for (name, value) in secret {
@@ -80,16 +94,25 @@ fn reexecute(secret: &[(OsString, OsString)], plain: Vec<(OsString, OsString)>) 
     }
     let mut arguments = std::env::args_os();
     let own_name = arguments.next().unwrap_or_else(|| program.clone().into());
-    let _ = Command::new(&program)
-        .arg0(own_name)
-        .args(arguments)
-        .env_clear()
-        .envs(plain)
-        .env(HANDOVER_VARIABLE, memory.as_raw_fd().to_string())
-        .exec();
+    let _ = Command::new(&program).arg0(own_name).args(arguments).env_clear().envs(plain).exec();
 }
 
-/// Reads what was handed over, and closes it, so that no child inherits it.
+/// The name of memory that only this process makes.
+fn handover_name() -> String {
+    format!("attache-environment-{}", std::process::id())
+}
+
+/// Finds what was handed over, reads it, and closes it, so that no child inherits it.
+fn take_handover() -> Option<Vec<(OsString, OsString)>> {
+    let name = format!("/memfd:{} (deleted)", handover_name());
+    let mut files = std::fs::read_dir("/proc/self/fd").ok()?.filter_map(Result::ok);
+    let found = files
+        .find(|file| std::fs::read_link(file.path()).is_ok_and(|path| path.as_os_str() == name.as_str()))?;
+    let handle: i32 = found.file_name().to_str()?.parse().ok()?;
+    drop(files);
+    Some(read_handover(handle))
+}
+
 fn read_handover(handle: i32) -> Vec<(OsString, OsString)> {
     let mut text = Vec::new();
     let read = File::open(format!("/proc/self/fd/{handle}")).and_then(|mut file| file.read_to_end(&mut text));
@@ -111,9 +134,13 @@ fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     let in_address =
         value.split("://").skip(1).any(|rest| rest.split('/').next().unwrap_or_default().contains('@'));
     let in_proxy = name.ends_with("_PROXY") && value.contains('@');
-    (in_address || in_proxy || SECRET_NAMES.iter().any(|part| name.contains(part)))
-        && !name.ends_with("_FILE")
-        && name != "SSH_AUTH_SOCK"
+    in_address || in_proxy || has_secret_name(&name)
+}
+
+fn has_secret_name(name: &str) -> bool {
+    let is_plain = PLAIN_NAMES.contains(&name) || name.ends_with("_FILE") || name.ends_with("_PATH");
+    let has_word = || name.split('_').any(|word| SECRET_WORDS.contains(&word));
+    !is_plain && (SECRET_PARTS.iter().any(|part| name.contains(part)) || has_word())
 }
 
 fn texts(variables: impl Iterator<Item = (OsString, OsString)>) -> HashMap<String, String> {
@@ -141,6 +168,24 @@ mod tests {
             ("HTTP_PROXY", "http://proxy:8080", false),
             ("ATTACHE_TOKEN_FILE", "/x", false),
             ("PATH", "/bin", false),
+            ("PWD", "/w", false),
+            ("OLDPWD", "/w", false),
+            ("SSH_AUTH_SOCK", "/run/agent", false),
+            ("GOOGLE_APPLICATION_CREDENTIALS_PATH", "/x", false),
+            ("SHELL", "/bin/sh", false),
+            ("EDITOR", "vi", false),
+            ("DISPATCHER", "x", false),
+            ("MAPPING", "x", false),
+            ("MYSQL_PWD", "x", true),
+            ("PGPASSWORD", "x", true),
+            ("DB_PW", "x", true),
+            ("GITHUB_PAT", "x", true),
+            ("JWT", "x", true),
+            ("X_CRED", "x", true),
+            ("my_pwd", "x", true),
+            ("SENTRY_DSN", "https://abc.example/1", true),
+            ("WEBHOOK_URL", "https://hooks.example/x", true),
+            ("WIFI_PSK", "x", true),
         ] {
             assert_eq!(is_secret(name.as_ref(), value.as_ref()), expected, "{name}");
         }

@@ -8,7 +8,7 @@ use attache_cli::{card_signatures, network};
 use attache_client::{
     CardCache, CardSecurity, CardSource, ClientError, ClientOptions, CredentialSource, Origin, SignatureCheck,
 };
-use attache_credentials::{SignIn, SignInLater};
+use attache_credentials::{NoSignIn, SignIn, SignInLater};
 use attache_domain::IgnorePoison;
 use attache_net::{HttpClientOptions, NetworkSettings};
 use attache_tool::{AgentStatus, Tool};
@@ -34,6 +34,8 @@ pub(crate) struct SharedAgents {
 
 struct SharedGroup {
     definitions: Vec<AgentDefinition>,
+    /// A person can sign in where they need it.
+    attended: bool,
     agents: Arc<attache_tool_remote::AgentConnections>,
 }
 
@@ -42,16 +44,18 @@ impl SharedAgents {
         Self { known: Mutex::default(), cards: CardCache::default(), network, own_origin }
     }
 
-    fn find(&self, definitions: Vec<AgentDefinition>) -> Arc<attache_tool_remote::AgentConnections> {
+    fn find(&self, group: AgentGroup) -> Arc<attache_tool_remote::AgentConnections> {
+        let AgentGroup { agents: definitions, attended, .. } = group;
         let mut known = self.known.lock().ignore_poison();
-        let place = known.iter().position(|group| group.definitions == definitions);
+        let place =
+            known.iter().position(|group| group.definitions == definitions && group.attended == attended);
         let group = match place {
             Some(place) => known.remove(place),
             None => {
-                let options = definitions.iter().filter_map(|agent| self.options(agent)).collect();
+                let options = definitions.iter().filter_map(|agent| self.options(agent, attended)).collect();
                 let agents = attache_tool_remote::AgentConnections::new(options, self.own_origin.clone());
                 agents.read_cards();
-                SharedGroup { definitions, agents }
+                SharedGroup { definitions, attended, agents }
             }
         };
         let agents = group.agents.clone();
@@ -62,7 +66,7 @@ impl SharedAgents {
         agents
     }
 
-    fn options(&self, agent: &AgentDefinition) -> Option<AgentOptions> {
+    fn options(&self, agent: &AgentDefinition, attended: bool) -> Option<AgentOptions> {
         let AgentKind::Remote(remote) = &agent.kind else { return None };
         let card = match &remote.card {
             agent_files::CardSource::Url(url) => CardSource::CardUrl(url.clone()),
@@ -70,10 +74,10 @@ impl SharedAgents {
         };
         // The certificate proves who we are to the agent, and not to a server of tokens.
         let net = self.network.client_options();
-        let sign_in: Arc<dyn SignIn> = Arc::new(SignInLater);
+        let sign_in: Arc<dyn SignIn> = if attended { Arc::new(SignInLater) } else { Arc::new(NoSignIn) };
         let environment = &|name: &str| crate::environment::variable(name);
         let context = SourceContext { environment, net: &net, sign_in: &sign_in };
-        let credential = credential_source(&agent.name, remote, context);
+        let credential = credential_source(agent, context);
         let allowed_origins = remote.allowed_origins.iter().map(|text| Origin::parse(text)).collect();
         let access = FileAccess {
             auth: remote.auth.clone(),
@@ -163,7 +167,8 @@ struct Current {
 
 impl AgentsOfConversation {
     pub(crate) fn new(shared: Arc<SharedAgents>, group: AgentGroup) -> Self {
-        let agents = Arc::new(ConversationAgents::new(shared.find(group.agents), group.attended));
+        let attended = group.attended;
+        let agents = Arc::new(ConversationAgents::new(shared.find(group), attended));
         Self { shared, current: Mutex::new(Current { agents, generation: 0 }) }
     }
 
@@ -188,10 +193,11 @@ impl RemoteAgents for AgentsOfConversation {
     }
 
     fn reload(&self, group: AgentGroup) {
-        let agents = self.shared.find(group.agents);
+        let attended = group.attended;
+        let agents = self.shared.find(group);
         agents.reconnect();
         let mut current = self.current.lock().ignore_poison();
-        current.agents = Arc::new(ConversationAgents::new(agents, group.attended));
+        current.agents = Arc::new(ConversationAgents::new(agents, attended));
         current.generation += 1;
     }
 

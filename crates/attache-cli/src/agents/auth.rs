@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use attache_client::{Client, ClientError, ClientOptions};
+use attache_config::variable;
 use attache_credentials::{CardSecurity, SignIn};
 use attache_net::HttpClientOptions;
 use attache_workspace::agent_files::{
-    AgentDefinition, AgentKind, RemoteAgent, SourceContext, oauth_source, token_file,
+    self, AgentDefinition, AgentKind, RemoteAgent, SourceContext, oauth_source,
 };
 use clap::Args;
 
@@ -19,7 +20,7 @@ use crate::call::is_at_terminal;
 use crate::network;
 use crate::printable::printable;
 use crate::report::with_hint;
-use crate::sign_in::TerminalSignIn;
+use crate::sign_in::{TerminalSignIn, browser};
 
 #[derive(Debug, Args)]
 pub(super) struct AuthArguments {
@@ -48,7 +49,7 @@ pub(super) fn run(
     runtime.block_on(async {
         let working = async {
             match arguments.sign_out {
-                true => sign_out(&agent.name, process).await,
+                true => sign_out(agent, process).await,
                 false => sign_in(agent, remote, arguments, process).await,
             }
         };
@@ -70,10 +71,14 @@ async fn sign_in(
     let network = network::of_user(process.environment)?;
     // The certificate proves who we are to the agent, and not to a server of tokens.
     let net = network.client_options();
-    let asks = is_at_terminal() && !arguments.no_browser;
-    let sign_in: Arc<dyn SignIn> = Arc::new(TerminalSignIn::new(asks, arguments.device, process.environment));
+    let sign_in: Arc<dyn SignIn> = Arc::new(TerminalSignIn {
+        asks: is_at_terminal(),
+        opens: !arguments.no_browser,
+        uses_device: arguments.device,
+        browser: browser(process.environment),
+    });
     let context = SourceContext { environment: process.environment, net: &net, sign_in: &sign_in };
-    let Some(source) = oauth_source(name, remote, context).map_err(|what| anyhow!("{what}"))? else {
+    let Some(source) = oauth_source(agent, context).map_err(|what| anyhow!("{what}"))? else {
         let kind = remote.auth.as_ref().map_or("no authentication", |auth| auth.name());
         let error = anyhow!("{name} has {kind} in its file; only oauth2 has a sign-in");
         return Err(with_hint(error, "`attache agents show NAME` shows how an agent is authenticated"));
@@ -85,6 +90,15 @@ async fn sign_in(
     let security = card_security(agent, remote, network.client_options()).await?;
     source.sign_in(security.as_ref()).await.map_err(|error| anyhow!("{}", printable(&error.to_string())))?;
     writeln!(io::stderr(), "signed in to {name}")?;
+    if variable(process.environment, "GEMINI_FORCE_ENCRYPTED_FILE_STORAGE")
+        .is_some_and(|value| value == "true")
+    {
+        let note = "GEMINI_FORCE_ENCRYPTED_FILE_STORAGE has no effect here";
+        writeln!(
+            io::stderr(),
+            "note: {note}: the token is in ~/.gemini/a2a-oauth-tokens.json, readable by you only"
+        )?;
+    }
     Ok(())
 }
 
@@ -109,10 +123,10 @@ async fn card_security(
     }
 }
 
-async fn sign_out(name: &str, process: ProcessContext<'_>) -> anyhow::Result<()> {
-    let file = token_file(process.environment).context("there is no home folder, so there are no tokens")?;
-    let removed = file.remove(name).await.map_err(|error| anyhow!("{error}"))?;
-    let told = if removed { "signed out of" } else { "there was no token of" };
-    writeln!(io::stderr(), "{told} {name}")?;
+async fn sign_out(agent: &AgentDefinition, process: ProcessContext<'_>) -> anyhow::Result<()> {
+    let removed =
+        agent_files::sign_out(agent, process.environment).await.map_err(|what| anyhow!("{what}"))?;
+    let done = if removed { "signed out of" } else { "there was no token of" };
+    writeln!(io::stderr(), "{done} {}", agent.name)?;
     Ok(())
 }

@@ -63,7 +63,7 @@ async fn connect(
     let sign_in: Arc<dyn SignIn> = Arc::new(NoSignIn);
     let net = of_user.client_options();
     let context = SourceContext { environment: process.environment, net: &net, sign_in: &sign_in };
-    let credential = credential_source(&agent.name, remote, context).map_err(|what| anyhow!("{what}"))?;
+    let credential = credential_source(agent, context).map_err(|what| anyhow!("{what}"))?;
     let net = match &agent.tls {
         Some(tls) => network::for_agent(&of_user, tls, process.environment)?.client_options(),
         None => net,

@@ -69,15 +69,15 @@ pub(super) fn resolve(
     }
     let agent = find_agent(word, process)?;
     let file = FileOfAgent::of(&agent);
-    let AgentKind::Remote(remote) = agent.kind else {
-        bail!("{word} is a local agent; only remote agents can be called");
-    };
     let sign_in: Arc<dyn SignIn> = match asks_person {
-        true => Arc::new(TerminalSignIn::new(true, false, process.environment)),
+        true => Arc::new(TerminalSignIn::at_terminal(process.environment)),
         false => Arc::new(NoSignIn),
     };
     let context = SourceContext { environment: process.environment, net, sign_in: &sign_in };
-    let credential = credential_source(word, &remote, context).map_err(|what| anyhow!("{what}"))?;
+    let credential = credential_source(&agent, context).map_err(|what| anyhow!("{what}"))?;
+    let AgentKind::Remote(remote) = agent.kind else {
+        bail!("{word} is a local agent; only remote agents can be called");
+    };
     let allowed_origins = allowed_origins(&remote)?;
     let RemoteAgent { card, auth, .. } = *remote;
     let source = card_source(card);

@@ -63,7 +63,7 @@ pub(super) async fn connect(
     let network = network(arguments, tls, process.environment)?;
     let net = HttpClientOptions { idle_timeout: IDLE_TIMEOUT, ..network.client_options() };
     // What the command line gives counts before what the agent's file says.
-    let given = credential(arguments, process.environment)?;
+    let given = credential(arguments, agent.is_some(), process.environment)?;
     // The file says nothing about a credential of the command line.
     let auth = agent.as_ref().filter(|_| given.is_none()).map(|agent| agent.auth.clone());
     let file = agent.as_ref().map(|agent| agent.file.clone());
@@ -104,9 +104,11 @@ pub(super) async fn connect(
     Ok(Connection { client, missing, credential: origin })
 }
 
-/// The credential of the command line, and what it was given with.
+/// The credential of the command line, and what it was given with. An agent of a file gets no token of the environment, which
+/// was not meant for it.
 fn credential(
     arguments: &CallArguments,
+    has_file: bool,
     environment: Environment<'_>,
 ) -> anyhow::Result<Option<(&'static str, Arc<dyn CredentialSource>)>> {
     if let Some(file) = &arguments.api_key_file {
@@ -116,7 +118,8 @@ fn credential(
         return Ok(key.map(|value| ("--api-key-file", source(value))));
     }
     let flag = if arguments.token_file.is_some() { "--token-file" } else { "ATTACHE_CALL_TOKEN" };
-    let token = token(arguments.token_file.as_deref(), environment("ATTACHE_CALL_TOKEN"))?;
+    let of_environment = environment("ATTACHE_CALL_TOKEN").filter(|_| !has_file);
+    let token = token(arguments.token_file.as_deref(), of_environment)?;
     Ok(token.as_ref().map(|token| (flag, FixedCredential::bearer(token))))
 }
 
@@ -163,9 +166,30 @@ fn of_agent(error: &ClientError) -> String {
 /// An error of a call, whose words are the agent's.
 pub(super) fn refused(error: ClientError) -> anyhow::Error {
     let text = of_agent(&error);
-    match error.is_refused_credential() {
-        true => anyhow::Error::new(CredentialRefused(text)),
-        false => anyhow!("{text}"),
+    match &error {
+        error if error.is_refused_credential() => anyhow::Error::new(CredentialRefused(text)),
+        ClientError::Net(_) => anyhow::Error::new(ConnectionFailed(text)),
+        _ => anyhow!("{text}"),
+    }
+}
+
+/// The connection to the agent failed.
+#[derive(Debug)]
+struct ConnectionFailed(String);
+
+impl std::fmt::Display for ConnectionFailed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConnectionFailed {}
+
+/// Says which agent could not be reached, and where.
+pub(super) fn named(error: anyhow::Error, (agent, url): (&str, &str)) -> anyhow::Error {
+    match error.downcast_ref::<ConnectionFailed>() {
+        Some(ConnectionFailed(what)) => anyhow!("{}: {url}: {what}", printable(agent)),
+        None => error,
     }
 }
 

@@ -4,6 +4,7 @@ use attache_net::{BaseUrl, Secret, Url};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::aws::AwsEnvironment;
 use super::external::{ExternalAccount, ExternalFields};
 
 /// What a token is asked for with. Nothing secret shows in its debug text.
@@ -14,6 +15,7 @@ pub struct GoogleCredentials {
     project: Option<String>,
     /// The programs that a file names may be run.
     pub(super) runs_programs: bool,
+    pub(super) aws: AwsEnvironment,
 }
 
 #[derive(Debug, Clone)]
@@ -142,7 +144,7 @@ impl GoogleCredentials {
             }
         };
         let (quota_project, project) = (file.quota_project_id, file.project_id);
-        Ok(Self { kind, quota_project, project, runs_programs: false })
+        Ok(Self { kind, quota_project, project, runs_programs: false, aws: AwsEnvironment::default() })
     }
 
     /// The metadata server of a machine at Google, such as `http://metadata.google.internal`.
@@ -156,13 +158,25 @@ impl GoogleCredentials {
         url.set_path(&path);
         url.set_query(None);
         let kind = Kind::Metadata { account_url: url };
-        Ok(Self { kind, quota_project: None, project: None, runs_programs: false })
+        Ok(Self {
+            kind,
+            quota_project: None,
+            project: None,
+            runs_programs: false,
+            aws: AwsEnvironment::default(),
+        })
     }
 
     /// Allows the file to have a program run that prints a token of another cloud.
     #[must_use]
     pub fn running_programs(self, runs_programs: bool) -> Self {
         Self { runs_programs, ..self }
+    }
+
+    /// With what the environment says about AWS, for credentials that come from there.
+    #[must_use]
+    pub fn with_aws(self, aws: AwsEnvironment) -> Self {
+        Self { aws, ..self }
     }
 
     /// What an answer must not repeat.
@@ -173,7 +187,7 @@ impl GoogleCredentials {
             Kind::ExternalUser { client: (_, secret), refresh_token, .. } => vec![secret, refresh_token],
             Kind::Metadata { .. } => Vec::new(),
             Kind::Impersonated { source, .. } => source.secrets(),
-            Kind::External(account) => account.secrets(),
+            Kind::External(account) => account.secrets().into_iter().chain(self.aws.secrets()).collect(),
         }
     }
 
@@ -287,7 +301,12 @@ mod tests {
         );
         check(external(json!({"url": "http://example.com/x"})), Err("use https"));
         check(external(json!({"executable": {"command": "/bin/a --b \"c d\""}})), Ok("c d"));
-        check(external(json!({"environment_id": "aws1", "url": "s3cret"})), Err("AWS"));
+        let aws = |url: &str| json!({"environment_id": "aws1", "regional_cred_verification_url": url});
+        check(external(aws("https://sts.{region}.amazonaws.com?Action=GetCallerIdentity")), Ok("{region}"));
+        check(external(aws("http://sts.{region}.amazonaws.com")), Err("use https"));
+        check(external(json!({"environment_id": "aws2"})), Err("aws2"));
+        check(external(json!({"environment_id": "aws1"})), Err("regional_cred_verification_url is missing"));
+        check(external(json!({"certificate": {}})), Err("certificate"));
         check(external(json!({})), Err("credential_source"));
         check(external(json!({"file": "x", "format": {"type": "json"}})), Err("subject_token_field_name"));
     }

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::account::{BadCredentials, GoogleCredentials, bad};
+use super::aws::AwsEnvironment;
 
 /// What the environment says about them. The first that is there counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub struct GoogleEnvironment {
     pub metadata_host: Option<String>,
     /// `GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES` is 1.
     pub runs_programs: bool,
+    pub aws: AwsEnvironment,
 }
 
 const METADATA_HOST: &str = "metadata.google.internal";
@@ -34,6 +36,7 @@ impl GoogleEnvironment {
             gcloud_folder: text("CLOUDSDK_CONFIG").map(PathBuf::from).or(home),
             metadata_host: text("GCE_METADATA_HOST"),
             runs_programs: text("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES").as_deref() == Some("1"),
+            aws: AwsEnvironment::read(text),
         }
     }
 
@@ -55,7 +58,7 @@ impl GoogleEnvironment {
     fn of_file(&self, text: &str, path: &Path) -> Result<GoogleCredentials, BadCredentials> {
         let credentials = GoogleCredentials::from_json(text)
             .map_err(|error| bad(&format!("{}: {}", path.display(), error.what)))?;
-        Ok(credentials.running_programs(self.runs_programs))
+        Ok(credentials.running_programs(self.runs_programs).with_aws(self.aws.clone()))
     }
 }
 

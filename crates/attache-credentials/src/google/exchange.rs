@@ -37,7 +37,7 @@ pub(super) struct TokenRefusal {
 }
 
 impl TokenRefusal {
-    fn last(what: impl Into<String>) -> Self {
+    pub(super) fn last(what: impl Into<String>) -> Self {
         Self { what: what.into(), may_pass: false }
     }
 }
@@ -251,6 +251,7 @@ async fn subject_token(
             let body = read(answer, &credentials.secrets()).await?;
             format.token(&String::from_utf8_lossy(&body)).map_err(TokenRefusal::last)
         }
+        SubjectSource::Aws(source) => source.subject_token(tokens, &account.audience).await,
         SubjectSource::Program { .. } if !credentials.runs_programs => Err(TokenRefusal::last(
             "the credentials name a program to run; GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 allows that",
         )),
@@ -313,7 +314,7 @@ async fn send(
 }
 
 /// The body of an answer that is none of an error.
-async fn read(answer: HttpResponse, secrets: &[&Secret]) -> Result<Vec<u8>, TokenRefusal> {
+pub(super) async fn read(answer: HttpResponse, secrets: &[&Secret]) -> Result<Vec<u8>, TokenRefusal> {
     let status = answer.status();
     let body = answer.read(MAX_ANSWER_BYTES).await?;
     if status == 200 {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::account::{BadCredentials, bad, is_machines_own, needed, secure};
+use super::aws::{AwsFields, AwsSource};
 
 #[derive(Debug, Clone)]
 pub(super) struct ExternalAccount {
@@ -28,6 +29,7 @@ pub(super) enum SubjectSource {
     File { path: PathBuf, format: SubjectFormat },
     Url { url: Url, headers: Vec<(String, Secret)>, format: SubjectFormat },
     Program { command: Vec<String>, timeout: Duration, output_file: Option<PathBuf> },
+    Aws(AwsSource),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +56,10 @@ struct CredentialSource {
     headers: Option<std::collections::BTreeMap<String, String>>,
     format: Option<Format>,
     executable: Option<Executable>,
-    environment_id: Option<String>,
+    /// Names a client certificate, which is not understood.
+    certificate: Option<Value>,
+    #[serde(flatten)]
+    aws: AwsFields,
 }
 
 #[derive(Deserialize)]
@@ -106,16 +111,19 @@ impl ExternalAccount {
     pub(super) fn secrets(&self) -> Vec<&Secret> {
         let headers = match &self.source {
             SubjectSource::Url { headers, .. } => headers.as_slice(),
-            SubjectSource::File { .. } | SubjectSource::Program { .. } => &[],
+            SubjectSource::File { .. } | SubjectSource::Program { .. } | SubjectSource::Aws(_) => &[],
         };
         headers.iter().map(|(_, value)| value).chain(self.client.as_ref().map(|(_, secret)| secret)).collect()
     }
 }
 
 fn subject_source(source: CredentialSource) -> Result<SubjectSource, BadCredentials> {
-    if source.environment_id.is_some() {
-        let what = "credential_source is AWS; a file, a url or an executable are understood";
+    if source.certificate.is_some() {
+        let what = "credential_source is a certificate; a file, a url, an executable and AWS are understood";
         return Err(bad(what));
+    }
+    if source.aws.is_aws() {
+        return AwsSource::read(source.aws, source.url).map(SubjectSource::Aws);
     }
     let format = match source.format {
         Some(Format { kind: Some(kind), subject_token_field_name }) if kind == "json" => {
@@ -129,13 +137,7 @@ fn subject_source(source: CredentialSource) -> Result<SubjectSource, BadCredenti
         return Ok(SubjectSource::File { path: path.into(), format });
     }
     if let Some(text) = source.url {
-        let url = Url::parse(text.trim()).map_err(|_| bad("credential_source.url is not a URL"))?;
-        if !(url.scheme() == "http" && is_machines_own(&url)) {
-            // The query is the provider's own.
-            let mut place = url.clone();
-            place.set_query(None);
-            secure(place.as_str())?;
-        }
+        let url = provider_url(&text, "url")?;
         let headers = source.headers.unwrap_or_default();
         let headers = headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect();
         return Ok(SubjectSource::Url { url, headers, format });
@@ -150,6 +152,18 @@ fn subject_source(source: CredentialSource) -> Result<SubjectSource, BadCredenti
     let timeout = executable.timeout_millis.unwrap_or(DEFAULT_TIMEOUT_MILLIS).clamp(5_000, 120_000);
     let output_file = executable.output_file.map(PathBuf::from);
     Ok(SubjectSource::Program { command, timeout: Duration::from_millis(timeout), output_file })
+}
+
+/// An address of the other cloud: https, this machine, or the metadata server beside it.
+pub(super) fn provider_url(text: &str, field: &str) -> Result<Url, BadCredentials> {
+    let url = Url::parse(text.trim()).map_err(|_| bad(&format!("credential_source.{field} is not a URL")))?;
+    if !(url.scheme() == "http" && is_machines_own(&url)) {
+        // The query is the provider's own.
+        let mut place = url.clone();
+        place.set_query(None);
+        secure(place.as_str())?;
+    }
+    Ok(url)
 }
 
 /// A command line without a shell: words between blanks, with quotes around those that have blanks.

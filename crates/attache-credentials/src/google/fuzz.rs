@@ -96,11 +96,16 @@ fn check_places(credentials: &GoogleCredentials) {
         Kind::External(account) => {
             assert!(is_safe(&account.token_url), "{}", account.token_url);
             assert!(account.impersonation_url.iter().all(is_safe));
-            if let SubjectSource::Url { url, .. } = &account.source {
-                assert!(
-                    url.scheme() == "https" || is_machines_own(url) || attache_net::is_loopback(url),
-                    "{url}"
-                );
+            let urls = match &account.source {
+                SubjectSource::Url { url, .. } => vec![url],
+                SubjectSource::Aws(aws) => {
+                    [&aws.region_url, &aws.keys_url, &aws.session_url].into_iter().flatten().collect()
+                }
+                SubjectSource::File { .. } | SubjectSource::Program { .. } => Vec::new(),
+            };
+            for url in urls {
+                let is_own = is_machines_own(url) || attache_net::is_loopback(url);
+                assert!(url.scheme() == "https" || is_own, "{url}");
             }
         }
     }
@@ -138,6 +143,7 @@ mod tests {
         r#""impersonated_service_account""#,
         r#""https://example.com/a:generateAccessToken""#,
         r#"{"file":"x"}"#,
+        r#"{"environment_id":"aws1","regional_cred_verification_url":"https://sts.{region}.amazonaws.com"}"#,
         r#"{"url":"http://169.254.169.254/?a=b"}"#,
         r#"{"executable":{"command":"a 'b"}}"#,
         r#"{"type":"authorized_user","client_id":"a","client_secret":"b","refresh_token":"c"}"#,

@@ -1,6 +1,8 @@
 //! The local page that the browser returns to after a sign-in.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use attache_net::{Secret, Url, is_loopback};
@@ -9,6 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::checked_plan::ExpectedIssuer;
 use crate::CredentialError;
 
 /// Listens on this machine only.
@@ -76,37 +79,67 @@ impl Callback {
     }
 
     /// Waits for the code that the server sends with the browser.
-    pub(super) async fn code(self, state: &str) -> Result<Secret, CredentialError> {
-        let waited = timeout(SIGN_IN_TIMEOUT, self.answer(state)).await;
+    pub(super) async fn code(
+        self,
+        state: &str,
+        issuer: Option<ExpectedIssuer>,
+    ) -> Result<Secret, CredentialError> {
+        let expected = Arc::new(Expected { state: state.to_owned(), issuer });
+        let has_strayed = AtomicBool::new(false);
+        let waited = timeout(SIGN_IN_TIMEOUT, self.answer(expected, &has_strayed)).await;
         let answer = waited.map_err(|_| {
             let minutes = SIGN_IN_TIMEOUT.as_secs() / 60;
-            CredentialError::unavailable(format!("the sign-in was not finished within {minutes} minutes"))
+            let stray = match has_strayed.load(Ordering::Relaxed) {
+                true => "; an answer with another state than it was started with did not count",
+                false => "",
+            };
+            CredentialError::unavailable(format!(
+                "the sign-in was not finished within {minutes} minutes{stray}"
+            ))
         })?;
         answer.map_err(CredentialError::unavailable)
     }
 
-    async fn answer(self, state: &str) -> Result<Secret, String> {
-        let mut connections: JoinSet<Option<Result<Secret, String>>> = JoinSet::new();
+    async fn answer(self, expected: Arc<Expected>, has_strayed: &AtomicBool) -> Result<Secret, String> {
+        let mut connections: JoinSet<Option<Answer>> = JoinSet::new();
         loop {
             tokio::select! {
                 Ok((stream, _)) = self.listener.accept() => {
                     if connections.len() < MAX_CONNECTIONS {
-                        connections.spawn(serve(stream, state.to_owned()));
+                        connections.spawn(serve(stream, expected.clone()));
                     }
                 }
                 Ok((stream, _)) = accept(self.second.as_ref()) => {
                     if connections.len() < MAX_CONNECTIONS {
-                        connections.spawn(serve(stream, state.to_owned()));
+                        connections.spawn(serve(stream, expected.clone()));
                     }
                 }
-                Some(ended) = connections.join_next() => {
-                    if let Ok(Some(answer)) = ended {
-                        return answer;
-                    }
-                }
+                Some(ended) = connections.join_next() => match ended {
+                    Ok(Some(Answer::Ended(answer))) => return answer,
+                    // Any program of this machine can send one, and must not end the sign-in.
+                    Ok(Some(Answer::Stray)) => has_strayed.store(true, Ordering::Relaxed),
+                    Ok(Some(Answer::Unrelated) | None) | Err(_) => {}
+                },
             }
         }
     }
+}
+
+/// What the answer to a sign-in has to repeat.
+pub(super) struct Expected {
+    pub(super) state: String,
+    pub(super) issuer: Option<ExpectedIssuer>,
+}
+
+/// What a request to this machine is.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// It asks for something else.
+    Unrelated,
+    /// It belongs to no sign-in, or to another.
+    Stray,
+    /// The code, or why there is none: the server's words, bounded.
+    Ended(Result<Secret, String>),
 }
 
 async fn accept(listener: Option<&TcpListener>) -> std::io::Result<(TcpStream, SocketAddr)> {
@@ -116,14 +149,17 @@ async fn accept(listener: Option<&TcpListener>) -> std::io::Result<(TcpStream, S
     }
 }
 
-/// One request of a browser; `None` if it is not the answer.
-async fn serve(mut stream: TcpStream, state: String) -> Option<Result<Secret, String>> {
+/// One request of a browser; `None` if there was none.
+async fn serve(mut stream: TcpStream, expected: Arc<Expected>) -> Option<Answer> {
     let head = timeout(REQUEST_TIMEOUT, read_head(&mut stream)).await.ok()??;
-    let answer = read_answer(&head, &state);
+    let answer = read_answer(&head, &expected);
     let page = match &answer {
-        Some(Ok(_)) => page(200, "Signed in", "You can close this window and go back to attache."),
-        Some(Err(_)) => page(400, "Not signed in", "The sign-in failed. attache says why."),
-        None => page(404, "Not found", "There is nothing here."),
+        Answer::Ended(Ok(_)) => {
+            page(200, "Code received", "attache has the code of your sign-in and says whether it counts.")
+        }
+        Answer::Ended(Err(_)) => page(400, "Not signed in", "The sign-in failed. attache says why."),
+        Answer::Stray => page(400, "Not signed in", "This page belongs to no sign-in that is going on."),
+        Answer::Unrelated => page(404, "Not found", "There is nothing here."),
     };
     // The answer counts, whether or not the browser reads the page.
     let _ = timeout(REQUEST_TIMEOUT, async {
@@ -131,7 +167,7 @@ async fn serve(mut stream: TcpStream, state: String) -> Option<Result<Secret, St
         stream.shutdown().await
     })
     .await;
-    answer
+    Some(answer)
 }
 
 async fn read_head(stream: &mut TcpStream) -> Option<String> {
@@ -147,26 +183,32 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-/// The answer in a request; `None` if it is for something else. Errors are the server's words, bounded.
-pub(super) fn read_answer(head: &str, state: &str) -> Option<Result<Secret, String>> {
-    let mut line = head.lines().next()?.split(' ');
-    let (method, target) = (line.next()?, line.next()?);
-    let url = Url::parse("http://localhost").ok()?.join(target).ok()?;
-    if method != "GET" || url.path() != PATH {
-        return None;
-    }
+pub(super) fn read_answer(head: &str, expected: &Expected) -> Answer {
+    let Some(url) = requested(head) else { return Answer::Unrelated };
     let value = |name: &str| {
         let found = url.query_pairs().find(|(key, _)| key == name);
         found.map(|(_, value)| value.into_owned()).filter(|value| !value.is_empty())
     };
-    if value("state").as_deref() != Some(state) {
-        return Some(Err(
-            "the sign-in came back with another state than it was started with; it does not count".into(),
-        ));
+    if value("state").as_deref() != Some(&expected.state) {
+        return Answer::Stray;
     }
     let bounded =
         |text: String| text.chars().filter(|letter| !letter.is_control()).take(300).collect::<String>();
-    Some(match (value("error").map(bounded), value("code")) {
+    if let Some(issuer) = &expected.issuer {
+        let other = match value("iss") {
+            Some(iss) if issuer.is(&iss) => None,
+            None if !issuer.is_always_sent => None,
+            Some(iss) => Some(bounded(iss)),
+            None => Some("a server that does not say who it is".to_owned()),
+        };
+        if let Some(other) = other {
+            let expected = bounded(issuer.text.clone());
+            return Answer::Ended(Err(format!(
+                "the sign-in came back from {other} and not from {expected}; it does not count"
+            )));
+        }
+    }
+    Answer::Ended(match (value("error").map(bounded), value("code")) {
         (Some(error), _) => {
             let description = value("error_description").map(bounded);
             let more = description.map(|text| format!(", {text}")).unwrap_or_default();
@@ -175,6 +217,22 @@ pub(super) fn read_answer(head: &str, state: &str) -> Option<Result<Secret, Stri
         (None, Some(code)) => Ok(Secret::new(code)),
         (None, None) => Err("the sign-in came back without a code".into()),
     })
+}
+
+/// The target of a request for the page of a sign-in, at a name of this machine: pages of other sites that lead here under
+/// a name of their own are not answered.
+fn requested(head: &str) -> Option<Url> {
+    let mut lines = head.lines();
+    let mut line = lines.next()?.split(' ');
+    let (method, target) = (line.next()?, line.next()?);
+    let hosts = lines.filter_map(|line| line.split_once(':'));
+    let mut hosts = hosts.filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let host = Url::parse(&format!("http://{}/", hosts.next()?.1.trim())).ok()?;
+    if hosts.next().is_some() || !is_loopback(&host) {
+        return None;
+    }
+    let url = host.join(target).ok()?;
+    (method == "GET" && url.path() == PATH && url.origin() == host.origin()).then_some(url)
 }
 
 /// Shows nothing of what the request says.
@@ -199,42 +257,90 @@ fn page(status: u16, title: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn expected(issuer: Option<(&str, bool)>) -> Expected {
+        let issuer =
+            issuer.map(|(text, is_always_sent)| ExpectedIssuer { text: text.to_owned(), is_always_sent });
+        Expected { state: "s".to_owned(), issuer }
+    }
+
+    fn read(target: &str, issuer: Option<(&str, bool)>) -> Answer {
+        read_answer(&format!("GET {target} HTTP/1.1\r\nhost: localhost:1\r\n\r\n"), &expected(issuer))
+    }
+
+    fn ended(answer: Answer) -> Result<Secret, String> {
+        match answer {
+            Answer::Ended(answer) => answer,
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn only_the_answer_to_this_sign_in_counts() {
-        let read = |target: &str| read_answer(&format!("GET {target} HTTP/1.1\r\n\r\n"), "s");
-        let code = read("/oauth/callback?code=c%20d&state=s").unwrap().unwrap();
+        let code = ended(read("/oauth/callback?code=c%20d&state=s", None)).unwrap();
         assert_eq!(code.expose(), "c d");
+        for target in [
+            "/oauth/callback?code=c&state=other",
+            "/oauth/callback?code=c",
+            "/oauth/callback?error=access_denied&state=other",
+        ] {
+            assert!(matches!(read(target, None), Answer::Stray), "{target}");
+        }
         for (target, what) in [
-            ("/oauth/callback?code=c&state=other", "another state"),
-            ("/oauth/callback?code=c", "another state"),
-            ("/oauth/callback?error=access_denied&state=other", "another state"),
             (
                 "/oauth/callback?error=access_denied&error_description=no%1b&state=s",
                 "refused: access_denied, no",
             ),
             ("/oauth/callback?state=s", "without a code"),
         ] {
-            let error = read(target).unwrap().unwrap_err();
+            let error = ended(read(target, None)).unwrap_err();
             assert!(error.contains(what) && !error.contains('\u{1b}'), "{target}: {error}");
         }
-        assert!(read("/favicon.ico").is_none());
-        assert!(read("/oauth/callback/x?code=c&state=s").is_none());
-        assert!(read_answer("POST /oauth/callback?code=c&state=s HTTP/1.1\r\n\r\n", "s").is_none());
-        assert!(read_answer("", "s").is_none());
+        let head = |head: &str| read_answer(head, &expected(None));
+        for other in [
+            "GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\n\r\n",
+            "GET /oauth/callback/x?code=c&state=s HTTP/1.1\r\nhost: localhost\r\n\r\n",
+            "POST /oauth/callback?code=c&state=s HTTP/1.1\r\nhost: localhost\r\n\r\n",
+            "GET /oauth/callback?code=c&state=s HTTP/1.1\r\nhost: evil.example\r\n\r\n",
+            "GET /oauth/callback?code=c&state=s HTTP/1.1\r\nhost: localhost\r\nHost: evil.example\r\n\r\n",
+            "GET http://evil.example/oauth/callback?code=c&state=s HTTP/1.1\r\nhost: localhost\r\n\r\n",
+            "GET /oauth/callback?code=c&state=s HTTP/1.1\r\n\r\n",
+            "",
+        ] {
+            assert!(matches!(head(other), Answer::Unrelated), "{other}");
+        }
+        for host in ["127.0.0.1:8912", "[::1]:8912", "LOCALHOST"] {
+            let text = format!("GET /oauth/callback?code=c&state=s HTTP/1.1\r\nHOST: {host}\r\n\r\n");
+            ended(head(&text)).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_answer_of_another_server_does_not_count() {
+        let is_taken = |iss: &str, issuer: (&str, bool)| {
+            let target = format!("/oauth/callback?code=c&state=s{iss}");
+            ended(read(&target, Some(issuer)))
+        };
+        is_taken("&iss=https://idp.example/", ("https://idp.example", true)).unwrap();
+        is_taken("", ("https://idp.example", false)).unwrap();
+        let error = is_taken("&iss=https://evil.example", ("https://idp.example", false)).unwrap_err();
+        assert!(error.contains("from https://evil.example and not from https://idp.example"), "{error}");
+        let error = is_taken("", ("https://idp.example", true)).unwrap_err();
+        assert!(error.contains("does not say who it is"), "{error}");
     }
 
     #[tokio::test]
-    async fn it_listens_on_this_machine_only_and_idle_connections_do_not_stop_it() {
+    async fn it_listens_on_this_machine_only_and_neither_idle_nor_stray_requests_stop_it() {
         let callback = Callback::bind(None, None).await.unwrap();
         assert!(callback.listener.local_addr().unwrap().ip().is_loopback());
         let address = callback.listener.local_addr().unwrap();
         let ask = async {
             let idle = TcpStream::connect(address).await.unwrap();
             let mut pages = Vec::new();
-            for target in ["/favicon.ico", "/oauth/callback?code=c&state=s"] {
+            for target in ["/favicon.ico", "/oauth/callback?code=c&state=x", "/oauth/callback?code=c&state=s"]
+            {
                 let mut stream = TcpStream::connect(address).await.unwrap();
                 stream
-                    .write_all(format!("GET {target} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes())
+                    .write_all(format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes())
                     .await
                     .unwrap();
                 let mut page = String::new();
@@ -244,14 +350,16 @@ mod tests {
             drop(idle);
             pages
         };
-        let (code, pages) = tokio::join!(callback.code("s"), ask);
+        let (code, pages) = tokio::join!(callback.code("s", None), ask);
         assert_eq!(code.unwrap().expose(), "c");
-        assert!(pages[0].starts_with("HTTP/1.1 404") && pages[1].starts_with("HTTP/1.1 200"), "{pages:?}");
+        for (page, status) in pages.iter().zip(["404", "400", "200"]) {
+            assert!(page.starts_with(&format!("HTTP/1.1 {status}")), "{pages:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_sign_in_has_five_minutes() {
-        let error = Callback::bind(None, None).await.unwrap().code("s").await.unwrap_err();
+        let error = Callback::bind(None, None).await.unwrap().code("s", None).await.unwrap_err();
         assert!(error.to_string().contains("within 5 minutes"), "{error}");
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use attache_net::Secret;
 use tokio::time::{Instant, sleep};
 
-use super::endpoints::FlowPlan;
+use super::checked_plan::{FlowPlan, origin};
 use super::token_endpoint::{TokenEndpoint, TokenError};
 use super::token_set::{Fields, TokenSet};
 use crate::CredentialError;
@@ -43,6 +43,20 @@ impl DeviceSignIn {
         let complete_url = shown("verification_uri_complete").filter(|url| is_page(url));
         if !is_page(&page) {
             return Err(incomplete());
+        }
+        // A card could have a person enter a stranger's code at the page of a server that they know.
+        let at = |page: &str| attache_net::Url::parse(page).is_ok_and(|page| origin(&page) == origin(url));
+        if plan.is_named_by_card
+            && ![Some(&page), complete_url.as_ref()].into_iter().flatten().all(|page| at(page))
+        {
+            return Err(CredentialError::Target {
+                what: format!(
+                    "{}: the server at {} leads to another server to enter the code; add device_authorization_url to its \
+                     auth if that is right",
+                    endpoint.agent,
+                    origin(url)
+                ),
+            });
         }
         let interval = fields.number("interval").unwrap_or(DEFAULT_INTERVAL).max(1);
         let lifetime = fields.number("expires_in").unwrap_or(MAX_LIFETIME).min(MAX_LIFETIME);

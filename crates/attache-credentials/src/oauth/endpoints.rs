@@ -1,25 +1,14 @@
 //! Chooses the endpoints of an authorization server.
 //!
-//! The configuration counts first. What it leaves open is taken from the agent's card, or from the document in which the
-//! server describes itself.
+//! The configuration counts first. What it leaves open is taken from the document of its `issuer`, from the agent's card, or
+//! from the document that the card names. [`checked_plan`] decides which of these addresses may be used together.
 
-use attache_net::{HttpClient, HttpRequest, Url, is_loopback};
+use attache_net::{HttpClient, HttpRequest, Url};
 use serde_json::Value;
 
+use super::checked_plan::{Address, DraftPlan, ExpectedIssuer, FlowPlan, NamedBy, checked, checked_url};
 use super::settings::{OAuthSettings, SignInFlow};
 use crate::{CardSecurity, CredentialError, OAuthFlow, OAuthFlows, SecurityScheme};
-
-/// How tokens are got, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FlowPlan {
-    pub(super) flow: SignInFlow,
-    /// Where a person signs in, or a device asks for a code.
-    pub(super) authorization: Option<Url>,
-    pub(super) token: Url,
-    pub(super) scopes: Vec<String>,
-    /// The configuration does not name all of its addresses.
-    pub(super) is_named_by_card: bool,
-}
 
 const MAX_DOCUMENT_BYTES: usize = 256 << 10;
 
@@ -38,20 +27,6 @@ pub(super) async fn plan(
         Some(plan) => checked(plan, settings),
         None => Err(known.nothing(uses_device)),
     }
-}
-
-/// A plan whose addresses are texts.
-struct DraftPlan {
-    flow: SignInFlow,
-    authorization: Option<Address>,
-    token: Address,
-    scopes: Vec<String>,
-}
-
-#[derive(Clone)]
-struct Address {
-    text: String,
-    is_own: bool,
 }
 
 /// What the configuration and the card say.
@@ -97,7 +72,7 @@ impl<'a> KnownEndpoints<'a> {
     }
 
     fn draft(&self, flow: SignInFlow, document: Option<&Document>) -> Option<DraftPlan> {
-        let own = |text: &Option<String>| text.clone().map(|text| Address { text, is_own: true });
+        let own = |text: &Option<String>| text.clone().map(|text| Address { text, by: NamedBy::File });
         let (settings, flows) = (self.settings, self.flows);
         let found = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let (of_card, authorization, described) = match flow {
@@ -116,13 +91,15 @@ impl<'a> KnownEndpoints<'a> {
             }
         };
         let of_flow = |text: fn(&OAuthFlow) -> &String| {
-            let text = found(text(of_card?))?;
-            Some(Address { text, is_own: false })
+            // The issuer says what its addresses are.
+            let text = found(text(of_card.filter(|_| settings.issuer.is_none())?))?;
+            Some(Address { text, by: NamedBy::Card })
         };
         let token = own(&settings.token_url)
             .or_else(|| of_flow(|flow| &flow.token_url))
             .or_else(|| document.and_then(|document| document.address("token_endpoint")))?;
         let authorization = authorization.or_else(|| of_flow(|flow| &flow.authorization_url)).or(described);
+        let authorization = authorization.filter(|_| flow != SignInFlow::ClientCredentials);
         let is_possible = match flow {
             SignInFlow::AuthorizationCode | SignInFlow::DeviceCode => authorization.is_some(),
             // Without a secret, a program proves nothing.
@@ -138,7 +115,11 @@ impl<'a> KnownEndpoints<'a> {
         let with_browser = with_browser.map(|flow| flow.scopes.as_slice()).unwrap_or_default();
         let scopes = [settings.scopes.as_slice(), self.required_scopes, of_flow, with_browser];
         let scopes = scopes.into_iter().find(|scopes| !scopes.is_empty()).unwrap_or_default().to_vec();
-        is_possible.then_some(DraftPlan { flow, authorization, token, scopes })
+        let issuer = document.and_then(Document::issuer).or_else(|| {
+            let text = settings.issuer.clone()?;
+            Some(ExpectedIssuer { text, is_always_sent: false })
+        });
+        is_possible.then_some(DraftPlan { flow, authorization, token, scopes, issuer })
     }
 
     /// What the server says about itself, if it is known where.
@@ -148,7 +129,7 @@ impl<'a> KnownEndpoints<'a> {
         }
         let named = self.flows.and_then(|flows| flows.metadata_url.as_deref()).or(self.open_id);
         let Some(text) = named.filter(|text| !text.is_empty()) else { return Ok(None) };
-        let url = checked_url(&Address { text: text.to_owned(), is_own: false }, self.settings)?;
+        let url = checked_url(&Address { text: text.to_owned(), by: NamedBy::Card }, self.settings)?;
         Document::fetch(&url, self.settings, net).await.map(Some)
     }
 
@@ -169,55 +150,23 @@ impl<'a> KnownEndpoints<'a> {
     }
 }
 
-fn checked(draft: DraftPlan, settings: &OAuthSettings) -> Result<FlowPlan, CredentialError> {
-    let authorization =
-        draft.authorization.as_ref().map(|address| checked_url(address, settings)).transpose()?;
-    let token = checked_url(&draft.token, settings)?;
-    let is_own = draft.token.is_own && draft.authorization.is_none_or(|address| address.is_own);
-    let origin = settings.agent_url.as_ref().map(Url::origin);
-    // A person is asked before a token is got; a program's secret goes only where the configuration says.
-    if draft.flow == SignInFlow::ClientCredentials && !is_own && origin != Some(token.origin()) {
-        let place = token.origin().ascii_serialization();
-        let what = format!(
-            "{}: its card names {place} for tokens, which is not where the agent is; add token_url to its auth if the \
-             client secret may go there",
-            settings.agent
-        );
-        return Err(CredentialError::Target { what });
-    }
-    Ok(FlowPlan { flow: draft.flow, authorization, token, scopes: draft.scopes, is_named_by_card: !is_own })
-}
-
-/// https, or this machine; a card names this machine only if it comes from there.
-fn checked_url(address: &Address, settings: &OAuthSettings) -> Result<Url, CredentialError> {
-    let refused = |what: &str| {
-        let place: String = address.text.chars().filter(|letter| !letter.is_control()).take(200).collect();
-        CredentialError::Target {
-            what: format!("{}: {place} cannot be used for OAuth: {what}", settings.agent),
-        }
-    };
-    let url = Url::parse(address.text.trim()).map_err(|_| refused("it is not a URL"))?;
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused("it holds a user name or password"));
-    }
-    let is_local = address.is_own || settings.agent_url.as_ref().is_some_and(is_loopback);
-    match url.scheme() {
-        "https" => Ok(url),
-        "http" if is_loopback(&url) && is_local => Ok(url),
-        _ => Err(refused("it does not begin with https://")),
-    }
-}
-
 /// The metadata of a server (RFC 8414, OpenID Connect Discovery).
 struct Document {
     value: Value,
-    is_own: bool,
+    /// Who named the addresses in it.
+    by: NamedBy,
 }
 
 impl Document {
     fn address(&self, name: &str) -> Option<Address> {
         let text = self.value.get(name)?.as_str().filter(|text| !text.is_empty())?.to_owned();
-        Some(Address { text, is_own: self.is_own })
+        Some(Address { text, by: self.by.clone() })
+    }
+
+    fn issuer(&self) -> Option<ExpectedIssuer> {
+        let text = self.value.get("issuer")?.as_str().filter(|text| !text.is_empty())?.to_owned();
+        let sent = &self.value["authorization_response_iss_parameter_supported"];
+        Some(ExpectedIssuer { text, is_always_sent: *sent == Value::Bool(true) })
     }
 
     async fn of_issuer(
@@ -225,7 +174,7 @@ impl Document {
         settings: &OAuthSettings,
         net: &HttpClient,
     ) -> Result<Self, CredentialError> {
-        let address = Address { text: issuer.to_owned(), is_own: true };
+        let address = Address { text: issuer.to_owned(), by: NamedBy::File };
         let base = checked_url(&address, settings)?;
         let path = base.path().trim_end_matches('/').to_owned();
         let mut last = None;
@@ -236,8 +185,8 @@ impl Document {
             let mut url = base.clone();
             url.set_path(&path);
             match Self::fetch(&url, settings, net).await {
-                Ok(document) if document.value["issuer"].as_str().map(trimmed) == Some(trimmed(issuer)) => {
-                    return Ok(Self { is_own: true, ..document });
+                Ok(document) if document.issuer().is_some_and(|named| named.is(issuer)) => {
+                    return Ok(Self { by: NamedBy::File, ..document });
                 }
                 Ok(_) => {
                     let what = format!("{}: the server at {issuer} names another issuer", settings.agent);
@@ -259,14 +208,12 @@ impl Document {
         }
         let body = end.response.read(MAX_DOCUMENT_BYTES).await?;
         match serde_json::from_slice(&body) {
-            Ok(value @ Value::Object(_)) => Ok(Self { value, is_own: false }),
+            Ok(value @ Value::Object(_)) => {
+                Ok(Self { value, by: NamedBy::Document(url.origin().ascii_serialization()) })
+            }
             _ => Err(failed("is no description of an authorization server".to_owned())),
         }
     }
-}
-
-fn trimmed(text: &str) -> &str {
-    text.trim().trim_end_matches('/')
 }
 
 #[cfg(test)]

@@ -174,3 +174,37 @@ async fn a_server_may_describe_itself() {
     let error = ask(&issuer, None, false).await.unwrap_err();
     assert!(error.contains("names another issuer"), "{error}");
 }
+
+#[tokio::test]
+async fn addresses_of_a_card_are_at_one_server() {
+    let at = |authorization: &str, token: &str| {
+        let flow = json!({"authorizationUrl": authorization, "tokenUrl": token});
+        card(json!({"authorizationCode": flow}), json!({}))
+    };
+    let mixed = at("https://idp.example/auth", "https://agent.example/token");
+    let error = ask(&settings(), Some(&mixed), false).await.unwrap_err();
+    assert!(
+        error
+            .contains("names https://agent.example for tokens, and another server to sign in; add authorization_url and token_url"),
+        "{error}"
+    );
+    let plan =
+        ask(&settings(), Some(&at("https://idp.example/auth", "https://idp.example/token")), false).await;
+    assert!(plan.unwrap().is_elsewhere);
+    let own = at("https://agent.example/auth", "https://agent.example/token");
+    let plan =
+        ask(&OAuthSettings { client_secret: secret(), ..settings() }, Some(&own), false).await.unwrap();
+    assert!(plan.is_named_by_card && !plan.is_elsewhere);
+}
+
+#[tokio::test]
+async fn the_issuer_of_the_file_counts_before_the_card() {
+    let server = described("/.well-known/openid-configuration", None);
+    let issuer = OAuthSettings { issuer: Some(server.url()), client_secret: secret(), ..settings() };
+    let of_card = card(json!({"authorizationCode": code(), "deviceCode": device()}), json!({}));
+    let plan = ask(&issuer, Some(&of_card), false).await.unwrap();
+    let at = |path: &str| format!("{}{path}", server.url());
+    assert_eq!(shown(&plan), format!("AuthorizationCode {} {} a b", at("/auth"), at("/token")));
+    assert!(!plan.is_named_by_card);
+    assert_eq!(plan.issuer.unwrap().text, server.url());
+}

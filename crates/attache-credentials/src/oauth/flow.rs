@@ -3,13 +3,13 @@
 use attache_net::{Secret, Url};
 
 use super::callback::Callback;
+use super::checked_plan::{ExpectedIssuer, FlowPlan, origin};
 use super::device::DeviceSignIn;
-use super::endpoints::FlowPlan;
 use super::pkce::Proof;
 use super::settings::{OAuthSettings, SignInFlow};
 use super::token_endpoint::TokenEndpoint;
 use super::token_set::TokenSet;
-use crate::{CredentialError, SignInMethod, SignInRequest};
+use crate::{CredentialError, DeviceOffer, SignIn, SignInMethod, SignInRequest};
 
 pub(super) struct BegunSignIn {
     pub(super) request: SignInRequest,
@@ -17,19 +17,22 @@ pub(super) struct BegunSignIn {
 }
 
 enum Wait {
-    Browser { endpoint: TokenEndpoint, callback: Callback, proof: Proof },
+    Browser { endpoint: TokenEndpoint, callback: Callback, proof: Proof, issuer: Option<ExpectedIssuer> },
     Device(DeviceSignIn),
 }
 
 impl BegunSignIn {
+    /// Sends nothing before the person has agreed.
     pub(super) async fn begin(
         endpoint: TokenEndpoint,
         plan: &FlowPlan,
         settings: &OAuthSettings,
+        sign_in: &dyn SignIn,
     ) -> Result<Self, CredentialError> {
         let agent = endpoint.agent.clone();
-        let token_origin = plan.token.origin().ascii_serialization();
+        let token_origin = origin(&plan.token);
         let (method, wait) = if plan.flow == SignInFlow::DeviceCode {
+            sign_in.agree(&offer(&agent, plan)).await?;
             let device = DeviceSignIn::begin(endpoint, plan).await?;
             let (url, complete_url) = (device.url.clone(), device.complete_url.clone());
             (SignInMethod::Device { url, complete_url, code: device.user_code.clone() }, Wait::Device(device))
@@ -39,7 +42,10 @@ impl BegunSignIn {
             let page = plan.authorization.as_ref().ok_or(CredentialError::Cancelled)?;
             let redirect_uri = callback.redirect_uri();
             let url = authorization_url(page, &endpoint.client_id, &redirect_uri, &plan.scopes, &proof);
-            (SignInMethod::Browser { url: url.into() }, Wait::Browser { endpoint, callback, proof })
+            (
+                SignInMethod::Browser { url: url.into() },
+                Wait::Browser { endpoint, callback, proof, issuer: plan.issuer.clone() },
+            )
         };
         let is_named_by_card = plan.is_named_by_card;
         Ok(Self { request: SignInRequest { agent, method, token_origin, is_named_by_card }, wait })
@@ -49,9 +55,9 @@ impl BegunSignIn {
     pub(super) async fn finish(self) -> Result<TokenSet, CredentialError> {
         match self.wait {
             Wait::Device(device) => device.finish().await,
-            Wait::Browser { endpoint, callback, proof } => {
+            Wait::Browser { endpoint, callback, proof, issuer } => {
                 let redirect_uri = callback.redirect_uri();
-                let code = callback.code(&proof.state).await.map_err(|error| match error {
+                let code = callback.code(&proof.state, issuer).await.map_err(|error| match error {
                     CredentialError::Unavailable { what } => {
                         CredentialError::unavailable(format!("{}: {what}", endpoint.agent))
                     }
@@ -60,6 +66,17 @@ impl BegunSignIn {
                 exchange(&endpoint, &code, &redirect_uri, &proof.verifier).await
             }
         }
+    }
+}
+
+fn offer(agent: &str, plan: &FlowPlan) -> DeviceOffer {
+    let token_origin = origin(&plan.token);
+    DeviceOffer {
+        agent: agent.to_owned(),
+        origin: plan.authorization.as_ref().map_or_else(|| token_origin.clone(), origin),
+        token_origin,
+        is_named_by_card: plan.is_named_by_card,
+        is_elsewhere: plan.is_elsewhere,
     }
 }
 

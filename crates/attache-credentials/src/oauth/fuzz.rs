@@ -2,7 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::callback::read_answer;
+use super::callback::{Answer, Expected, read_answer};
+use super::checked_plan::ExpectedIssuer;
 use super::token_file::{TokenFile, TokenKey};
 use super::token_set::TokenSet;
 
@@ -22,13 +23,14 @@ pub(crate) fn token(body: &[u8]) {
 
 /// A code counts with its state only.
 pub(crate) fn callback(head: &str) {
-    let state = "3xp3cted-stat3";
-    match read_answer(head, state) {
-        Some(Ok(code)) => assert!(head.contains(state) && !code.expose().is_empty()),
-        Some(Err(error)) => {
+    let issuer = ExpectedIssuer { text: "https://idp.example".into(), is_always_sent: false };
+    let expected = Expected { state: "3xp3cted-stat3".into(), issuer: Some(issuer) };
+    match read_answer(head, &expected) {
+        Answer::Ended(Ok(code)) => assert!(head.contains(&expected.state) && !code.expose().is_empty()),
+        Answer::Ended(Err(error)) => {
             assert!(error.chars().count() <= 800 && !error.chars().any(char::is_control), "{error}")
         }
-        None => {}
+        Answer::Stray | Answer::Unrelated => {}
     }
 }
 
@@ -39,9 +41,10 @@ pub(crate) fn token_file(text: &str) {
         token_url: Some("https://a.example/token".into()),
         client_id: "client".into(),
         agent_origin: Some("https://agent.example".into()),
+        takes_unnamed: false,
     };
-    if let Ok(Some((tokens, token_url))) = TokenFile::read_text(&key, text) {
-        assert_eq!(token_url, "https://a.example/token");
-        assert!(!tokens.access.expose().is_empty());
+    if let Ok(Some(stored)) = TokenFile::read_text(&key, text) {
+        assert_eq!(stored.token_url, "https://a.example/token");
+        assert!(!stored.tokens.access.expose().is_empty());
     }
 }

@@ -29,6 +29,8 @@ pub struct OAuthSettings {
     pub redirect_uri: Option<RedirectUri>,
     /// Where the agent is. Its own authorization server may get the client secret unasked.
     pub agent_url: Option<Url>,
+    /// The user wrote the agent's file, so tokens that Gemini CLI stored for it count.
+    pub is_users_own: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

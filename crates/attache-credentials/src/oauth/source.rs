@@ -1,8 +1,8 @@
 //! Stores, refreshes and requests an agent's tokens.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -10,16 +10,16 @@ use attache_net::{HttpClient, HttpClientOptions, NetError, Url};
 use tokio::sync::{Mutex, OnceCell, oneshot};
 use tokio::task::JoinSet;
 
-use super::endpoints::{self, FlowPlan};
+use super::checked_plan::{FlowPlan, may_have_secret};
+use super::endpoints;
 use super::flow::BegunSignIn;
 use super::settings::{OAuthSettings, SignInFlow};
 use super::token_endpoint::{TokenEndpoint, TokenError};
 use super::token_file::{TokenFile, TokenKey};
 use super::token_set::TokenSet;
-use crate::google::Clock;
 use crate::{
-    CardSecurity, Credential, CredentialError, CredentialRequest, CredentialSource, SignIn, SignInRequest,
-    SignInStart,
+    CardSecurity, Clock, Credential, CredentialError, CredentialRequest, CredentialSource, SignIn,
+    SignInRequest, SignInStart,
 };
 
 /// Gives bearer tokens of one agent.
@@ -27,9 +27,6 @@ pub struct OAuthSource {
     shared: Arc<Shared>,
     /// Held while a token is got, so that many calls wait for one sign-in and one refresh.
     state: Mutex<State>,
-    /// Work that goes on when its caller has gone: a refresh whose answer must be stored, a sign-in that a person is asked
-    /// for elsewhere. Ends with the source.
-    work: StdMutex<JoinSet<()>>,
 }
 
 struct Shared {
@@ -48,7 +45,13 @@ struct State {
     /// The person has signed in for them in this process.
     signed_in: bool,
     pending: Option<PendingSignIn>,
+    work: Work,
 }
+
+/// Work that must finish although its caller was dropped: a refresh whose answer must be stored, a sign-in that a person is
+/// asked for elsewhere. Ends with the source.
+#[derive(Default)]
+struct Work(JoinSet<()>);
 
 /// A sign-in that a person was asked for elsewhere.
 struct PendingSignIn {
@@ -63,32 +66,33 @@ impl OAuthSource {
         sign_in: Arc<dyn SignIn>,
         net: &HttpClientOptions,
     ) -> Result<Self, NetError> {
+        Self::with_clock(settings, file, sign_in, net, Arc::new(SystemTime::now))
+    }
+
+    pub fn with_clock(
+        settings: OAuthSettings,
+        file: TokenFile,
+        sign_in: Arc<dyn SignIn>,
+        net: &HttpClientOptions,
+        clock: Clock,
+    ) -> Result<Self, NetError> {
         let shared = Shared {
             settings,
             file,
             sign_in,
             net: HttpClient::new(net)?,
-            clock: Arc::new(SystemTime::now),
+            clock,
             client_id: OnceCell::new(),
             uses_basic: Arc::default(),
         };
-        Ok(Self { shared: Arc::new(shared), state: Mutex::default(), work: StdMutex::default() })
+        Ok(Self { shared: Arc::new(shared), state: Mutex::default() })
     }
 
-    /// With another clock, for tests.
-    #[must_use]
-    pub fn with_clock(mut self, clock: Clock) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.clock = clock;
-        }
-        self
-    }
-
-    /// Has a person sign in, or a program get a token, whatever is kept. `security` is what the agent's card says.
+    /// Signs in again, ignoring stored tokens. `security` is what the agent's card says.
     pub async fn sign_in(&self, security: Option<&CardSecurity>) -> Result<(), CredentialError> {
         let mut state = self.state.lock().await;
         let plan = self.shared.plan(security).await?;
-        let key = self.shared.key(Some(plan.token.as_str())).await?;
+        let key = self.shared.key(Some(&plan)).await?;
         if plan.flow == SignInFlow::ClientCredentials {
             state.tokens = Some(self.shared.client_credentials(&plan).await?);
             return Ok(());
@@ -116,10 +120,22 @@ impl OAuthSource {
             state.tokens = Some(tokens.clone());
             return Ok(Some(tokens).filter(|tokens| !is_refused(tokens)));
         }
-        let mut key = shared.key(plan.as_ref().ok().map(|plan| plan.token.as_str())).await?;
-        if let Some((stored, token_url)) = shared.file.read(&key)? {
-            key.token_url.get_or_insert(token_url);
-            if let Some(tokens) = self.renewed(&stored, &key, now, is_refused).await? {
+        // What must not be used for a sign-in must not be used for a stored token either.
+        if matches!(plan, Err(CredentialError::Target { .. })) {
+            plan?;
+            return Ok(None);
+        }
+        let mut key = shared.key(plan.as_ref().ok()).await?;
+        if let Some(mut stored) = shared.file.read(&key)? {
+            if stored.is_unnamed {
+                shared.file.lock().await?.write(&key, &stored.tokens, now)?;
+            }
+            // Only the card may know its server, and the card was not read.
+            if key.token_url.is_none() && !shared.may_refresh_at(&stored.token_url) {
+                stored.tokens.refresh = None;
+            }
+            key.token_url.get_or_insert(stored.token_url);
+            if let Some(tokens) = self.renewed(&mut state.work, &stored.tokens, &key, is_refused).await? {
                 state.tokens = Some(tokens.clone());
                 state.signed_in = false;
                 return Ok(Some(tokens));
@@ -135,11 +151,12 @@ impl OAuthSource {
     /// What is stored, refreshed where that is needed; `None` if it is of no use any more.
     async fn renewed(
         &self,
+        work: &mut Work,
         stored: &TokenSet,
         key: &TokenKey,
-        now: SystemTime,
         is_refused: impl Fn(&TokenSet) -> bool,
     ) -> Result<Option<TokenSet>, CredentialError> {
+        let now = (self.shared.clock)();
         if stored.is_fresh(now) && !is_refused(stored) {
             return Ok(Some(stored.clone()));
         }
@@ -148,7 +165,7 @@ impl OAuthSource {
             return Ok(Some(stored.clone()).filter(|_| is_usable));
         }
         let (shared, stale, key) = (Arc::clone(&self.shared), stored.clone(), key.clone());
-        match self.to_the_end(async move { shared.refresh(&stale, &key).await }).await {
+        match work.finish(async move { shared.refresh(&stale, &key).await }).await {
             Ok(tokens) => Ok(tokens.filter(|tokens| !is_refused(tokens))),
             // The server may be back before the token ends.
             Err(error) if is_usable => {
@@ -182,19 +199,20 @@ impl OAuthSource {
             }
         }
         let endpoint = shared.endpoint(plan.token.clone()).await?;
-        let begun = BegunSignIn::begin(endpoint, plan, &shared.settings).await?;
+        let begun = BegunSignIn::begin(endpoint, plan, &shared.settings, &*shared.sign_in).await?;
         let request = begun.request.clone();
         match shared.sign_in.start(&request).await? {
             SignInStart::Wait => {
                 let (shared, key) = (Arc::clone(shared), key.clone());
-                let tokens = self.to_the_end(async move { shared.finish(begun, &key).await }).await?;
+                let finishing = async move { shared.finish(begun, &key).await };
+                let tokens = state.work.finish(finishing).await?;
                 (state.tokens, state.signed_in) = (Some(tokens.clone()), true);
                 Ok(tokens)
             }
             SignInStart::Later => {
                 let (sender, ended) = oneshot::channel();
                 let (shared, key) = (Arc::clone(shared), key.clone());
-                self.spawn(async move {
+                state.work.spawn(async move {
                     let finished = shared.finish(begun, &key).await.map(|_| ());
                     // The source may be gone.
                     let _ = sender.send(finished);
@@ -205,10 +223,12 @@ impl OAuthSource {
             }
         }
     }
+}
 
+impl Work {
     /// Runs `work` to its end, also if the caller stops waiting.
-    async fn to_the_end<T: Send + 'static>(
-        &self,
+    async fn finish<T: Send + 'static>(
+        &mut self,
         work: impl Future<Output = Result<T, CredentialError>> + Send + 'static,
     ) -> Result<T, CredentialError> {
         let (sender, receiver) = oneshot::channel();
@@ -218,10 +238,9 @@ impl OAuthSource {
         receiver.await.unwrap_or(Err(CredentialError::Cancelled))
     }
 
-    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.work.lock().unwrap_or_else(PoisonError::into_inner);
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(work);
+    fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+        while self.0.try_join_next().is_some() {}
+        self.0.spawn(work);
     }
 }
 
@@ -255,10 +274,17 @@ impl Shared {
         self.client_id.get_or_try_init(get).await.map(String::as_str)
     }
 
-    async fn key(&self, token_url: Option<&str>) -> Result<TokenKey, CredentialError> {
+    /// Whether a refresh token, with the secret of the client, may go to an address that only a stored token names.
+    fn may_refresh_at(&self, token_url: &str) -> bool {
+        self.settings.client_secret.is_none()
+            || Url::parse(token_url).is_ok_and(|url| may_have_secret(&self.settings, &url))
+    }
+
+    async fn key(&self, plan: Option<&FlowPlan>) -> Result<TokenKey, CredentialError> {
         Ok(TokenKey {
             agent: self.settings.agent.clone(),
-            token_url: token_url.map(str::to_owned),
+            token_url: plan.map(|plan| plan.token.to_string()),
+            takes_unnamed: self.settings.is_users_own && plan.is_some_and(|plan| !plan.is_elsewhere),
             client_id: self.client_id().await?.to_owned(),
             agent_origin: self.settings.agent_url.as_ref().map(|url| url.origin().ascii_serialization()),
         })
@@ -297,7 +323,8 @@ impl Shared {
     /// meanwhile is taken, for its refresh token is the only one that counts.
     async fn refresh(&self, stale: &TokenSet, key: &TokenKey) -> Result<Option<TokenSet>, CredentialError> {
         let locked = self.file.lock().await?;
-        let Some((current, token_url)) = self.file.read(key)? else { return Ok(None) };
+        let Some(stored) = self.file.read(key)? else { return Ok(None) };
+        let (current, token_url) = (stored.tokens, stored.token_url);
         if current.access != stale.access && current.is_fresh((self.clock)()) {
             return Ok(Some(current));
         }
@@ -312,7 +339,7 @@ impl Shared {
             }
             Err(TokenError::Refused { code, what }) if is_final(&code) => {
                 tracing::debug!(what, "a refresh token was refused");
-                locked.remove(&key.agent)?;
+                locked.remove(key)?;
                 Ok(None)
             }
             Err(error) => Err(error.into()),

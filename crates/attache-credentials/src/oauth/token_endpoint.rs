@@ -11,11 +11,10 @@ use tokio::time::timeout;
 
 use super::settings::SecretValue;
 use super::token_set::{Fields, TokenSet};
-use crate::CredentialError;
-use crate::google::Clock;
 use crate::redact::redacted;
+use crate::{Clock, CredentialError};
 
-/// Speaks for one client.
+/// Sends the token requests of one OAuth client.
 #[derive(Clone)]
 pub(super) struct TokenEndpoint {
     pub(super) agent: String,

@@ -1,5 +1,8 @@
 //! The file of tokens, in the layout of Gemini CLI: a list of entries, each with the agent's name.
 //!
+//! An entry belongs to one agent at one origin and to one client. Gemini CLI writes no origin: such an entry counts only for
+//! the user's own agents, and gets the origin of the first that uses it.
+//!
 //! Writers take turns by a lock file and replace the file as a whole; a reader sees the old file or the new one. Entries and
 //! members that are not known here are kept.
 
@@ -28,8 +31,19 @@ pub(super) struct TokenKey {
     /// None until it is known: a card that only known callers get may say it.
     pub(super) token_url: Option<String>,
     pub(super) client_id: String,
-    /// The origin of the agent. Entries of Gemini CLI do not name it.
     pub(super) agent_origin: Option<String>,
+    /// An entry without an origin counts, if the address of its token is known and the same.
+    pub(super) takes_unnamed: bool,
+}
+
+/// An entry that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StoredToken {
+    pub(super) tokens: TokenSet,
+    /// The address that gave it.
+    pub(super) token_url: String,
+    /// The entry does not say which agent it is for.
+    pub(super) is_unnamed: bool,
 }
 
 /// More than all tokens of a person.
@@ -47,30 +61,33 @@ impl TokenFile {
         &self.path
     }
 
-    pub(super) fn read(&self, key: &TokenKey) -> Result<Option<(TokenSet, String)>, CredentialError> {
+    pub(super) fn read(&self, key: &TokenKey) -> Result<Option<StoredToken>, CredentialError> {
         Ok(find(key, &self.entries()?))
     }
 
     /// The same in the text of a file.
     #[cfg(feature = "fuzz")]
-    pub(super) fn read_text(
-        key: &TokenKey,
-        text: &str,
-    ) -> Result<Option<(TokenSet, String)>, serde_json::Error> {
+    pub(super) fn read_text(key: &TokenKey, text: &str) -> Result<Option<StoredToken>, serde_json::Error> {
         Ok(find(key, &serde_json::from_str::<Vec<Value>>(text)?))
     }
 
-    /// Whether there is a token of this agent, good or not.
-    pub fn contains(&self, agent: &str) -> Result<bool, CredentialError> {
-        Ok(self.entries()?.iter().any(|entry| entry["serverName"] == agent))
-    }
-
-    /// Removes the agent's token; false if there was none.
-    pub async fn remove(&self, agent: &str) -> Result<bool, CredentialError> {
-        if !self.contains(agent)? {
+    /// Removes the tokens of the agent at this origin, and with `unnamed` those whose origin is not known; false if there were
+    /// none.
+    pub async fn remove(
+        &self,
+        agent: &str,
+        origin: Option<&str>,
+        unnamed: bool,
+    ) -> Result<bool, CredentialError> {
+        let is_meant = |entry: &Value| {
+            let of = &entry["agentOrigin"];
+            entry["serverName"] == agent
+                && ((of.is_null() && unnamed) || (of.as_str().is_some() && of.as_str() == origin))
+        };
+        if !self.entries()?.iter().any(is_meant) {
             return Ok(false);
         }
-        self.lock().await?.remove(agent)?;
+        self.lock().await?.retain(|entry| !is_meant(entry))?;
         Ok(true)
     }
 
@@ -140,16 +157,20 @@ impl LockedTokenFile {
         now: SystemTime,
     ) -> Result<(), CredentialError> {
         let mut entries = self.file.entries()?;
-        let known = entries.iter().position(|entry| entry["serverName"] == key.agent);
+        let known = entries.iter().position(|entry| key.owns(entry));
         let entry = known.map_or_else(|| json!({}), |place| entries.remove(place));
-        entries.retain(|entry| entry["serverName"] != key.agent);
+        entries.retain(|entry| !key.owns(entry));
         entries.push(key.entry(entry, tokens, now));
         self.replace(&entries)
     }
 
-    pub(super) fn remove(&self, agent: &str) -> Result<(), CredentialError> {
+    pub(super) fn remove(&self, key: &TokenKey) -> Result<(), CredentialError> {
+        self.retain(|entry| !key.owns(entry))
+    }
+
+    fn retain(&self, keep: impl Fn(&Value) -> bool) -> Result<(), CredentialError> {
         let mut entries = self.file.entries()?;
-        entries.retain(|entry| entry["serverName"] != agent);
+        entries.retain(keep);
         self.replace(&entries)
     }
 
@@ -160,6 +181,8 @@ impl LockedTokenFile {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link stays one.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
@@ -180,10 +203,19 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 impl TokenKey {
     fn fits(&self, entry: &Value) -> bool {
-        entry["serverName"] == self.agent
-            && entry["clientId"] == self.client_id
-            && self.token_url.as_ref().is_none_or(|url| entry["tokenUrl"] == *url)
-            && (entry["agentOrigin"].is_null() || entry["agentOrigin"] == json!(self.agent_origin))
+        self.owns(entry) && self.token_url.as_ref().is_none_or(|url| entry["tokenUrl"] == *url)
+    }
+
+    /// Whether it is of this agent and this client, wherever its token comes from.
+    fn owns(&self, entry: &Value) -> bool {
+        let of = &entry["agentOrigin"];
+        let is_unnamed = || {
+            self.takes_unnamed
+                && of.is_null()
+                && self.token_url.as_ref().is_some_and(|url| entry["tokenUrl"] == *url)
+        };
+        let is_named = of.as_str().is_some() && of.as_str() == self.agent_origin.as_deref();
+        entry["serverName"] == self.agent && entry["clientId"] == self.client_id && (is_named || is_unnamed())
     }
 
     fn entry(&self, mut entry: Value, tokens: &TokenSet, now: SystemTime) -> Value {
@@ -210,12 +242,11 @@ impl TokenKey {
     }
 }
 
-fn find(key: &TokenKey, entries: &[Value]) -> Option<(TokenSet, String)> {
-    entries.iter().find(|entry| key.fits(entry)).and_then(token_of)
+fn find(key: &TokenKey, entries: &[Value]) -> Option<StoredToken> {
+    entries.iter().find(|entry| key.fits(entry)).and_then(stored)
 }
 
-/// The token of an entry, and the address that gave it.
-fn token_of(entry: &Value) -> Option<(TokenSet, String)> {
+fn stored(entry: &Value) -> Option<StoredToken> {
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let token = &entry["token"];
     let expires = token["expiresAt"].as_f64().filter(|time| *time >= 0.0 && *time < 1e15);
@@ -225,7 +256,8 @@ fn token_of(entry: &Value) -> Option<(TokenSet, String)> {
         expires: expires.map(|time| UNIX_EPOCH + Duration::from_millis(time as u64)),
         scope: text(&token["scope"]),
     };
-    Some((tokens, text(&entry["tokenUrl"]).unwrap_or_default()))
+    let token_url = text(&entry["tokenUrl"]).unwrap_or_default();
+    Some(StoredToken { tokens, token_url, is_unnamed: entry["agentOrigin"].is_null() })
 }
 
 fn milliseconds(time: SystemTime) -> u64 {

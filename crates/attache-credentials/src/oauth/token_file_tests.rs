@@ -8,7 +8,12 @@ fn key(agent: &str) -> TokenKey {
         token_url: Some("https://auth.example/token".into()),
         client_id: "client".into(),
         agent_origin: Some("https://agent.example".into()),
+        takes_unnamed: false,
     }
+}
+
+fn user_key(agent: &str) -> TokenKey {
+    TokenKey { takes_unnamed: true, ..key(agent) }
 }
 
 fn tokens(access: &str) -> TokenSet {
@@ -28,12 +33,14 @@ async fn tokens_come_back_as_they_were_and_only_the_user_can_read_them() {
     assert_eq!(file.read(&key("helper")).unwrap(), None);
     file.lock().await.unwrap().write(&key("helper"), &tokens("one"), UNIX_EPOCH).unwrap();
     file.lock().await.unwrap().write(&key("other"), &tokens("two"), UNIX_EPOCH).unwrap();
-    let (found, token_url) = file.read(&key("helper")).unwrap().unwrap();
-    assert_eq!((found, token_url.as_str()), (tokens("one"), "https://auth.example/token"));
+    let found = file.read(&key("helper")).unwrap().unwrap();
+    assert_eq!((found.tokens, found.token_url.as_str()), (tokens("one"), "https://auth.example/token"));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(file.path()), mode(file.path().parent().unwrap())), (0o600, 0o700));
-    assert!(file.remove("helper").await.unwrap());
-    assert!(!file.remove("helper").await.unwrap());
+    let remove = |origin| file.remove("helper", Some(origin), true);
+    assert!(!remove("https://elsewhere.example").await.unwrap());
+    assert!(remove("https://agent.example").await.unwrap());
+    assert!(!remove("https://agent.example").await.unwrap());
     assert_eq!(file.read(&key("helper")).unwrap(), None);
     assert!(file.read(&key("other")).unwrap().is_some());
 }
@@ -50,8 +57,10 @@ async fn a_file_of_gemini_cli_is_read_and_what_is_not_known_is_kept() {
     ]"#;
     fs::write(&path, theirs).unwrap();
     let file = TokenFile::new(&path);
-    assert_eq!(file.read(&key("helper")).unwrap().unwrap().0, tokens("a"));
-    file.lock().await.unwrap().write(&key("helper"), &tokens("new"), UNIX_EPOCH).unwrap();
+    assert_eq!(file.read(&key("helper")).unwrap(), None, "it may be for another agent of that name");
+    let found = file.read(&user_key("helper")).unwrap().unwrap();
+    assert_eq!((found.tokens, found.is_unnamed), (tokens("a"), true));
+    file.lock().await.unwrap().write(&user_key("helper"), &tokens("new"), UNIX_EPOCH).unwrap();
     let entries: Vec<Value> = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(entries.len(), 2);
     assert_eq!(entries[0], json!({"serverName": "other", "token": {"accessToken": "b"}, "more": [1]}));

@@ -1,6 +1,7 @@
 //! Identities of other clouds, and service accounts that credentials act as.
 
-use attache_credentials::google::{GoogleCredentials, TokenPurpose};
+use attache_credentials::google::{AwsEnvironment, GoogleCredentials, TokenPurpose};
+use attache_net::Secret;
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
 use serde_json::{Value, json};
 
@@ -86,6 +87,88 @@ async fn a_token_at_a_url_is_exchanged_and_acts_as_a_service_account() {
     assert_eq!(token, identity("x.run.app", 9_999_999_999));
     let last = server.received().pop().unwrap();
     assert_eq!(last.json(), json!({"audience": "x.run.app", "delegates": [], "includeEmail": true}));
+}
+
+/// The metadata server of a machine at AWS, beside Google.
+fn aws() -> ModelServer {
+    ModelServer::with_handler(|received: &ReceivedRequest| {
+        let text = |text: &str| PlannedResponse::text(200, "text/plain", text);
+        match (received.method.as_str(), received.target.as_str()) {
+            ("PUT", "/session") => text("s3ssion"),
+            ("GET", _) if received.header("x-aws-ec2-metadata-token") != Some("s3ssion") => {
+                PlannedResponse::text(401, "text/plain", "")
+            }
+            ("GET", "/zone") => text("eu-west-1b"),
+            ("GET", "/keys") => text("my-role"),
+            ("GET", "/keys/my-role") => json_answer(
+                200,
+                &json!({"AccessKeyId": "AKID", "SecretAccessKey": "s3cret-of-aws", "Token": "t0ken-of-aws"}),
+            ),
+            (_, "/sts") => token("federated", 3600),
+            other => PlannedResponse::text(404, "text/plain", &format!("{other:?}")),
+        }
+    })
+}
+
+/// The request that Google is to send to AWS, as it was posted.
+fn written_down(received: &ReceivedRequest) -> Value {
+    let text = field(received, "subject_token");
+    let url = attache_net::Url::parse(&format!("http://x/?v={}", text.replace('+', "%2B"))).unwrap();
+    let (_, text) = url.query_pairs().next().unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[tokio::test]
+async fn a_machine_at_aws_proves_itself_with_a_signed_request() {
+    let server = aws();
+    let at = |path: &str| format!("{}{path}", server.url());
+    let named = json!({"environment_id": "aws1", "region_url": at("/zone"), "url": at("/keys"),
+        "imdsv2_session_token_url": at("/session"),
+        "regional_cred_verification_url": "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15"});
+    assert_eq!(access(external(&server, &named, false)).await.unwrap(), "federated");
+    let received = server.received();
+    let asked: Vec<_> = received.iter().map(|it| format!("{} {}", it.method, it.target)).collect();
+    assert_eq!(asked, ["PUT /session", "GET /zone", "GET /keys", "GET /keys/my-role", "POST /sts"]);
+    let sent = &received[4];
+    assert!(!String::from_utf8_lossy(&sent.body).contains("s3cret-of-aws"), "keys are not sent");
+    let request = written_down(sent);
+    assert_eq!(
+        (request["method"].as_str(), request["url"].as_str()),
+        (
+            Some("POST"),
+            Some("https://sts.eu-west-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15")
+        )
+    );
+    let header = |request: &Value, name: &str| {
+        let headers = request["headers"].as_array().unwrap();
+        let found = headers.iter().find(|header| header["key"] == name);
+        found.map(|header| header["value"].as_str().unwrap().to_owned()).unwrap_or_default()
+    };
+    assert_eq!(header(&request, "host"), "sts.eu-west-1.amazonaws.com");
+    assert_eq!(header(&request, "x-goog-cloud-target-resource"), AUDIENCE);
+    assert_eq!(header(&request, "x-amz-security-token"), "t0ken-of-aws");
+    let signed = header(&request, "Authorization");
+    let names = "SignedHeaders=host;x-amz-date;x-amz-security-token;x-goog-cloud-target-resource, Signature=";
+    assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=AKID/") && signed.contains(names), "{signed}");
+
+    // What the environment says counts before, and then nothing is asked of the machine.
+    let environment = AwsEnvironment {
+        region: Some("us-east-2".into()),
+        key_id: Some("AKENV".into()),
+        secret: Some(Secret::new("s3cret-of-environment")),
+        session_token: None,
+    };
+    let before = server.received().len();
+    let credentials = external(&server, &named, false).with_aws(environment);
+    assert_eq!(access(credentials).await.unwrap(), "federated");
+    let received = server.received();
+    assert_eq!(received.len(), before + 1);
+    let request = written_down(&received[before]);
+    assert!(header(&request, "Authorization").contains("Credential=AKENV/"), "{request}");
+    assert_eq!(header(&request, "x-amz-security-token"), "");
+    let nothing = json!({"environment_id": "aws1", "regional_cred_verification_url": "https://sts.{region}.amazonaws.com"});
+    let error = access(external(&server, &nothing, false)).await.unwrap_err();
+    assert!(error.contains("AWS_REGION"), "{error}");
 }
 
 #[tokio::test]

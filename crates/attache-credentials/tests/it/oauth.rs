@@ -4,6 +4,7 @@ mod person;
 mod refreshing;
 mod signing_in;
 mod without_person;
+mod wrong_hands;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -90,7 +91,7 @@ impl World {
     fn source_with(&self, settings: OAuthSettings, sign_in: Arc<dyn SignIn>) -> OAuthSource {
         let clock = Arc::clone(&self.clock);
         let clock = Arc::new(move || UNIX_EPOCH + Duration::from_secs(clock.load(Ordering::SeqCst)));
-        OAuthSource::new(settings, self.file(), sign_in, &net()).unwrap().with_clock(clock)
+        OAuthSource::with_clock(settings, self.file(), sign_in, &net(), clock).unwrap()
     }
 
     fn advance(&self, seconds: u64) {

@@ -79,10 +79,12 @@ pub(super) fn parse(mut fields: Fields<'_>) -> Option<AgentAuth> {
 
 fn api_key(fields: &mut Fields<'_>) -> Option<AgentAuth> {
     let name = fields.text("name");
-    if let Some((name, line)) = name
-        && !is_token(name)
-    {
-        fields.refuse(line, "name", "must be the name of a header");
+    if let Some((name, line)) = name {
+        if !is_token(name) {
+            fields.refuse(line, "name", "must be the name of a header");
+        } else if is_reserved(name) {
+            fields.refuse(line, "name", "must not be a header that says how a request is read");
+        }
     }
     let key = required(fields, "key")?;
     Some(AgentAuth::ApiKey { key, name: name.map(|(name, _)| name.to_owned()) })
@@ -177,6 +179,25 @@ fn dynamic(fields: &mut Fields<'_>, name: &str, text: &str, line: u32) -> Option
     }
 }
 
+/// Headers that say how a request is to be read. No key takes their place.
+const RESERVED_HEADERS: &[&str] = &[
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+pub(super) fn is_reserved(header: &str) -> bool {
+    RESERVED_HEADERS.contains(&header.to_ascii_lowercase().as_str())
+}
+
 /// Whether HTTP takes it for a name.
 pub(super) fn is_token(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
@@ -203,18 +224,36 @@ impl AgentAuth {
         }
     }
 
-    /// The commands that are run for its values.
-    pub fn commands(&self) -> impl Iterator<Item = &str> {
-        let values = match self {
-            Self::ApiKey { key, .. } => vec![key],
+    /// Its values, with the names of their fields.
+    pub(super) fn values(&self) -> Vec<(&'static str, &DynamicValue)> {
+        match self {
+            Self::ApiKey { key, .. } => vec![("key", key)],
             Self::Http { credential, .. } => match credential {
-                HttpCredential::Bearer { token } => vec![token],
-                HttpCredential::Basic { username, password } => vec![username, password],
-                HttpCredential::Raw { value } => vec![value],
+                HttpCredential::Bearer { token } => vec![("token", token)],
+                HttpCredential::Basic { username, password } => {
+                    vec![("username", username), ("password", password)]
+                }
+                HttpCredential::Raw { value } => vec![("value", value)],
             },
             Self::GoogleCredentials { .. } => Vec::new(),
-            Self::OAuth2 { client_id, client_secret, .. } => client_id.iter().chain(client_secret).collect(),
+            Self::OAuth2 { client_id, client_secret, .. } => {
+                let id = client_id.iter().map(|value| ("client_id", value));
+                id.chain(client_secret.iter().map(|value| ("client_secret", value))).collect()
+            }
+        }
+    }
+
+    /// The addresses of the authorization server that it names, with the names of their fields.
+    pub(super) fn addresses(&self) -> Vec<(&'static str, &str)> {
+        let Self::OAuth2 { authorization_url, device_authorization_url, token_url, issuer, .. } = self else {
+            return Vec::new();
         };
-        values.into_iter().filter_map(DynamicValue::command)
+        let named = [
+            ("authorization_url", authorization_url),
+            ("device_authorization_url", device_authorization_url),
+            ("token_url", token_url),
+            ("issuer", issuer),
+        ];
+        named.into_iter().filter_map(|(name, url)| Some((name, url.as_deref()?))).collect()
     }
 }

@@ -9,9 +9,10 @@ use attache_credentials::{CredentialSource, SignIn};
 use attache_net::{HttpClientOptions, Url};
 
 use super::auth::AgentAuth;
-use super::definition::{CardSource, RemoteAgent};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
 use super::dynamic_value::DynamicValue;
 use super::static_credential::StaticCredential;
+use super::variables::Variables;
 use crate::HomeFolders;
 
 /// The name is Gemini CLI's, which reads it too.
@@ -30,28 +31,28 @@ pub struct SourceContext<'a> {
 /// The source of an agent's credentials; `None` if its file has no `auth`. Nothing is asked for or run before the first
 /// request. The error says why there can be none.
 pub fn credential_source(
-    agent: &str,
-    remote: &RemoteAgent,
+    agent: &AgentDefinition,
     context: SourceContext<'_>,
 ) -> Result<Option<Arc<dyn CredentialSource>>, String> {
-    let environment = context.environment;
+    let AgentKind::Remote(remote) = &agent.kind else { return Ok(None) };
+    let (name, variables) = (&agent.name, Variables::of(agent, context.environment));
     Ok(Some(match &remote.auth {
         None => return Ok(None),
-        Some(AgentAuth::ApiKey { key, name }) => {
-            Arc::new(StaticCredential::api_key(agent, key, name.clone(), environment))
+        Some(AgentAuth::ApiKey { key, name: header }) => {
+            Arc::new(StaticCredential::api_key(name, key, header.clone(), variables))
         }
         Some(AgentAuth::Http { scheme, credential }) => {
-            Arc::new(StaticCredential::http(agent, scheme, credential, environment))
+            Arc::new(StaticCredential::http(name, scheme, credential, variables))
         }
         Some(AgentAuth::GoogleCredentials { scopes }) => {
-            let google = GoogleEnvironment::read(environment);
-            let source = GoogleSource::new(agent, google, scopes.clone(), context.net.clone());
+            let google = GoogleEnvironment::read(context.environment);
+            let source = GoogleSource::new(name, google, scopes.clone(), context.net.clone());
             if let Some(url) = agent_url(&remote.card) {
                 source.check_target(&url).map_err(|error| error.to_string())?;
             }
             Arc::new(source)
         }
-        Some(AgentAuth::OAuth2 { .. }) => match oauth_source(agent, remote, context)? {
+        Some(AgentAuth::OAuth2 { .. }) => match oauth_source(agent, context)? {
             Some(source) => Arc::new(source),
             None => return Ok(None),
         },
@@ -60,10 +61,10 @@ pub fn credential_source(
 
 /// The source of an agent with OAuth 2.0, which a person can sign in to; `None` for other agents.
 pub fn oauth_source(
-    agent: &str,
-    remote: &RemoteAgent,
+    agent: &AgentDefinition,
     context: SourceContext<'_>,
 ) -> Result<Option<OAuthSource>, String> {
+    let AgentKind::Remote(remote) = &agent.kind else { return Ok(None) };
     let Some(AgentAuth::OAuth2 {
         client_id,
         client_secret,
@@ -78,11 +79,12 @@ pub fn oauth_source(
     else {
         return Ok(None);
     };
+    let variables = Variables::of(agent, context.environment);
     let prepared = |value: &Option<DynamicValue>| {
-        value.as_ref().map(|value| Arc::new(value.prepare(context.environment)) as Arc<dyn SecretValue>)
+        value.as_ref().map(|value| Arc::new(value.prepare(variables)) as Arc<dyn SecretValue>)
     };
     let settings = OAuthSettings {
-        agent: agent.to_owned(),
+        agent: agent.name.clone(),
         client_id: prepared(client_id),
         client_secret: prepared(client_secret),
         scopes: scopes.clone(),
@@ -94,14 +96,29 @@ pub fn oauth_source(
         redirect_uri: redirect_uri.as_deref().and_then(RedirectUri::parse),
         callback_port: callback_port(context.environment)?,
         agent_url: agent_url(&remote.card),
+        is_users_own: is_users_own(agent),
     };
     let file = token_file(context.environment).ok_or("there is no home folder to keep tokens in")?;
     let source = OAuthSource::new(settings, file, Arc::clone(context.sign_in), context.net);
     source.map(Some).map_err(|error| error.to_string())
 }
 
+/// Removes the tokens of the agent from this machine; false if there were none.
+pub async fn sign_out(agent: &AgentDefinition, environment: Environment<'_>) -> Result<bool, String> {
+    let AgentKind::Remote(remote) = &agent.kind else { return Ok(false) };
+    let file = token_file(environment).ok_or("there is no home folder, so there are no tokens")?;
+    let origin = agent_url(&remote.card).map(|url| url.origin().ascii_serialization());
+    let removed = file.remove(&agent.name, origin.as_deref(), is_users_own(agent)).await;
+    removed.map_err(|error| error.to_string())
+}
+
+/// Not the file of an extension either, whose author is another.
+fn is_users_own(agent: &AgentDefinition) -> bool {
+    agent.scope == AgentScope::User
+}
+
 /// Where the tokens of agents are kept; `None` without a home folder.
-pub fn token_file(environment: Environment<'_>) -> Option<TokenFile> {
+fn token_file(environment: Environment<'_>) -> Option<TokenFile> {
     HomeFolders::of(environment).gemini().map(|folder| TokenFile::new(folder.join(TOKEN_FILE)))
 }
 
@@ -123,6 +140,7 @@ mod tests {
     use attache_credentials::NoSignIn;
     use serde_json::json;
 
+    use super::super::definition::RemoteAgent;
     use super::*;
 
     fn source(card: CardSource, auth: AgentAuth, variables: &[(&str, &str)]) -> Result<(), String> {
@@ -131,12 +149,20 @@ mod tests {
         };
         let (net, sign_in) = (HttpClientOptions::default(), Arc::new(NoSignIn) as Arc<dyn SignIn>);
         let context = SourceContext { environment: &environment, net: &net, sign_in: &sign_in };
-        credential_source(
-            "helper",
-            &RemoteAgent { card, auth: Some(auth), allowed_origins: Vec::new() },
-            context,
-        )
-        .map(|_| ())
+        let remote = RemoteAgent { card, auth: Some(auth), allowed_origins: Vec::new() };
+        let agent = AgentDefinition {
+            name: "helper".to_owned(),
+            display_name: None,
+            description: None,
+            kind: AgentKind::Remote(Box::new(remote)),
+            scope: AgentScope::User,
+            path: "helper.md".into(),
+            line: 1,
+            variables: None,
+            tls: None,
+            signatures: None,
+        };
+        credential_source(&agent, context).map(|_| ())
     }
 
     fn google(card: CardSource) -> Result<(), String> {

@@ -19,6 +19,8 @@ pub struct AgentDefinition {
     pub path: PathBuf,
     /// The line in which its definition begins.
     pub line: u32,
+    /// The variables that its values may be. None: all.
+    pub variables: Option<Vec<String>>,
     /// The certificates that the settings name for it (`agents.overrides.NAME.tls`).
     pub tls: Option<AgentTls>,
     /// What the settings say about the signatures of its card (`agents.overrides.NAME.signatures`).

@@ -4,11 +4,13 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_config::{Environment, SecretText};
+use attache_config::SecretText;
 use attache_credentials::oauth::SecretValue;
 use attache_net::Secret;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
+
+use super::variables::{PreparedVariable, Variables};
 
 /// A command that prints a secret may ask a server for it.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
@@ -18,7 +20,7 @@ const MAX_VALUE_BYTES: u64 = 64 << 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DynamicValue {
     Literal(SecretText),
-    /// `$NAME`: a variable of the environment.
+    /// `$NAME`: a variable of the environment, or of the user's `.env` file.
     Variable(String),
     /// `!line`: what a shell prints for the line.
     Command(String),
@@ -46,22 +48,21 @@ impl DynamicValue {
         Ok(Self::Literal(SecretText::new(text)))
     }
 
-    /// The current value. Errors never hold it.
-    pub async fn resolve(&self, environment: Environment<'_>) -> Result<SecretText, String> {
-        self.prepare(environment).value().await
-    }
-
-    /// Reads the environment now; a command is run whenever the value is asked for.
-    pub(super) fn prepare(&self, environment: Environment<'_>) -> PreparedValue {
+    /// Reads the environment now; a file of variables is read and a command is run whenever the value is asked for.
+    pub(super) fn prepare(&self, variables: Variables<'_>) -> PreparedValue {
         PreparedValue(match self {
-            Self::Literal(value) => ValueSource::Resolved(Ok(value.clone())),
-            Self::Variable(name) => ValueSource::Resolved(match environment(name) {
-                Some(value) if !value.is_empty() => Ok(SecretText::new(value)),
-                Some(_) => Err(format!("the variable {name} is empty")),
-                None => Err(format!("the variable {name} is not set")),
-            }),
+            Self::Literal(value) => ValueSource::Literal(value.clone()),
+            Self::Variable(name) => ValueSource::Variable(variables.prepare(name)),
             Self::Command(line) => ValueSource::Command(line.clone()),
         })
+    }
+
+    /// The variable that it is.
+    pub fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Variable(name) => Some(name),
+            Self::Literal(_) | Self::Command(_) => None,
+        }
     }
 
     /// The command that is run for it.
@@ -79,7 +80,8 @@ pub(super) struct PreparedValue(ValueSource);
 
 #[derive(Debug, Clone)]
 enum ValueSource {
-    Resolved(Result<SecretText, String>),
+    Literal(SecretText),
+    Variable(PreparedVariable),
     Command(String),
 }
 
@@ -87,7 +89,8 @@ impl PreparedValue {
     /// The current value. Errors never hold it.
     pub(super) async fn value(&self) -> Result<SecretText, String> {
         match &self.0 {
-            ValueSource::Resolved(value) => value.clone(),
+            ValueSource::Literal(value) => Ok(value.clone()),
+            ValueSource::Variable(variable) => variable.value(),
             ValueSource::Command(line) => {
                 output_of(line, COMMAND_TIMEOUT).await.map_err(|what| format!("the command `{line}` {what}"))
             }
@@ -170,7 +173,8 @@ mod tests {
             ("!printf secret; exit 3", Err("the command `printf secret; exit 3` failed: exit status: 3")),
             ("!yes | head -c 70000", Err("the command `yes | head -c 70000` printed more than 65536 bytes")),
         ] {
-            let found = DynamicValue::parse(text).unwrap().resolve(&environment).await;
+            let variables = Variables::users(&environment);
+            let found = DynamicValue::parse(text).unwrap().prepare(variables).value().await;
             assert_eq!(found.as_ref().map(SecretText::expose).map_err(String::as_str), expected, "{text}");
         }
     }

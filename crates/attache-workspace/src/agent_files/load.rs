@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use attache_config::Origin;
 use sha2::{Digest, Sha256};
 
+use super::auth::AgentAuth;
 use super::built_in;
 use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
+use super::dynamic_value::DynamicValue;
 use super::parse::{ParseFailure, parse};
+use super::variables;
 use crate::read_file::read_text;
 use crate::{AgentOverrides, Allowance, HomeFolders, ProjectReport, ProjectTrust, extensions, file_stamps};
 
@@ -56,21 +59,30 @@ impl fmt::Display for AgentFileError {
     }
 }
 
-/// The agents that count in `root`, which is absolute and without links, and a report about those of the project. A project's
-/// agent counts in a trusted folder once a person has accepted it.
-pub(crate) fn load(
-    project_trust: &ProjectTrust,
-    homes: &HomeFolders,
-    overrides: &AgentOverrides,
-    root: &Path,
-) -> (LoadedAgents, ProjectReport) {
+/// Where agent files are, and what counts of them.
+#[derive(Clone, Copy)]
+pub(crate) struct AgentSources<'a> {
+    pub(crate) project_trust: &'a ProjectTrust,
+    pub(crate) homes: &'a HomeFolders,
+    pub(crate) overrides: &'a AgentOverrides,
+    /// The variables that the files of the project may name.
+    pub(crate) projects_may_read: &'a [String],
+    /// Absolute and without links.
+    pub(crate) root: &'a Path,
+}
+
+/// The agents that count in a folder, and a report about those of the project. A project's agent counts in a trusted folder
+/// once a person has accepted it.
+pub(crate) fn load(sources: AgentSources<'_>) -> (LoadedAgents, ProjectReport) {
+    let AgentSources { project_trust, homes, overrides, projects_may_read, root } = sources;
     let (mut loaded, mut report) = (LoadedAgents::default(), ProjectReport::default());
     let mut found: Vec<AgentDefinition> = Vec::new();
     if let Some(folder) = project_folder(homes, root) {
         for file in read_folder(&folder, Some(root), AgentScope::Project) {
             match file {
                 Ok((agents, digest)) => {
-                    for agent in agents {
+                    for mut agent in agents {
+                        agent.variables = Some(projects_may_read.to_vec());
                         let allowance = allowance(&agent, &digest);
                         let counts = project_trust.admits(&allowance);
                         report.allowances.push((allowance, counts));
@@ -101,7 +113,9 @@ pub(crate) fn load(
 /// How many agent files there are, whether they count or not.
 pub(crate) fn count_files(project_trust: &ProjectTrust, homes: &HomeFolders, root: &Path) -> usize {
     let project = project_folder(homes, root).filter(|_| project_trust.is_trusted());
-    let folders = project.into_iter().chain(user_folder(homes));
+    let extensions = extensions::installed(homes).into_iter().filter(|extension| extension.enabled);
+    let of_extensions = extensions.map(|extension| extension.folder.join("agents"));
+    let folders = project.into_iter().chain(user_folder(homes)).chain(of_extensions);
     folders.map(|folder| list(&folder).map_or(0, |paths| paths.len())).sum()
 }
 
@@ -138,10 +152,14 @@ impl LoadedAgents {
             let name = &agent.name;
             self.warnings.push(format!("{origin}: agents.overrides.{name}.{member} has no effect: {why}"));
         }
-        if let AgentKind::Remote(remote) = &agent.kind
-            && let Some(unused) = remote.auth.as_ref().and_then(|auth| auth.unused())
-        {
+        if let Some(unused) = auth_of(&agent).and_then(AgentAuth::unused) {
             self.warnings.push(format!("{}: {unused}", place(&agent)));
+        }
+        let values = auth_of(&agent).into_iter().flat_map(AgentAuth::values);
+        let named = values.filter_map(|(_, value)| value.variable());
+        for name in named.filter(|name| !variables::may_name(agent.variables.as_deref(), name)) {
+            let (place, allows) = (place(&agent), variables::ALLOWS);
+            self.warnings.push(format!("{place}: a project's agent file may not use ${name}; {allows}"));
         }
         match overrides.disabled_in(&agent.name) {
             Some(origin) => self.disabled.push(DisabledAgent { agent, origin: origin.clone() }),
@@ -163,6 +181,13 @@ impl LoadedAgents {
     pub fn find_any(&self, name: &str) -> Option<&AgentDefinition> {
         let disabled = || self.disabled.iter().map(|disabled| &disabled.agent);
         self.find(name).or_else(|| disabled().find(|agent| agent.name == name))
+    }
+}
+
+fn auth_of(agent: &AgentDefinition) -> Option<&AgentAuth> {
+    match &agent.kind {
+        AgentKind::Remote(remote) => remote.auth.as_ref(),
+        AgentKind::Local(_) => None,
     }
 }
 
@@ -260,11 +285,32 @@ fn allowance(agent: &AgentDefinition, digest: &str) -> Allowance {
     }
     if let Some(auth) = &remote.auth {
         words.push_str(&format!(", and it is sent your credentials ({})", auth.name()));
-        for command in auth.commands() {
-            words.push_str(&format!(", which `{command}` prints"));
+        let sources = credential_words(auth);
+        if !sources.is_empty() {
+            words.push_str(&format!(": {}", sources.join(", ")));
         }
     }
     described(agent, &words, digest)
+}
+
+/// Everything that is read or run for a credential, and every address that the file has for it.
+fn credential_words(auth: &AgentAuth) -> Vec<String> {
+    let values = auth.values().into_iter().filter_map(|(field, value)| match value {
+        DynamicValue::Variable(name) => Some(format!("{field} is your variable ${name}")),
+        DynamicValue::Command(line) => Some(format!("{field} is what `{line}` prints")),
+        // It is the project's own.
+        DynamicValue::Literal(_) => None,
+    });
+    let addresses = auth.addresses();
+    let of_card = match auth {
+        AgentAuth::OAuth2 { .. } if addresses.is_empty() => {
+            Some("you sign in where its card says".to_owned())
+        }
+        AgentAuth::GoogleCredentials { .. } => Some("tokens of your Google account".to_owned()),
+        _ => None,
+    };
+    let addresses = addresses.into_iter().map(|(field, url)| format!("{field} is {url}"));
+    values.chain(addresses).chain(of_card).collect()
 }
 
 fn described(agent: &AgentDefinition, words: &str, digest: &str) -> Allowance {

@@ -51,7 +51,16 @@ impl World {
     }
 
     fn load(&self, project_trust: &ProjectTrust) -> (LoadedAgents, ProjectReport) {
-        load(project_trust, &self.homes(), &self.overrides(), &self.root())
+        let (homes, overrides, root) = (self.homes(), self.overrides(), self.root());
+        let projects_may_read = ["HOME".to_owned(), "ALLOWED".to_owned()];
+        let projects_may_read = &projects_may_read;
+        load(AgentSources {
+            project_trust,
+            homes: &homes,
+            overrides: &overrides,
+            projects_may_read,
+            root: &root,
+        })
     }
 
     fn load_all(&self) -> LoadedAgents {
@@ -173,6 +182,114 @@ allowed_origins: [https://a.example]
     let words = &report.allowances[0].0.words;
     let told = "the agent at https://a.example/rpc, https://b.example:8443: tasks can be given to it, also at https://a.example";
     assert!(words.contains(told), "{words}");
+}
+
+#[test]
+fn a_person_sees_every_variable_and_every_address_that_a_credential_comes_from() {
+    let words = |auth: &str| {
+        let text = REMOTE.replace("card\n", &format!("card\nauth:\n{auth}"));
+        let (_, report) = World::new().project("a.md", &text).load(&ProjectTrust::for_tests(true, false));
+        report.allowances[0].0.words.clone()
+    };
+    let told = words("  type: apiKey\n  key: $GEMINI_API_KEY\n");
+    assert!(told.ends_with("your credentials (apiKey): key is your variable $GEMINI_API_KEY"), "{told}");
+    let told = words("  type: http\n  scheme: Basic\n  username: $A\n  password: '!pass show x'\n");
+    assert!(told.ends_with("username is your variable $A, password is what `pass show x` prints"), "{told}");
+    let oauth = "  type: oauth2\n  client_id: $AWS_ID\n  client_secret: $AWS_SECRET_ACCESS_KEY\n";
+    let told = words(oauth);
+    assert!(
+        told.ends_with(
+            "(oauth2): client_id is your variable $AWS_ID, client_secret is your variable $AWS_SECRET_ACCESS_KEY, you sign \
+             in where its card says"
+        ),
+        "{told}"
+    );
+    let names = ["authorization_url", "device_authorization_url", "token_url", "issuer"];
+    let urls: Vec<String> =
+        names.iter().map(|name| format!("  {name}: https://evil.example/{name}\n")).collect();
+    let told = words(&format!("{oauth}{}", urls.concat()));
+    for name in names {
+        assert!(told.contains(&format!("{name} is https://evil.example/{name}")), "{told}");
+    }
+    let told = words("  type: apiKey\n  key: their-own\n");
+    assert!(told.ends_with("your credentials (apiKey)") && !told.contains("their-own"), "{told}");
+}
+
+#[test]
+fn an_agent_of_a_project_names_the_variables_that_a_project_may() {
+    let text =
+        |name: &str| REMOTE.replace("card\n", &format!("card\nauth:\n  type: apiKey\n  key: ${name}\n"));
+    let warnings = |world: World| world.load_all().warnings;
+    let told = warnings(World::new().project("a.md", &text("GEMINI_API_KEY")));
+    assert!(
+        told[0].contains(
+            "a.md:2: a project's agent file may not use $GEMINI_API_KEY; security.projectVariables"
+        ),
+        "{told:?}"
+    );
+    assert_eq!(warnings(World::new().project("a.md", &text("ALLOWED"))), Vec::<String>::new());
+    assert_eq!(warnings(World::new().user("a.md", &text("GEMINI_API_KEY"))), Vec::<String>::new());
+    let loaded =
+        World::new().project("a.md", &text("X")).user("b.md", &REMOTE.replace("helper", "mine")).load_all();
+    assert!(loaded.agents[0].variables.is_some() && loaded.agents[1].variables.is_none());
+}
+
+#[test]
+fn files_that_are_no_agents_stop_nothing() {
+    let world = World::new()
+        .user("a.md", REMOTE)
+        .user(
+            "twice.md",
+            "---\nkind: remote\nname: one\nname: two\nagent_card_url: https://a.example/\n---\n",
+        )
+        .user("deep.md", &format!("---\nname: {}\n---\n", "[".repeat(20_000)))
+        .user("huge.md", &format!("---\n{}\n---\n", "x".repeat(1 << 20)));
+    let bomb = "---\na: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n\
+        c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n\
+        e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\nname: [*e, *e, *e, *e, *e, *e, *e, *e, *e]\n---\n";
+    let world = world.user("bomb.md", bomb);
+    let folder = world.home.path().join(".gemini/agents");
+    let made = std::process::Command::new("mkfifo").arg(folder.join("pipe.md")).status().unwrap();
+    assert!(made.success());
+    let loaded = world.load_all();
+    assert_eq!(names(&loaded), [("helper", "user")]);
+    let mut wrong: Vec<_> = loaded
+        .errors
+        .iter()
+        .filter_map(|error| error.path.file_stem()?.to_str().map(str::to_owned))
+        .collect();
+    wrong.sort();
+    assert_eq!(wrong, ["bomb", "deep", "huge", "twice"], "{:?}", loaded.errors);
+}
+
+#[test]
+fn a_home_that_is_reached_over_a_link_is_no_project() {
+    let world = World::new().user("a.md", REMOTE);
+    let links = tempfile::tempdir().unwrap();
+    let link = links.path().join("home");
+    std::os::unix::fs::symlink(world.home.path(), &link).unwrap();
+    let homes = HomeFolders::new(Some(link), &|_| None);
+    let (trust, overrides) = (ProjectTrust::for_tests(true, false), AgentOverrides::default());
+    let root = &world.home.path().canonicalize().unwrap();
+    let sources = AgentSources {
+        project_trust: &trust,
+        homes: &homes,
+        overrides: &overrides,
+        projects_may_read: &[],
+        root,
+    };
+    let (loaded, report) = load(sources);
+    assert_eq!((names(&loaded), loaded.unaccepted.len()), (vec![("helper", "user")], 0));
+    assert_eq!(report, ProjectReport::default());
+}
+
+#[test]
+fn agents_are_read_from_the_folder_that_gemini_cli_home_names() {
+    let world = World::new().user("a.md", REMOTE);
+    let home = world.home.path().display().to_string();
+    let environment = move |name: &str| (name == "GEMINI_CLI_HOME").then(|| home.clone());
+    let homes = HomeFolders::new(Some("/nowhere".into()), &environment);
+    assert_eq!(count_files(&ProjectTrust::for_tests(true, true), &homes, &world.root()), 1);
 }
 
 #[test]

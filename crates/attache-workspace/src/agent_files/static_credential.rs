@@ -1,7 +1,7 @@
 //! API keys and HTTP authentication, from the values in an agent file.
 
 use async_trait::async_trait;
-use attache_config::{Environment, SecretText};
+use attache_config::SecretText;
 use attache_credentials::{
     CardSecurity, Credential, CredentialError, CredentialRequest, CredentialSource, KeyLocation,
     SecurityScheme,
@@ -13,21 +13,10 @@ use tokio::sync::Mutex;
 
 use super::auth::HttpCredential;
 use super::dynamic_value::{DynamicValue, PreparedValue};
+use super::variables::Variables;
 
 /// The header of an API key, unless the file or the card names another.
 const DEFAULT_KEY_HEADER: &str = "X-API-Key";
-/// Headers that say how a request is to be read, which no card chooses.
-const RESERVED_HEADERS: &[&str] = &[
-    "host",
-    "content-length",
-    "content-type",
-    "transfer-encoding",
-    "connection",
-    "upgrade",
-    "te",
-    "trailer",
-];
-
 /// Resolves its values once, and again when the server refuses the credential.
 #[derive(Debug)]
 pub(super) struct StaticCredential {
@@ -51,26 +40,26 @@ impl StaticCredential {
         agent: &str,
         key: &DynamicValue,
         name: Option<String>,
-        environment: Environment<'_>,
+        variables: Variables<'_>,
     ) -> Self {
-        Self::new(agent, Kind::ApiKey { key: key.prepare(environment), name })
+        Self::new(agent, Kind::ApiKey { key: key.prepare(variables), name })
     }
 
     pub(super) fn http(
         agent: &str,
         scheme: &str,
         credential: &HttpCredential,
-        environment: Environment<'_>,
+        variables: Variables<'_>,
     ) -> Self {
         let scheme = scheme.to_owned();
         let kind = match credential {
-            HttpCredential::Bearer { token } => Kind::Bearer { scheme, token: token.prepare(environment) },
+            HttpCredential::Bearer { token } => Kind::Bearer { scheme, token: token.prepare(variables) },
             HttpCredential::Basic { username, password } => Kind::Basic {
                 scheme,
-                username: username.prepare(environment),
-                password: password.prepare(environment),
+                username: username.prepare(variables),
+                password: password.prepare(variables),
             },
-            HttpCredential::Raw { value } => Kind::Raw { scheme, value: value.prepare(environment) },
+            HttpCredential::Raw { value } => Kind::Raw { scheme, value: value.prepare(variables) },
         };
         Self::new(agent, kind)
     }
@@ -136,7 +125,7 @@ fn is_usable(location: KeyLocation, name: &str) -> bool {
     match location {
         KeyLocation::Query => !name.is_empty(),
         KeyLocation::Header | KeyLocation::Cookie => {
-            super::auth::is_token(name) && !RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str())
+            super::auth::is_token(name) && !super::auth::is_reserved(name)
         }
     }
 }
@@ -175,7 +164,7 @@ mod tests {
 
     fn key(text: &str, name: Option<&str>) -> StaticCredential {
         let value = DynamicValue::parse(text).unwrap();
-        StaticCredential::api_key("helper", &value, name.map(str::to_owned), &|_| None)
+        StaticCredential::api_key("helper", &value, name.map(str::to_owned), Variables::users(&|_| None))
     }
 
     async fn ask(

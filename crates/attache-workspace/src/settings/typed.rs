@@ -33,6 +33,8 @@ pub struct WorkspaceSettings {
     pub enable_agents: bool,
     /// Which of them are switched off.
     pub agent_overrides: AgentOverrides,
+    /// The user's variables that the project's files may name.
+    pub(crate) projects_may_read: Vec<String>,
     /// Whether the folder is trusted.
     pub trusted: bool,
     /// What the folder's own files may say.

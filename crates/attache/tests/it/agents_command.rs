@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use attache_testkit::ServerProcess;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
 use crate::support::{SCRIPT, launch};
 
@@ -48,6 +49,11 @@ impl World {
     }
 
     pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, &[]).await
+    }
+
+    /// With more variables in its environment.
+    async fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
         #[expect(clippy::disallowed_methods, reason = "programs are found where the tests find them")]
         let path = std::env::var("PATH").unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_attache"))
@@ -56,6 +62,7 @@ impl World {
             .env_clear()
             .envs([("PATH", path.as_str()), ("AGENT_TOKEN", TOKEN)])
             .env("HOME", self.folder.path())
+            .envs(variables.iter().copied())
             .kill_on_drop(true)
             .output();
         let output = tokio::time::timeout(attache_testkit::WAIT_TIMEOUT, output).await.unwrap().unwrap();
@@ -177,14 +184,91 @@ async fn an_agent_of_a_project_is_called_only_after_it_was_accepted() {
     World::check_failure(&ran, &["there is no agent helper here", "attache trust"]);
     let shown = world.run(&["trust", "--show"]).await;
     let words = format!("agent: helper is the agent whose card is at {}", server.url());
-    assert!(shown.out.contains(&words) && shown.out.contains("your credentials (http)"), "{}", shown.out);
+    let secret = "it is sent your credentials (http): token is your variable $AGENT_TOKEN";
+    assert!(shown.out.contains(&words) && shown.out.contains(secret), "{}", shown.out);
     assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
+    let ran = world.run(&["call", "helper", "stream"]).await;
+    let why =
+        "a project's agent file may not use $AGENT_TOKEN; security.projectVariables in your own settings";
+    World::check_failure(&ran, &[why]);
+    assert!(world.run(&["agents"]).await.err.contains(why));
+    let allowed =
+        SWITCHED_ON.replace("{\"exp", "{\"security\": {\"projectVariables\": [\"AGENT_TOKEN\"]}, \"exp");
+    world.write(world.folder.path(), "settings.json", &allowed);
     assert_eq!(world.run(&["call", "helper", "stream"]).await.code, Some(0));
     // A change of the file has to be accepted again.
     let changed = agent(server.url(), "auth:\n  type: apiKey\n  key: $AGENT_TOKEN\n");
     world.write(&world.project(), "agents/theirs.md", &changed);
     let ran = world.run(&["call", "helper", "stream"]).await;
     World::check_failure(&ran, &["there is no agent helper here", "it is not accepted yet"]);
+}
+
+#[tokio::test]
+async fn a_users_agent_may_name_variables_of_the_users_own_file() {
+    let server = guarded_server().await;
+    let world = World::new();
+    world.write(world.folder.path(), ".env", &format!("MY_KEY={TOKEN}\n"));
+    let auth = "auth:\n  type: http\n  scheme: Bearer\n  token: $MY_KEY\n";
+    world.user_agent(&agent(server.url(), auth));
+    let ran = world.run(&["call", "helper", "stream"]).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let own = agent(server.url(), auth).replace("name: helper", "name: theirs");
+    world.write(&world.project(), "agents/theirs.md", &own);
+    assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
+    World::check_failure(&world.run(&["call", "theirs", "stream"]).await, &["may not use $MY_KEY"]);
+}
+
+#[tokio::test]
+async fn the_token_of_the_environment_is_for_calls_by_url() {
+    let server = guarded_server().await;
+    let world = World::new();
+    world.user_agent(&agent(server.url(), ""));
+    let variables = [("ATTACHE_CALL_TOKEN", TOKEN)];
+    let ran = world.run_with(&["call", server.url(), "stream"], &variables).await;
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    World::check_failure(&world.run_with(&["call", "helper", "stream"], &variables).await, &["auth block"]);
+}
+
+#[tokio::test]
+async fn a_command_of_an_agent_file_sees_no_secret_and_no_way_to_one() {
+    let server = guarded_server().await;
+    let world = World::new();
+    let line = "env > ~/seen; cat /proc/$PPID/environ > ~/parent; echo t";
+    world.user_agent(&agent(server.url(), &format!("auth:\n  type: apiKey\n  key: '!{line}'\n")));
+    let variables =
+        [("MYSQL_PWD", TOKEN), ("GITHUB_PAT", TOKEN), ("ATTACHE_ENVIRONMENT_FD", "3"), ("HARMLESS", "plain")];
+    World::check_failure(&world.run_with(&["call", "helper", "stream"], &variables).await, &[]);
+    let seen = fs::read_to_string(world.folder.path().join("seen")).unwrap();
+    assert!(seen.contains("HARMLESS=plain") && !seen.contains(TOKEN), "{seen}");
+    let parent = fs::read(world.folder.path().join("parent")).unwrap_or_default();
+    assert!(!String::from_utf8_lossy(&parent).contains(TOKEN), "the one that started it hides them too");
+}
+
+/// A card that can be read and leads to no agent.
+#[tokio::test]
+async fn a_card_without_an_address_is_an_error_that_says_so() {
+    let without_url =
+        r#"{"name": "a", "supportedInterfaces": [{"protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}"#;
+    for (card, why) in [
+        (r#"{"name": "a", "supportedInterfaces": []}"#, "offers no interface"),
+        (r#"{"name": "a", "version": "1"}"#, "offers no interface"),
+        (
+            r#"{"protocolVersion": "0.3.0", "name": "a", "preferredTransport": "JSONRPC"}"#,
+            "offers no interface",
+        ),
+        (without_url, "its card: missing field `url`"),
+    ] {
+        let server = ModelServer::with_handler(move |_| PlannedResponse::text(200, "application/json", card));
+        let world = World::new();
+        world.user_agent(&agent(&server.url(), ""));
+        for words in [["call", "helper", "hi"].as_slice(), &["agents", "test", "helper"]] {
+            let ran = world.run(words).await;
+            let told = format!("{}{}", ran.out, ran.err);
+            assert_eq!(ran.code, Some(1), "{card}: {told}");
+            assert!(told.contains(why), "{card}: {told}");
+        }
+        assert!(server.received().iter().all(|request| request.method == "GET"), "nothing is sent");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use attache_credentials::{CredentialError, SignIn, SignInMethod, SignInRequest, SignInStart};
+use attache_credentials::{CredentialError, DeviceOffer, SignIn, SignInMethod, SignInRequest, SignInStart};
 use attache_net::Url;
 
 #[derive(Debug)]
@@ -15,13 +15,15 @@ pub(super) struct Person {
     start: SignInStart,
     /// What the person was shown.
     pub(super) asked: Mutex<Vec<SignInRequest>>,
+    /// What the person was asked before a code was requested.
+    pub(super) offered: Mutex<Vec<DeviceOffer>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behaviour {
     Agrees,
     Refuses,
-    /// Comes back with a made-up state.
+    /// Comes back with a made-up state first.
     IsTricked,
     /// Says no at the server.
     IsRefused,
@@ -30,7 +32,7 @@ enum Behaviour {
 
 impl Person {
     fn new(behaviour: Behaviour, device: bool, start: SignInStart) -> Arc<Self> {
-        Arc::new(Self { behaviour, device, start, asked: Mutex::default() })
+        Arc::new(Self { behaviour, device, start, asked: Mutex::default(), offered: Mutex::default() })
     }
 
     pub(super) fn agrees() -> Arc<Self> {
@@ -75,17 +77,27 @@ impl SignIn for Person {
         self.device
     }
 
+    async fn agree(&self, offer: &DeviceOffer) -> Result<(), CredentialError> {
+        self.offered.lock().unwrap().push(offer.clone());
+        match self.behaviour {
+            Behaviour::Refuses => Err(CredentialError::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
     async fn start(&self, request: &SignInRequest) -> Result<SignInStart, CredentialError> {
         self.asked.lock().unwrap().push(request.clone());
         let request = request.clone();
         let answer = match self.behaviour {
             Behaviour::Refuses => return Err(CredentialError::Cancelled),
             Behaviour::DoesNothing => return Ok(self.start),
-            Behaviour::Agrees => ("code=c0de", None),
-            Behaviour::IsTricked => ("code=c0de", Some("made-up")),
-            Behaviour::IsRefused => ("error=access_denied&error_description=not+today", None),
+            Behaviour::Agrees => [None, Some(("code=c0de", None))],
+            Behaviour::IsTricked => [Some(("code=wr0ng", Some("made-up"))), Some(("code=c0de", None))],
+            Behaviour::IsRefused => [None, Some(("error=access_denied&error_description=not+today", None))],
         };
-        std::thread::spawn(move || come_back(&request, answer.0, answer.1));
+        std::thread::spawn(move || {
+            answer.into_iter().flatten().for_each(|(answer, state)| come_back(&request, answer, state));
+        });
         Ok(self.start)
     }
 }

@@ -61,7 +61,6 @@ async fn a_stored_token_is_used_by_the_next_process() {
 async fn what_goes_wrong_at_the_sign_in_is_told() {
     for (person, what) in [
         (Person::refuses(), "the sign-in was cancelled"),
-        (Person::is_tricked(), "helper: the sign-in came back with another state"),
         (Person::is_refused(), "helper: the sign-in was refused: access_denied, not today"),
     ] {
         let world = World::new();
@@ -78,6 +77,14 @@ async fn what_goes_wrong_at_the_sign_in_is_told() {
     let no_client = OAuthSettings { client_id: None, ..world.settings() };
     let error = ask(&world.source_with(no_client, Person::agrees())).await.unwrap_err();
     assert!(error.contains("auth.client_id is missing"), "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_with_another_state_does_not_count_and_does_not_end_the_sign_in() {
+    let world = World::new();
+    assert_eq!(ask(&world.source(Person::is_tricked())).await.unwrap(), "token-1");
+    assert_eq!(world.grants().len(), 1);
+    assert_eq!(field(&world.last_request(), "code"), "c0de");
 }
 
 #[tokio::test(start_paused = true)]

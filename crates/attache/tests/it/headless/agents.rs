@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
 use super::{Run, calls, says};
@@ -26,6 +26,32 @@ async fn an_agent_file_is_mentioned_once_while_agents_are_switched_off() {
     let notice = "An agent file is not used, because agents are switched off";
     assert_eq!(ended.err.matches(notice).count(), 1, "{}", ended.err);
     assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+}
+
+#[tokio::test]
+async fn a_missing_sign_in_names_the_command_and_opens_nothing() {
+    let agent = ModelServer::with_handler(|request| {
+        let base = format!("http://{}", request.header("host").unwrap());
+        let flow = json!({"authorizationUrl": format!("{base}/auth"), "tokenUrl": format!("{base}/token")});
+        let card = json!({"name": "a", "supportedInterfaces": [{"url": "/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+            "securitySchemes": {"o": {"oauth2SecurityScheme": {"flows": {"authorizationCode": flow}}}},
+            "securityRequirements": [{"schemes": {"o": {}}}]});
+        PlannedResponse::text(200, "application/json", &card.to_string())
+    });
+    let call = calls("invoke_agent", json!({"agent_name": "helper", "prompt": "work"}));
+    let model = ModelServer::with_responses([call, says("It is not signed in.")]);
+    let mut run = Run::with(&model, &["-p", "Delegate", "--yolo"]);
+    write_agent(&run, r#"{"experimental": {"enableAgents": true}}"#);
+    let file = format!(
+        "---\nkind: remote\nname: helper\nagent_card_url: {}/card\nauth:\n  type: oauth2\n  client_id: c\n---\n",
+        agent.url()
+    );
+    fs::write(run.launch.folder().join(".gemini/agents/helper.md"), file).unwrap();
+    let ended = run.end().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let told = model.received()[1].json().to_string();
+    assert!(told.contains("run `attache agents auth helper`") && !told.contains("redirect_uri"), "{told}");
+    assert!(agent.received().iter().all(|request| request.method == "GET"), "no task was sent");
 }
 
 #[tokio::test]
