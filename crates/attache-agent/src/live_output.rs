@@ -1,4 +1,4 @@
-//! Passes the live output of running calls on to the journal.
+//! Passes the live output of running calls to the journal.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -6,7 +6,7 @@ use attache_domain::IgnorePoison;
 use attache_tool::LiveOutput;
 use tokio::sync::Notify;
 
-/// The buffer's size; older output is cut at the beginning.
+/// The maximum size of the buffer; the oldest output is dropped.
 const MAX_BYTES: usize = 100_000;
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(crate) struct LiveOutputBuffer {
 }
 
 impl LiveOutputBuffer {
-    /// Waits until there is something, and takes all of it.
+    /// Waits for output and takes all of it.
     pub(crate) async fn next(&self) -> String {
         loop {
             let shown = self.shown.notified();

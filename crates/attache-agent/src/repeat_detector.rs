@@ -1,36 +1,36 @@
-//! Detects an answer that repeats itself while it is being streamed.
+//! Detects an answer that repeats itself during the stream.
 //!
-//! A piece of text that returns many times, close together and with the same text in between, is a loop. Code, tables
-//! and lists repeat themselves for good reasons and are skipped.
+//! A piece of text that occurs many times, close together and with the same text in between, is a loop. Code, tables
+//! and lists repeat for good reasons and are skipped.
 
 use memchr::memmem::Finder;
 
-/// How long the stretches are that are compared, in bytes.
+/// The length of the compared pieces, in bytes.
 const CHUNK_LENGTH: usize = 50;
-/// How often a stretch has to come back.
+/// The number of occurrences that make a loop.
 const MAX_REPEATS: usize = 10;
-/// How close together, on average.
+/// The maximum average distance between two occurrences.
 const MAX_DISTANCE: usize = 5 * CHUNK_LENGTH;
-/// How far back the first of so many stretches may be.
+/// The maximum distance of the first occurrence.
 const MAX_LOOP_LENGTH: usize = MAX_DISTANCE * (MAX_REPEATS - 1);
-/// How much of the text is kept at least; it may become twice as much.
+/// The minimum of kept text; twice as much at most.
 const MEMORY: usize = 2 * MAX_LOOP_LENGTH;
-/// From one look back to the next, in turn: rarely, because a look costs more than all else. Different, so that the looks at a loop with changing words in between do not
-/// all meet those.
+/// Bytes between two checks, used in turn. Checks are rare because each is expensive. The distances differ, so that
+/// not all checks meet the varying words in a loop.
 const STEPS: [usize; 3] = [257, 211, 233];
 
 #[derive(Default)]
 pub(crate) struct TextRepeatDetector {
-    /// The last text.
+    /// The latest text.
     text: Vec<u8>,
-    /// Where in it the last look back was taken from.
+    /// The position in it at which the previous check ended.
     looked: usize,
     looks: usize,
     in_code: bool,
 }
 
 impl TextRepeatDetector {
-    /// Takes the next piece; true when the answer goes round in circles.
+    /// Adds a piece; true if the answer repeats itself.
     pub(crate) fn push(&mut self, piece: &str) -> bool {
         let fences = if piece.contains('`') { piece.matches("```").count() } else { 0 };
         if fences > 0 || is_structure(piece) {
@@ -64,19 +64,19 @@ impl TextRepeatDetector {
     }
 
     fn shorten(&mut self) {
-        // The unchecked rest is shorter than a step.
+        // Not enough new text for a check.
         let surplus = self.text.len() - MEMORY;
         self.text.drain(..surplus);
         self.looked -= surplus;
     }
 }
 
-/// Whether the last stretch of `text` has come back often enough.
+/// Whether the last piece of `text` occurs often enough.
 fn has_loop(text: &[u8]) -> bool {
     let last = text.len() - CHUNK_LENGTH;
     let stretch = Finder::new(&text[last..]);
     let (mut from, mut places) = (last.saturating_sub(MAX_LOOP_LENGTH), Vec::new());
-    // They may overlap; the last to be found is the stretch itself.
+    // Occurrences may overlap; the last one found is the piece itself.
     while let Some(further) = stretch.find(&text[from..]) {
         places.push(from + further);
         from += further + 1;
@@ -84,7 +84,7 @@ fn has_loop(text: &[u8]) -> bool {
     places.len() >= MAX_REPEATS && is_loop(text, &places[places.len() - MAX_REPEATS..])
 }
 
-/// Not a mere phrase between different words.
+/// Whether the text is more than a common phrase between different words.
 fn is_loop(text: &[u8], places: &[usize]) -> bool {
     let mut between: Vec<_> = places.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
     between.sort_unstable();

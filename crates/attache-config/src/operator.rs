@@ -16,7 +16,7 @@ use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
 
-/// The first one that is set counts.
+/// The first source that sets the key counts.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
 pub(crate) const DUPLICATE_SENDS: &str = "ATTACHE_DUPLICATE_SENDS";
 pub(crate) const ALLOWED_ROOT: &str = "CODER_AGENT_ALLOWED_ROOT";
@@ -47,7 +47,7 @@ impl Provenance<'_> {
     }
 }
 
-/// Which flags were given.
+/// The flags that were given.
 pub(crate) fn flags_said(flags: &Flags) -> Vec<&'static str> {
     let said = [
         ("--answers", flags.answers.is_some()),
@@ -93,7 +93,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         DuplicateWindow::InFlight => "in_flight",
         DuplicateWindow::Always => "always",
     };
-    // Only the token is secret, not that there is one.
+    // Only the token is secret, not its presence.
     let token = settings.token.as_ref().map(|_| "(hidden)");
     let (push, confinement) = (&settings.push, &settings.confinement);
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");

@@ -1,7 +1,7 @@
 //! Sends a request, reads the answer and retries: the same for every provider.
 //!
-//! A state machine behind a stream: it runs only while the stream is polled, and dropping the stream cancels
-//! the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
+//! A state machine behind a stream. It runs only while the stream is polled; dropping the stream cancels the request.
+//! A [`Provider`] encodes requests and decodes the events of an answer.
 
 mod answer_reader;
 mod provider;
@@ -29,10 +29,10 @@ pub(crate) use provider::{
 };
 use silence_timer::{SilenceTimer, TimedOutcome};
 
-/// So many empty continuations in a row end an answer.
+/// The answer ends after this many empty continuations in a row.
 const MAX_EMPTY_CONTINUATIONS: u32 = 3;
 
-/// An error's body is read so far.
+/// The number of bytes read from the body of an error.
 const MAX_ERROR_BYTES: usize = 256 * 1024;
 
 pub(crate) fn answer<P: Provider>(
@@ -45,23 +45,23 @@ pub(crate) fn answer<P: Provider>(
     })
 }
 
-/// One prompt on its way to an answer.
+/// The request for the answer to one prompt, with its retries.
 struct AnswerRequest<P: Provider> {
     provider: Arc<P>,
     prompt: Prompt,
-    /// The encoded request, until the variation changes.
+    /// The encoded request; encoded again when the variation changes.
     body: Option<Bytes>,
     circumstances: RequestVariation,
     retry_state: RetryState,
     renew: TokenRenewal,
     assembly: P::Assembly,
-    /// How far the answer had come when it was last continued, and how often that led nowhere.
+    /// The length of the answer at the last continuation, and the number of continuations that added nothing.
     extent: usize,
     empty_continuations: u32,
     queued: VecDeque<Result<AnswerEvent, LanguageError>>,
-    /// Since the request was sent, or since the last piece of its answer came.
+    /// The time since the request was sent, or since the latest piece of the answer.
     silence: Option<SilenceTimer>,
-    /// Something of the answer to the latest request has come.
+    /// Whether the latest request has delivered a piece of the answer.
     has_begun: bool,
     phase: Phase,
 }
@@ -127,7 +127,7 @@ impl<P: Provider> AnswerRequest<P> {
         self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
     }
 
-    /// Waits for the head of the answer.
+    /// Waits for the response's head.
     async fn wait(&mut self) {
         let Phase::Wait { sending, renew } = &mut self.phase else { return };
         let renew = *renew;
@@ -167,7 +167,7 @@ impl<P: Provider> AnswerRequest<P> {
         Ok(body)
     }
 
-    /// The next request is for the same prompt, but says something else.
+    /// The next request repeats the prompt with another variation.
     fn change(&mut self, circumstances: RequestVariation) {
         if circumstances != self.circumstances {
             self.circumstances = circumstances;
@@ -217,14 +217,14 @@ impl<P: Provider> AnswerRequest<P> {
         }
     }
 
-    /// The provider reports an error in the middle of the answer.
+    /// The provider reported an error in the middle of the answer.
     fn failed_within(&mut self, error: &Value) {
         let shown = self.provider.redacted(&error.to_string());
         let error = serde_json::from_str(&shown).unwrap_or(Value::String(shown));
         self.not_whole(self.provider.classify_event(&error));
     }
 
-    /// The stream has ended: decides whether the answer is complete.
+    /// The stream has ended: checks whether the answer is complete.
     fn judge(&mut self, end: StreamEnd) {
         match self.assembly.verdict(end, ends_with_results(&self.prompt.exchanges)) {
             AnswerVerdict::Whole(stop) => self.conclude(stop),
@@ -304,7 +304,7 @@ impl<P: Provider> AnswerRequest<P> {
             pause,
             why: fault.why,
         })));
-        // Counts from now, not from the moment when the notice is read.
+        // The delay starts now, not when the notice is read.
         self.phase = Phase::Pause(Instant::now() + pause);
     }
 
@@ -314,7 +314,7 @@ impl<P: Provider> AnswerRequest<P> {
     }
 }
 
-/// Is the model's next answer the one to the results of its calls?
+/// Whether the model's next answer is the one to the results of its calls.
 fn ends_with_results(exchanges: &[Arc<Exchange>]) -> bool {
     matches!(exchanges.last().map(|exchange| &**exchange), Some(Exchange::Results(_)))
 }

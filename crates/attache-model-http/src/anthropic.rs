@@ -29,24 +29,24 @@ use models::Model;
 
 const OFFICIAL: &str = "https://api.anthropic.com";
 
-/// How a model is reached.
+/// The options of a model.
 #[derive(Debug, Clone)]
 pub struct AnthropicOptions {
     pub model: String,
     pub key: Option<Secret>,
-    /// Anthropic's when there is none.
+    /// The server; none: Anthropic's.
     pub base_url: Option<BaseUrl>,
     pub version: Version,
     /// Sent with every request. Treated as secret, because gateways put their own keys there.
     pub headers: Vec<(String, Secret)>,
-    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    /// The size of the context window, if the table of known models is wrong or has no entry.
     pub window: Option<u64>,
-    /// How long an answer may get where the prompt does not say; Anthropic insists on a number.
+    /// The maximum length of an answer if the prompt names none; Anthropic requires a number.
     pub max_output_tokens: Option<u64>,
     pub retry: RetryOptions,
 }
 
-/// Which version of the API is spoken.
+/// The version of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
     /// `2023-06-01`, with the key in `x-api-key`.
@@ -76,7 +76,7 @@ impl AnthropicOptions {
     }
 }
 
-/// A Claude model, ready to be asked.
+/// A Claude model.
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
@@ -103,7 +103,7 @@ pub struct AnthropicModel {
     shared: Arc<Shared>,
 }
 
-/// What every answer of one model needs.
+/// The parts that all answers of one model share.
 #[derive(Debug)]
 struct Shared {
     model: Model,

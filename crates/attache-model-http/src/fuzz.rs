@@ -29,7 +29,7 @@ pub fn anthropic(stream: &[u8]) {
     anthropic::fuzz::answer(stream);
 }
 
-/// Events of one answer; what it said can be said again. The same bytes as the body of an error.
+/// Events of one answer. The decoded answer can be encoded again. Also decodes the same bytes as the body of an error.
 pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     let mut assembly = provider.assembly(&Prompt::default());
     for event in read(stream) {
@@ -62,7 +62,7 @@ fn read(stream: &[u8]) -> Vec<SseEvent> {
     std::iter::from_fn(|| parser.next_event()).collect()
 }
 
-/// Never connects.
+/// A client that never connects.
 pub(crate) fn client() -> HttpClient {
     HttpClient::new(&HttpClientOptions::default()).expect("a client")
 }

@@ -1,6 +1,6 @@
 //! Counts retries and computes the delay before the next one.
 //!
-//! Pure: the caller waits, and passes [`Jitter`] in.
+//! Pure: the caller waits and passes a [`Jitter`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use std::time::Duration;
 pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
 
 impl Jitter {
-    /// `chance` gives numbers from 0 up to but not including 1.
+    /// `chance` returns numbers from 0 up to but not including 1.
     pub fn new(chance: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(chance))
     }
 
-    /// Half of the largest number is the middle: no spread at all.
+    /// No jitter: half of the maximum is the middle.
     pub fn none() -> Self {
         Self::new(|| 0.5)
     }
@@ -53,9 +53,9 @@ pub struct RetryOptions {
     pub retry_network_failures: bool,
     pub first_delay: Duration,
     pub max_delay: Duration,
-    /// A longer delay of the provider ends the retries.
+    /// A longer requested delay ends the retries.
     pub max_provider_delay: Duration,
-    /// Attempts until an answer is complete.
+    /// Attempts to get a complete answer.
     pub stream_attempts: u32,
     pub first_stream_delay: Duration,
     pub jitter: Jitter,
@@ -66,7 +66,7 @@ impl Default for RetryOptions {
         Self {
             attempts: 10,
             refused_attempts: 3,
-            // A model that reasons without showing it may well be silent for a minute.
+            // A model whose reasoning is hidden may be silent for a minute.
             first_byte_timeout: Duration::from_secs(120),
             silent_attempts: 3,
             silence_notice_delay: Duration::from_secs(20),
@@ -90,9 +90,9 @@ pub enum RetryReason {
     ConnectionRefused,
     /// No answer began in time.
     FirstByteTimeout,
-    /// The provider has no capacity for this model now. That passes within seconds or not at all.
+    /// The provider has no capacity for this model. This passes within seconds or not at all.
     NoCapacity,
-    /// An answer broke off or was empty.
+    /// An answer was incomplete or empty.
     AnswerIncomplete { wanted: Option<Duration> },
 }
 
@@ -108,7 +108,7 @@ pub struct RetryState {
     begun: u32,
 }
 
-/// The first pauses when there is no capacity.
+/// The first delays when the provider has no capacity.
 const CAPACITY_DELAYS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
 impl RetryState {
@@ -116,12 +116,12 @@ impl RetryState {
         Self { options, unanswered: 0, refused: 0, silent: 0, without_capacity: 0, unfinished: 0, begun: 1 }
     }
 
-    /// The number of the attempt that is under way, from one.
+    /// The number of the current attempt, from one.
     pub fn attempt(&self) -> u32 {
         self.begun
     }
 
-    /// The delay before the next attempt; `None` to give up.
+    /// The delay before the next attempt; `None`: give up.
     pub fn delay_after(&mut self, retry_reason: RetryReason) -> Option<Duration> {
         let pause = match retry_reason {
             RetryReason::NotAnswered { wanted } => {
@@ -150,7 +150,7 @@ impl RetryState {
             }
             RetryReason::AnswerIncomplete { wanted } => {
                 self.unfinished += 1;
-                // What follows is a new request with all its tries.
+                // The next request has all its attempts again.
                 (self.unanswered, self.refused) = (0, 0);
                 (self.unfinished < self.options.stream_attempts).then_some(())?;
                 self.at_least(wanted, self.doubled(self.options.first_stream_delay, self.unfinished, false))
@@ -169,7 +169,7 @@ impl RetryState {
     fn at_least(&self, wanted: Option<Duration>, otherwise: Duration) -> Option<Duration> {
         match wanted {
             Some(wanted) if wanted > self.options.max_provider_delay => None,
-            // Never earlier than asked for.
+            // Never earlier than requested.
             Some(wanted) => Some(wanted.mul_f64(self.options.jitter.between(1.0, 1.2))),
             None => Some(otherwise),
         }

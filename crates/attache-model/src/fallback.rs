@@ -24,7 +24,7 @@ struct Chain {
 
 struct ChainModel {
     model: Arc<dyn LanguageModel>,
-    /// Skipped until then, unless every model is skipped.
+    /// The end of the skip; ignored while every model is skipped.
     rests_until: Mutex<Option<Instant>>,
 }
 
@@ -41,7 +41,7 @@ impl FallbackModel {
     ) -> Self {
         let link = |model| ChainModel { model, rests_until: Mutex::default() };
         let links: Vec<ChainModel> = [first].into_iter().chain(others).map(link).collect();
-        // A prompt has to fit into the window of every model.
+        // A prompt must fit into the window of every model.
         let window = links.iter().map(|link| link.model.window()).min().unwrap_or(0);
         Self { chain: Arc::new(Chain { links }), window }
     }
@@ -63,7 +63,7 @@ impl LanguageModel for FallbackModel {
     }
 }
 
-/// One prompt on its way along the chain.
+/// A request that moves along the chain.
 struct FallbackRequest {
     chain: Arc<Chain>,
     prompt: Prompt,
@@ -141,7 +141,7 @@ fn rest(error: &LanguageError) -> Option<Duration> {
     match error {
         LanguageError::NoSuchModel { .. } => Some(LONG_REST_INTERVAL),
         LanguageError::QuotaExhausted { retry_after, .. } => {
-            // The provider's number is bounded before it is added to a clock.
+            // Bounds the provider's number before it is added to a clock.
             Some(retry_after.map_or(LONG_REST_INTERVAL, |pause| pause.min(24 * LONG_REST_INTERVAL)))
         }
         LanguageError::Unavailable { .. } => Some(SHORT_REST_INTERVAL),

@@ -1,7 +1,6 @@
-//! A queue that several threads take from.
+//! A queue with several consumers.
 //!
-//! Putting never waits. It has no bound of its own: every entry has a caller waiting for its answer,
-//! so there are never more entries than callers.
+//! A push never waits. The queue needs no limit: every entry has a waiting caller.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -15,7 +14,7 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     entries: VecDeque<T>,
-    /// Threads asleep in `take`. When there is none, a push makes no system call to wake one.
+    /// The number of threads that wait in `take`. If it is zero, a push makes no system call.
     sleeping: usize,
     closed: bool,
 }
@@ -52,7 +51,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// What is in the queue is still taken.
+    /// Entries in the queue are still taken.
     pub(crate) fn close(&self) {
         self.state().closed = true;
         self.filled.notify_all();

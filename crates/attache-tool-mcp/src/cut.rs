@@ -1,6 +1,6 @@
-//! The beginning of a text, where there is room for no more.
+//! Shortens a text to a number of bytes.
 
-/// The beginning of `text`, for a place that holds `most` bytes.
+/// The beginning of `text` in at most `limit` bytes.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

@@ -32,12 +32,12 @@ pub(crate) enum CallError {
     Cancelled,
     #[error("no answer within {} s; the server was told to stop", after.as_secs())]
     TimedOut { after: Duration },
-    /// The server's own answer.
+    /// The error response of the server.
     #[error("the server answers with error {code}: {message}")]
     Refused { code: i32, message: String },
     #[error("the connection was lost: {0}")]
     Lost(String),
-    /// It never reached the server.
+    /// The request never reached the server.
     #[error("the server cannot be reached: {0}")]
     Unsent(String),
 }

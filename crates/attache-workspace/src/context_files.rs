@@ -1,4 +1,5 @@
-//! Files that the model should see: those that a message mentions, and context files near those that a call touched.
+//! Files that the model should see: those that a message mentions, and context files near the paths that a call has
+//! touched.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,7 @@ pub(crate) struct WorkspaceContextFiles {
     settings: Arc<WorkspaceSettings>,
     workspace: PathBuf,
     implementations: Arc<dyn Implementations>,
-    /// Files that the model has seen already.
+    /// Files that the model has seen.
     known: Mutex<Vec<PathBuf>>,
     agents: Arc<dyn RemoteAgents>,
 }

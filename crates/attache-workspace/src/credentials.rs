@@ -7,8 +7,8 @@ use attache_credentials::google::GoogleEnvironment;
 use crate::EnvFile;
 use crate::model_choice::VertexAccess;
 
-/// Credentials for models and where those are, from the environment and the user's own `.env` file, never from a
-/// project. The environment counts first.
+/// Credentials and addresses of models, from the environment and the user's own `.env` file, never from a project. The
+/// environment takes precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelCredentials {
     gemini: Access,
@@ -32,7 +32,7 @@ const ANYWHERE: &str = "global";
 impl ModelCredentials {
     pub fn read(environment: Environment<'_>, env_file: Option<&EnvFile>) -> Self {
         let lookup = Lookup { environment, env_file };
-        // If both are set, Google's own tools take the first.
+        // If both are set, Google's own tools use the first.
         let gemini = lookup.access(&["GOOGLE_API_KEY", "GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL");
         let vertex =
             lookup.text("GOOGLE_GENAI_USE_VERTEXAI").is_some_and(|value| value == "true" || value == "1");
@@ -46,7 +46,7 @@ impl ModelCredentials {
         }
     }
 
-    /// The same addresses, reached with the key of a client, whatever the provider of its model is.
+    /// The same addresses with the key of a client, for any provider.
     pub(crate) fn with_client_key(&self, key: &str) -> Self {
         let with_key = |access: &Access| Access {
             key: Some(SecretText::new(key.to_owned())),

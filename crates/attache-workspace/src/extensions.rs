@@ -12,13 +12,13 @@ use crate::home_folders::HomeFolders;
 pub struct InstalledExtension {
     pub name: String,
     pub version: String,
-    /// It is not switched off.
+    /// Whether it is enabled.
     pub enabled: bool,
     pub folder: PathBuf,
 }
 
 const FILE: &str = "gemini-extension.json";
-/// More folders, and longer files, are ignored.
+/// More folders and longer files are ignored.
 const MAX_EXTENSIONS: usize = 256;
 const MAX_FILE_BYTES: u64 = 256 << 10;
 
@@ -28,7 +28,7 @@ struct ExtensionFile {
     version: String,
 }
 
-/// Sorted by name. A folder that cannot be read is no extension.
+/// Sorted by name. An unreadable folder is no extension.
 pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
     let Some(folder) = homes.gemini().map(|gemini| gemini.join("extensions")) else { return Vec::new() };
     file_stamps::content(&folder);

@@ -1,7 +1,7 @@
 //! Records which files a result was read from, so that a later check can tell whether one of them has changed.
 //!
-//! Readers call [`content`], [`presence`] or [`location`] before they look; [`record_stamps`] collects the stamps. Missing files
-//! are recorded too: a file that appears is a change.
+//! Readers call [`content`], [`presence`] or [`location`] before they read; [`record_stamps`] collects the stamps.
+//! Missing files are recorded too: a new file is a change.
 
 use std::cell::RefCell;
 use std::fs;
@@ -22,10 +22,10 @@ pub struct FileStamps {
 #[derive(Debug, PartialEq, Eq)]
 enum Stamp {
     Nothing(ErrorKind),
-    /// Whether something exists, whatever it holds.
+    /// Whether something exists, with any content.
     Something,
     Content(FileStamp),
-    /// Where a path leads.
+    /// The target of a path.
     Place(PathBuf),
 }
 
@@ -42,7 +42,7 @@ impl Drop for RecordingGuard {
     }
 }
 
-/// Runs `look` on this thread, and returns the stamps of what it read.
+/// Runs `look` on this thread, and returns the stamps of the files that it read.
 pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
     let watching = RecordingGuard;
     WATCHING.set(Some(FileStamps::default()));
@@ -88,12 +88,12 @@ pub(crate) fn content(path: &Path) {
     note(path, Stamp::content);
 }
 
-/// Records whether `path` exists, before that is checked.
+/// Records whether `path` exists, before the check.
 pub(crate) fn presence(path: &Path) {
     note(path, Stamp::presence);
 }
 
-/// Records where `path` leads, before that is resolved.
+/// Records the target of `path`, before it is resolved.
 pub(crate) fn location(path: &Path) {
     note(path, Stamp::place);
 }

@@ -1,11 +1,12 @@
 //! The settings, trust, context files and commands of a folder and its user.
 //!
-//! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that is not
-//! trusted may only restrict. What a trusted project allows counts once a person has accepted it. The operator's own
-//! settings are in `attache-config`.
+//! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that
+//! is not trusted can only restrict. The permissions of a trusted project apply once a person has accepted them. The
+//! operator's own settings are in `attache-config`.
 //!
-//! From all that, [`SetupBuilder`] builds what a conversation works with, and [`WorkspaceConversations`] is the agent's
-//! `Conversations`. Models, tools, MCP connections and remote agents come from the binary through the seam [`Implementations`].
+//! [`SetupBuilder`] builds the setup of a conversation from these, and [`WorkspaceConversations`] implements the
+//! agent's `Conversations`. The binary provides models, tools, MCP connections and remote agents through the trait
+//! [`Implementations`].
 
 mod accepted_allowances;
 mod agent_directory;

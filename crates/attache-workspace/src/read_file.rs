@@ -1,5 +1,5 @@
-//! Reads files of unknown origin: never more than a limit, never a pipe or a device, never through a link that leads out of
-//! the folder that the file must be in.
+//! Reads untrusted files: with a size limit, no pipes or devices, and not through links that lead out of the required
+//! folder.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -14,14 +14,14 @@ use rustix::path::DecInt;
 
 use crate::file_stamps;
 
-/// The bytes that were read, and whether there were more.
+/// The bytes, and whether the file has more.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CappedBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cut: bool,
 }
 
-/// At most `most` bytes of the file; `None` if it is missing. With `beneath`, a file whose real path lies elsewhere is an
+/// At most `limit` bytes of the file; `None` if it is missing. With `beneath`, a real path outside that folder is an
 /// error.
 pub(crate) fn read(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<CappedBytes>> {
     let file = match open(path, beneath) {
@@ -37,7 +37,7 @@ pub(crate) fn read(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result
     Ok(Some(CappedBytes { bytes, cut }))
 }
 
-/// The whole file as text. More than `most` bytes, or bytes that are not UTF-8, are an error.
+/// The whole file as text. More than `limit` bytes or invalid UTF-8 is an error.
 pub(crate) fn read_text(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<String>> {
     let Some(CappedBytes { bytes, cut }) = read(path, most, beneath)? else { return Ok(None) };
     if cut {
@@ -60,7 +60,7 @@ fn open(path: &Path, beneath: Option<&Path>) -> io::Result<File> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
-    // Asks the kernel for the path of the open file: a folder may have been replaced by a link in between.
+    // Asks the kernel for the path of the open file: a folder may have been replaced with a link in between.
     if beneath.is_some() && !stays(&name_of(&file)?) {
         return Err(escapes_root(beneath));
     }

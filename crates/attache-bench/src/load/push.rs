@@ -76,7 +76,7 @@ fn create(server: SocketAddr, task: &str, number: usize, receiver: SocketAddr) -
 }
 
 struct Receiver {
-    /// The place of the last notification for each.
+    /// The position of the latest notification for each receiver.
     last: Mutex<Vec<u64>>,
     until: String,
     taken: AtomicU64,

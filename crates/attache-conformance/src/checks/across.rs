@@ -1,4 +1,4 @@
-//! One task, all pairs (M8): what was made on one can be read, continued and canceled on the others.
+//! One task on all pairs (M8): a task of one pair can be read, continued and canceled on the others.
 
 use serde_json::json;
 
@@ -49,7 +49,7 @@ async fn same(pair: &Pair, word: Behaviour) -> CheckResult {
     Ok(())
 }
 
-/// Numbers are all alike to protobuf.
+/// Protobuf does not distinguish integers from other numbers.
 fn normal(task: &crate::protocol::Task) -> String {
     format!("{:?}", task.meaning()).replace("1.0", "1")
 }

@@ -83,7 +83,7 @@ fn config(mailbox: &Mailbox) -> PushConfig {
     PushConfig { id: Some("one".into()), url: mailbox.url.clone(), ..PushConfig::default() }
 }
 
-/// Starts `word` with a configuration in the send, and returns what arrived by the time `state` did.
+/// Starts `word` with a configuration in the send, and returns the notifications up to `state`.
 async fn told(
     pair: &Pair,
     word: Behaviour,
@@ -94,7 +94,7 @@ async fn told(
     let task = pair.send(SendRequest::behaving(word).at_once().push(config)).await?.task()?;
     match arrived(pair.version(), mailbox, state).await {
         Err(Stop::Fail(why)) => {
-            // Whether it was forgotten or is still being tried tells a lot.
+            // Says whether the delivery is still being retried.
             let kept = pair.push_list(&task.id).await?.done()?.len();
             let now = pair.get(&task.id).await?.done()?.state();
             fail(format!("{why}; the task is {now:?} and has {kept} configurations"))
@@ -111,7 +111,7 @@ async fn arrived(version: Version, mailbox: &Mailbox, state: State) -> CheckResu
     Ok(delivered)
 }
 
-/// The state that a notification tells, in whatever shape.
+/// The state in a notification, in any format.
 fn state_of(version: Version, delivery: &Delivery) -> Option<State> {
     let body: Value = serde_json::from_slice(&delivery.body).ok()?;
     let dialects = match version {

@@ -1,4 +1,4 @@
-//! Lists of tasks (L1 to L6): filters, order, pages, and what is left out.
+//! Lists of tasks (L1 to L6): filters, order, pages, and omitted content.
 
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ async fn by_status(pair: Pair) -> CheckResult {
     let status = json!(Dialect::V1_0.state(State::InputRequired));
     let page = pair.unchecked().list(&[("status", status), ("pageSize", json!(100))]).await?.done()?;
     ensure!(page.ids().contains(&asked.id.as_str()), "the waiting task is not in the list");
-    // Tasks of other checks move while the list is made.
+    // Tasks of other checks change during the listing.
     let ends = page.ids().contains(&finished[0].id.as_str());
     ensure!(!ends, "a finished task is in the list of waiting ones");
     Ok(())
@@ -162,7 +162,7 @@ async fn bad_time(pair: Pair) -> CheckResult {
     pair.list(&[("statusTimestampAfter", json!("yesterday"))]).await?.expect(Fault::InvalidParams)
 }
 
-/// Two contexts: an agent may take a message in the context of a task that asks for an answer to that task.
+/// Two contexts, because an agent may treat a message in the context of a waiting task as an answer to it.
 async fn latest_first(pair: Pair) -> CheckResult {
     let (first, second) = (context(), context());
     let asked =

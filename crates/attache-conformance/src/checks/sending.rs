@@ -1,4 +1,4 @@
-//! Sending: what a send waits for, and what it returns (B1 to B8).
+//! Sending: when a send returns, and what it returns (B1 to B8).
 
 use std::time::{Duration, Instant};
 

@@ -66,7 +66,7 @@ pub(super) fn checks() -> Vec<Check> {
         quality("S-again", "a stream may be opened on a task that waits for input", answered_by_stream)
             .needs_behaviour(Behaviour::Ask),
         quality("S11", "an error known beforehand opens no stream", errors_open_nothing).on(SSE),
-        // Over JSON-RPC the clients of 0.3 expect it so.
+        // Clients of 0.3 over JSON-RPC expect this.
         quality("S11-any", "no error was told as the first event of a stream", no_late_errors)
             .on(&[Binding::Rest])
             .last(),
@@ -131,7 +131,7 @@ async fn order(pair: Pair) -> CheckResult {
     Ok(())
 }
 
-/// What the artifact events say, one after the other; the snapshot at the beginning counts.
+/// The contents of the artifact events in order, including those of the first snapshot.
 fn artifact_texts(items: &[StreamItem]) -> String {
     let mut text = String::new();
     for item in items {
@@ -252,7 +252,7 @@ async fn final_on_input(pair: Pair) -> CheckResult {
     }
 }
 
-/// The task that the items add up to.
+/// The task that the items describe together.
 pub(super) fn folded(items: &[StreamItem]) -> CheckResult<Task> {
     let mut folded = first_task(items.first().cloned())?;
     for item in &items[1..] {
@@ -282,7 +282,7 @@ async fn fold(pair: Pair) -> CheckResult {
         stored.state(),
         folded.state()
     );
-    // Whether neighbouring texts are one part or several is a matter of storing.
+    // The server may store neighbouring texts as one part or several.
     let texts = |task: &Task| {
         task.artifacts()
             .iter()

@@ -1,4 +1,4 @@
-//! Streams of a task that is there already (S3, S8, S9), also from another binding than the one that opened it.
+//! Streams of an existing task (S3, S8, S9), also on another binding than the one that opened it.
 
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ async fn interrupted(pair: Pair) -> CheckResult {
     Ok(())
 }
 
-/// What was told, however it was cut into events: the two halves of a stream may be cut at different places.
+/// The contents, independent of the split into events, which may differ between the two parts of a stream.
 fn told(items: &[StreamItem]) -> CheckResult<(Option<State>, String)> {
     let task = folded(items)?;
     Ok((Some(task.state()), task.artifacts().iter().map(Artifact::text).collect()))
@@ -158,7 +158,7 @@ async fn equal_streams(pair: Pair) -> CheckResult {
         streams.push(following(&pair, &id).await?);
     }
     let ends = ends_of(streams).await?;
-    // They began at different moments, so the latest has the fewest events: the others must end with the same.
+    // The streams began at different times. The latest has the fewest events: the others must end with the same ones.
     let events: Vec<Vec<&StreamItem>> = ends
         .iter()
         .map(|items| items.iter().filter(|item| !matches!(item, StreamItem::Task(_))).collect())

@@ -1,4 +1,4 @@
-//! Which version a request asks for, and the response (section 7, V1 to V5).
+//! The version of a request and of its response (section 7, V1 to V5).
 
 use serde_json::json;
 

@@ -12,25 +12,25 @@ use crate::retry::RetryOptions;
 pub(super) struct SilenceTimer {
     since: Instant,
     most: Duration,
-    /// When people are told of it, as long as they have not been.
+    /// When to notify people, if they have not been notified yet.
     notice_at: Option<Instant>,
 }
 
 pub(super) enum TimedOutcome<T> {
     This(T),
-    /// It goes on, and people should know.
+    /// The silence continues, and people should be notified.
     Nothing(AnswerPiece),
-    /// It has lasted too long.
+    /// The silence has lasted too long.
     TooLate(NetError),
 }
 
 impl SilenceTimer {
-    /// Of a server that has not begun to answer.
+    /// Before the server has begun to answer.
     pub(super) fn before_answer(options: &RetryOptions) -> Self {
         Self::begins(options, options.first_byte_timeout)
     }
 
-    /// Of a server that has begun, and may be silent for `most`.
+    /// After the server has begun to answer; it may be silent for `most`.
     pub(super) fn within_answer(options: &RetryOptions, most: Duration) -> Self {
         Self::begins(options, most)
     }

@@ -13,7 +13,7 @@ pub(super) struct Endpoint {
     url: Url,
     credential: Credential,
     headers: Vec<(String, Secret)>,
-    /// Whose signatures are understood there.
+    /// The provider whose signatures the server accepts.
     pub(super) route: &'static str,
 }
 
@@ -21,12 +21,12 @@ const DEVELOPER: &str = "https://generativelanguage.googleapis.com";
 const VERTEX: &str = "https://aiplatform.googleapis.com";
 
 impl Endpoint {
-    /// Where answers come piece by piece.
+    /// The URL for streamed answers.
     pub(super) fn new(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
         Self::of(options, model, "streamGenerateContent", Some("alt=sse"))
     }
 
-    /// Where an answer comes whole.
+    /// The URL for whole answers.
     pub(super) fn whole(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
         Self::of(options, model, "generateContent", None)
     }
@@ -64,7 +64,7 @@ impl Endpoint {
         Ok(Self { url, credential, headers, route })
     }
 
-    /// The request that asks for an answer, with a credential on it.
+    /// The request for an answer, with the credential.
     pub(super) async fn request(
         &self,
         body: Bytes,
@@ -85,7 +85,7 @@ impl Endpoint {
         request.map_err(|error| LanguageError::NoCredential { what: error.to_string() })
     }
 
-    /// `text` without what is secret, should a server repeat it.
+    /// Removes secrets from `text`, in case a server repeats them.
     pub(super) fn redacted(&self, text: &str) -> String {
         let key = match &self.credential {
             Credential::ApiKey(key) => Some(key),
@@ -94,12 +94,12 @@ impl Endpoint {
         redacted(text, self.headers.iter().map(|(_, value)| value).chain(key))
     }
 
-    /// Which server it is, for people.
+    /// The display name of the server.
     pub(super) fn place(&self) -> String {
         self.url.origin().ascii_serialization()
     }
 
-    /// Can another credential be had when this one is refused?
+    /// Whether a new credential can be requested after a refusal.
     pub(super) fn renews(&self) -> bool {
         matches!(self.credential, Credential::Bearer(_))
     }
@@ -137,7 +137,7 @@ fn vertex_host(location: &str) -> Result<String, BadOptions> {
     })
 }
 
-/// Nothing that would lead to another path or host.
+/// Refuses names that would change the path or the host.
 fn plain<'a>(what: &str, text: &'a str) -> Result<&'a str, BadOptions> {
     let fits = |character: char| character.is_ascii_alphanumeric() || "-_:.".contains(character);
     match !text.is_empty() && !text.contains("..") && text.chars().all(fits) {

@@ -15,7 +15,7 @@ use super::models::{Generation, Model};
 use super::schema;
 use crate::answer_request::{NUDGE, RequestVariation};
 
-/// No more tools can be declared than this.
+/// The maximum number of declared tools.
 const MAX_TOOLS: usize = 512;
 
 /// The body of a request as JSON.
@@ -55,7 +55,7 @@ pub(super) fn body(
     Ok(shared.prefixes.finish(text))
 }
 
-/// What comes after the contents.
+/// The members after the contents.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RequestTail<'a> {
@@ -89,7 +89,7 @@ impl DeclarationCache {
             return Ok(None);
         }
         let mut last = self.last.lock().ignore_poison();
-        // Other conversations often have the same tools. Comparing costs less than encoding.
+        // Conversations often have the same tools. Comparing costs less than encoding.
         if let Some(known) = last.as_ref().filter(|known| known.tools == *tools) {
             return Ok(Some(known.encoded.clone()));
         }
@@ -102,7 +102,7 @@ impl DeclarationCache {
     }
 }
 
-/// The instructions, and the nudge where one is needed.
+/// The instructions, and the nudge if needed.
 fn instructions(prompt: &Prompt, circumstances: &RequestVariation) -> Option<Value> {
     let own = prompt.instructions.as_deref().filter(|text| !text.is_empty());
     let nudge = circumstances.nudged.then_some(NUDGE);

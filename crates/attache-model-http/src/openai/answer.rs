@@ -11,15 +11,15 @@ use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 use crate::tool_names::ToolNames;
 
-/// An answer as far as it has come.
+/// An answer that is being received.
 #[derive(Debug)]
 pub(super) struct OpenAiAssembly {
     builder: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
-    /// What some gateways want to see again of a model's reasoning, piece by piece.
+    /// The parts of the reasoning that some gateways require back.
     details: Vec<Value>,
-    /// A call could not be decoded.
+    /// Whether a call could not be decoded.
     malformed: bool,
     refusal: String,
     finish: Option<String>,
@@ -47,12 +47,12 @@ impl OpenAiAssembly {
             self.usage = usage_of(usage);
         }
         let Some(choice) = chunk.pointer("/choices/0") else { return };
-        // A server that does not stream calls it a message.
+        // A server that does not stream names the member `message`.
         let said = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
         for field in ["reasoning_content", "reasoning"] {
             if let Some(text) = said.get(field).and_then(Value::as_str) {
                 self.builder.thought(text, json!({"field": field}), tell);
-                // Some send the same thought under both names.
+                // Some servers send the same thought under both names.
                 break;
             }
         }
@@ -111,7 +111,7 @@ impl Assembly for OpenAiAssembly {
             return Ok(());
         }
         let Ok(value) = serde_json::from_str::<Value>(data) else {
-            // One broken event is no reason to lose the others; a lost end shows by itself.
+            // Skips a broken event and keeps the others. A missing end is detected separately.
             tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
             return Ok(());
         };
@@ -154,7 +154,7 @@ impl Assembly for OpenAiAssembly {
         }
     }
 
-    /// Nothing here is ever continued.
+    /// Answers are never continued.
     fn continue_answer(&mut self) {}
 
     fn extent(&self) -> usize {

@@ -55,7 +55,7 @@ fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
     }})
 }
 
-/// An object with properties, even if there are none: OpenAI wants to see them.
+/// An object schema always has `properties`, even if empty, because OpenAI requires them.
 fn parameters(schema: &Value) -> Value {
     let mut schema = schema.as_object().cloned().unwrap_or_default();
     schema.remove("$schema");

@@ -1,7 +1,7 @@
-//! Runs the plan of a turn, as far as there are results.
+//! Runs the plan of a turn up to the first call without a result.
 //!
-//! Every round plays the plan from its beginning: what is recorded is said again and left out by the caller, and
-//! the first call without a result ends the round. So nothing has to be remembered between two rounds.
+//! Every run starts the plan from its beginning. The caller skips chunks that are recorded already. No state is kept
+//! between two runs.
 
 use attache_domain::{CallId, ToolCall, ToolResult};
 
@@ -36,7 +36,7 @@ pub(super) fn play(plan: &Plan, number: u32, results: &[Vec<ToolResult>]) -> Rep
     said.until(TurnFinish::Completed { status: None })
 }
 
-/// These calls have to be made before there is more to say.
+/// These calls must finish before the plan continues.
 struct PendingCalls(Vec<ToolCall>);
 
 fn run_actions(actions: &[Action], rounds: &mut CallRounds<'_>) -> Result<ResultSummary, PendingCalls> {
@@ -52,7 +52,7 @@ fn run_actions(actions: &[Action], rounds: &mut CallRounds<'_>) -> Result<Result
     })
 }
 
-/// Reads the file and writes it again with more at its end, unless what was read is not all of it.
+/// Reads the file and writes it again with more at its end, if it was read as a whole.
 fn append(
     action: &Action,
     file: &str,
@@ -73,10 +73,10 @@ fn append(
 }
 
 struct CallRounds<'a> {
-    /// Of the turn.
+    /// The number of the turn.
     number: u32,
     results: &'a [Vec<ToolResult>],
-    /// How many of the results were looked at.
+    /// How many results were used.
     done: usize,
 }
 
@@ -87,7 +87,7 @@ impl<'a> CallRounds<'a> {
             return Ok(results);
         }
         let call = |(place, ToolUse { tool, input }): (usize, ToolUse)| ToolCall {
-            // The turn, the round and the place in it: no other call of the task has all three.
+            // The turn, the run and the position in it: unique within the task.
             id: CallId(format!("offline-{}-{}-{place}", self.number, self.done)),
             name: tool.to_owned(),
             input,
@@ -96,7 +96,7 @@ impl<'a> CallRounds<'a> {
     }
 }
 
-/// Paragraphs, in pieces.
+/// Paragraphs, in chunks.
 #[derive(Default)]
 struct ParagraphPieces {
     pieces: Vec<String>,

@@ -10,16 +10,16 @@ use crate::resources::{ListResources, ReadResource};
 use crate::visible::is_drawn;
 use crate::{Transport, tool_list};
 
-/// What a server says at once; what comes after more of them is left out.
+/// The maximum number of turns; later ones are dropped.
 const MAX_TURNS: usize = 64;
-/// So often others get their turn before the server goes on: enough for us to say all that we have to say.
+/// The number of yields before the next turn: enough for all pending writes.
 const MAX_POLLS: usize = 40;
-/// Nothing that is written here ever has to wait for being read.
+/// A pipe size that no write exceeds.
 const ROOM: usize = 1 << 20;
 const CALLS: usize = 2;
 
-/// The server says one turn after the other, with empty lines between them, and waits a moment before each. Whatever it
-/// says, we come to an end with it, and what is kept and told of it is bounded.
+/// The server sends one turn after the other, with a pause before each. Whatever it sends, the run ends, and
+/// everything stored or shown is bounded.
 pub(crate) fn said(script: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
@@ -29,7 +29,7 @@ pub(crate) fn said(script: &[u8]) {
     });
 }
 
-/// None when the server should be started again, for another handshake.
+/// None if the server should be restarted for another handshake.
 async fn meet(script: &[u8], again: bool) -> Option<()> {
     let (ours, theirs) = tokio::io::duplex(ROOM);
     let (met, ()) = tokio::join!(listen(ours, again, script.len()), speak(theirs, script));
@@ -40,7 +40,7 @@ async fn speak(mut pipe: DuplexStream, script: &[u8]) {
     let text = String::from_utf8_lossy(script);
     for turn in text.split("\n\n").take(MAX_TURNS) {
         wait_a_moment().await;
-        // The reader may be gone.
+        // The reader may have been dropped.
         let _ = pipe.write_all(format!("{turn}\n").as_bytes()).await;
     }
     wait_a_moment().await;
@@ -54,7 +54,7 @@ async fn wait_a_moment() {
 
 async fn listen(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
     let (from, to) = tokio::io::split(pipe);
-    // A connection that is lost cannot be made anew: that is no address of a server.
+    // A lost connection cannot be restored: the address is no server.
     let transport = Transport::Http { url: "nowhere".into(), headers: Vec::new() };
     let context = Arc::new(ConnectContext::new("/", Vec::new()));
     let connection = match over(from, to, &context, again).await? {
@@ -72,7 +72,7 @@ async fn listen(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
         server.publish(&connection, listed);
         check_kept(&server);
         use_all(&server, said).await;
-        // A list that has changed is read again.
+        // A changed list is read again.
         tokio::select! {
             biased;
             _ = connection.over() => break,
@@ -101,7 +101,7 @@ async fn use_all(server: &Arc<Server>, said: usize) {
     let context = ToolContext {
         workspace: Arc::new(Workspace {
             roots: Vec::new(),
-            // Small answers are never put into it.
+            // Small results are never stored in it.
             scratch: "/nonexistent/scratch".into(),
             environment: Vec::new(),
             ignore: Default::default(),
@@ -156,7 +156,7 @@ fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
     }
 }
 
-/// What people see while a call runs. Kept, because what is wrong in another task fails no test.
+/// The live output of a call. Kept, because a panic in another task would not fail the test.
 #[derive(Default)]
 struct ShownLines {
     texts: Mutex<Vec<String>>,

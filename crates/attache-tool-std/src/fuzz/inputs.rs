@@ -1,6 +1,6 @@
-//! Arbitrary JSON as what a model gives to the tools.
+//! Arbitrary JSON as inputs of tools.
 //!
-//! Works in a folder that is handed in. Only tools that look at files are run, and nothing in the folder may change.
+//! Works in a given folder. Only read-only tools run, and nothing in the folder may change.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -16,15 +16,15 @@ use super::fuzz_workspace;
 use super::proposed;
 use crate::*;
 
-/// Run here: they look at files of the workspace, and at nothing else.
+/// The tools that run here: they only read files of the workspace.
 const LOOKING: &[&str] =
     &["read_file", "read_many_files", "list_directory", "glob", "grep_search", "share_file"];
 
-/// What is said about an input repeats parts of it, escaped, and names files of the folder.
+/// The limit of an error message, which repeats escaped parts of the input and names files of the folder.
 const MAX_OUTPUT: usize = 8192;
 
-/// An object is given to every tool unchanged. Of anything else the first byte says which tool is given an object that
-/// fits its parameters, made of the texts after it. A tool says what is wrong, or proposes what it may propose.
+/// Every tool gets an object unchanged. Of any other input the first byte selects a tool, which gets an object that
+/// matches its parameters, built from the texts after it. A tool returns an error or a valid proposal.
 pub(super) fn given(folder: &Path, text: &[u8]) {
     let workspace = fuzz_workspace::FuzzWorkspace::at(folder);
     let context = ToolContext {
@@ -77,10 +77,10 @@ async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
     }
 }
 
-/// Something that a model can act on.
+/// An error that a model can act on.
 fn check_error(error: &ToolError, most: usize) {
     assert!(!error.message.trim().is_empty() && error.message.len() <= most, "{error}");
-    // That is what becomes of a panic in another thread.
+    // The message of a panic in another thread.
     assert_ne!(error.kind, ToolErrorKind::UnhandledException, "{error}");
 }
 
@@ -100,7 +100,7 @@ static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
         Arc::new(Glob::default()),
         Arc::new(GrepSearch::default()),
         Arc::new(ShareFile::default()),
-        // What was read before would change what is proposed.
+        // Records of earlier reads would change the proposals.
         Arc::new(WriteFile::new(Arc::default())),
         Arc::new(Replace::new(Arc::default())),
         Arc::new(SaveMemory::default()),
@@ -124,7 +124,7 @@ impl LiveOutput for NoLiveOutput {
     fn show(&self, _: &str) {}
 }
 
-/// Nothing is searched for here.
+/// A search that finds nothing.
 struct NoWebSearch;
 
 #[async_trait]
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// What paths, patterns and commands are made of.
+    /// Pieces of paths, patterns and commands.
     const PIECES: &[&str] = &[
         "a.txt",
         "src",

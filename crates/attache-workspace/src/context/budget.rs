@@ -1,4 +1,4 @@
-//! Limits how much is read, and remembers what was.
+//! Limits how much is read, and records the files that were read.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::read_file::{self, CappedBytes};
 
 pub(super) const MAX_FILE_BYTES: u64 = 256 << 10;
 pub(super) const MAX_TOTAL_BYTES: u64 = 1 << 20;
-/// A limit for many small files.
+/// Limits the number of small files.
 const MAX_FILES: usize = 1000;
 
 #[derive(Debug)]

@@ -21,7 +21,7 @@ const MAX_RULES_BYTES: u64 = 1 << 20;
 /// Folders of generated files.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "dist", "__pycache__"];
 
-/// Whose ignore rules count.
+/// The ignore rules that apply.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeOptions<'a> {
     pub git: bool,
@@ -125,7 +125,7 @@ fn printable(letter: char) -> char {
     if letter.is_control() { '\u{FFFD}' } else { letter }
 }
 
-/// The rules that count for everything below the root.
+/// The rules that apply to everything below the root.
 struct IgnoreRules {
     always: Vec<Gitignore>,
     /// Rules of the folders from the top of the repository to the root, the root last.

@@ -41,7 +41,7 @@ fn with(path: &Path, text: &str, rules: &[PolicyRule]) -> Result<String, ConfigE
     };
     let appended = format!("{text}{gap}{}", to_toml(&new));
     known.extend(new);
-    // Nothing can be appended to a list that is written in one line.
+    // An inline list cannot be extended in place.
     match read(&name, &appended, PolicyTier::User) {
         Ok(read) if read == known => Ok(appended),
         _ => Ok(to_toml(&known)),

@@ -3,7 +3,7 @@
 use super::ResultSummary;
 use super::excerpt::{block, inline};
 
-/// The lines that may stand after the output, each once, in this order.
+/// The lines that can follow the output, each once, in this order.
 const AFTER: [&str; 5] = ["Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
 
 pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
@@ -31,13 +31,13 @@ pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
     let text = if output.is_empty() || output == "(empty)" {
         format!("{} It wrote nothing.", told.join(" "))
     } else {
-        // What went wrong usually stands at the end.
+        // An error is usually at the end.
         format!("{} It wrote:\n\n{}", told.join(" "), block(output, "", (10, 30)))
     };
     ResultSummary { text, went_well }
 }
 
-/// Without the lines that tell a language model where the words of others begin and end.
+/// Removes the lines that mark untrusted text for a language model.
 fn without_marks(text: &str) -> String {
     let is_mark = |line: &&str| ["<untrusted_context>", "</untrusted_context>"].contains(line);
     text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n")
