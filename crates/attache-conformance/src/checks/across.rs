@@ -83,10 +83,10 @@ async fn wrapped(pair: Pair) -> CheckResult {
 
 async fn go_on(pair: Pair) -> CheckResult {
     for other in others(&pair)? {
-        let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-        let answer = SendRequest::text("that one").for_task(&asked.id).waiting();
+        let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+        let answer = SendRequest::text("that one").for_task(&waiting.id).waiting();
         let done = on(&other, other.send(answer).await?.task())?;
-        ensure!(done.id == asked.id, "on {} the answer opened another task", other.name());
+        ensure!(done.id == waiting.id, "on {} the answer opened another task", other.name());
         ensure!(done.state() == State::Completed, "on {} the task became {:?}", other.name(), done.state());
     }
     Ok(())

@@ -60,7 +60,7 @@ pub(super) fn checks() -> Vec<Check> {
             .on(&[Binding::Grpc]),
         choice(
             "11.1",
-            "an error is told in the words of the method or path, whatever the version header says",
+            "an error has the form of the method or path, whatever the version header says",
             own_words,
         )
         .on(&[Binding::JsonRpc, Binding::Rest]),
