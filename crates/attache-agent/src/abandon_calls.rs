@@ -22,12 +22,12 @@ impl CodingAgent {
         let setup = self.conversations.open(&view.progress.scope, &view.context, &settings).await;
         let Ok(setup) = setup else { return true };
         let tools = setup.tool_source.tools();
-        let told = open_calls(&view).filter_map(|record| {
+        let notices = open_calls(&view).filter_map(|record| {
             let tool = tools.find(&record.call.name).ok()?.clone();
             let context = call_context(&setup, &view, Some(&record.call.id));
             Some(async move { tell_peer(tool.as_ref(), record, &context).await })
         });
-        join_all(told).await.iter().all(|notice| *notice == PeerNotice::Told)
+        join_all(notices).await.iter().all(|notice| *notice == PeerNotice::Told)
     }
 }
 

@@ -37,12 +37,12 @@ impl TurnRunner<'_> {
     /// Makes the next prompt fit. False: it does not fit, and nothing more can be left out.
     pub(crate) async fn compact_if_needed(&mut self, model: &dyn LanguageModel) -> Result<bool, TurnStopped> {
         let window = model.window();
-        let worrying = (window as f64 * self.setup.limits.compression_threshold) as u64;
+        let threshold = (window as f64 * self.setup.limits.compression_threshold) as u64;
         let size = self.prompt_tokens();
-        if size < worrying {
+        if size < threshold {
             return Ok(true);
         }
-        Ok(self.compact(model, window, worrying, size).await? < window)
+        Ok(self.compact(model, window, threshold, size).await? < window)
     }
 
     /// The provider accepts less than the window's size: compacts as if the window were that small. False: nothing
@@ -58,7 +58,7 @@ impl TurnRunner<'_> {
         &mut self,
         model: &dyn LanguageModel,
         window: u64,
-        most: u64,
+        limit: u64,
         mut size: u64,
     ) -> Result<u64, TurnStopped> {
         if let Some(reduction) = masking(&self.task.view(), size) {
@@ -67,7 +67,7 @@ impl TurnRunner<'_> {
             self.prompt_builder.restart();
             self.journal.flush().await?;
         }
-        if size >= most && !self.summary_failed {
+        if size >= limit && !self.summary_failed {
             self.summarise(model, window, size).await?;
             self.journal.flush().await?;
             size = self.prompt_tokens();
@@ -173,8 +173,8 @@ impl TurnRunner<'_> {
                     let what = format!("trying again in {:.1} s", pause.as_secs_f64());
                     self.record_notice(because(&why, &what)).await?;
                 }
-                Ok(AnswerEvent::Piece(AnswerPiece::Waiting { silent, most })) => {
-                    self.record_notice(still_waiting(silent, most)).await?;
+                Ok(AnswerEvent::Piece(AnswerPiece::Waiting { silent, timeout })) => {
+                    self.record_notice(still_waiting(silent, timeout)).await?;
                 }
                 Ok(AnswerEvent::Piece(_)) => {}
                 Ok(AnswerEvent::End { usage, parts, .. }) => {
@@ -234,12 +234,12 @@ fn split(exchanges: &[Arc<Exchange>], first: usize) -> Option<usize> {
         return Some(first);
     }
     let sizes: Vec<u64> = exchanges.iter().map(|exchange| tokens::of_exchange(exchange)).collect();
-    let most = (sizes.iter().sum::<u64>() as f64 * KEPT_SHARE) as u64;
+    let limit = (sizes.iter().sum::<u64>() as f64 * KEPT_SHARE) as u64;
     let candidates = || {
         let begins = |place: &usize| !matches!(exchanges[*place].as_ref(), Exchange::Results(_));
         (first.max(1)..exchanges.len()).filter(begins)
     };
-    let small = candidates().find(|place| sizes[*place..].iter().sum::<u64>() <= most);
+    let small = candidates().find(|place| sizes[*place..].iter().sum::<u64>() <= limit);
     small.or_else(|| candidates().next_back())
 }
 
@@ -247,10 +247,10 @@ fn split(exchanges: &[Arc<Exchange>], first: usize) -> Option<usize> {
 /// window.
 fn transcript(exchanges: &[Arc<Exchange>], window: u64) -> String {
     let mut parts: Vec<String> = exchanges.iter().map(|exchange| as_text(exchange)).collect();
-    let most = window * 8 / 10;
+    let limit = window * 8 / 10;
     let mut size: u64 = parts.iter().map(|part| tokens::of_text(part)).sum();
     let mut left_out = 0;
-    while size > most && left_out + 1 < parts.len() {
+    while size > limit && left_out + 1 < parts.len() {
         size -= tokens::of_text(&parts[left_out]);
         left_out += 1;
     }

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_stays_bounded_and_whole_characters() {
+    fn output_that_is_not_taken_stays_bounded_and_whole_characters() {
         let live = LiveOutputBuffer::default();
         for _ in 0..30_000 {
             live.show("äöü");

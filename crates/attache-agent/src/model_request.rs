@@ -109,8 +109,8 @@ impl TurnRunner<'_> {
             return Some((StatusReason::TurnLimit, text + self.advice(" Say \"continue\" to go on.")));
         }
         let all = self.prompt_builder.rounds + self.task.view().rounds;
-        let most = limits.conversation_requests.filter(|most| all >= *most)?;
-        let text = format!("This conversation has had the {most} answers of the model it may have.");
+        let limit = limits.conversation_requests.filter(|limit| all >= *limit)?;
+        let text = format!("This conversation has had the {limit} answers of the model it may have.");
         Some((StatusReason::SessionLimit, text + self.advice(" Start a new one.")))
     }
 
@@ -132,7 +132,9 @@ impl TurnRunner<'_> {
             AnswerPiece::Thought(text) => self.journal.record(Fact::ThoughtShared { text }).await,
             // The whole answer, calls included, is recorded when it is complete.
             AnswerPiece::CallBegun { .. } | AnswerPiece::Call(_) => Ok(()),
-            AnswerPiece::Waiting { silent, most } => self.record_notice(still_waiting(silent, most)).await,
+            AnswerPiece::Waiting { silent, timeout } => {
+                self.record_notice(still_waiting(silent, timeout)).await
+            }
             AnswerPiece::Retrying { attempt, pause, why } => {
                 self.withdraw_partial_answer().await?;
                 let seconds = pause.as_secs_f64();

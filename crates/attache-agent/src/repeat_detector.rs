@@ -24,8 +24,8 @@ pub(crate) struct TextRepeatDetector {
     /// The latest text.
     text: Vec<u8>,
     /// The position in it at which the previous check ended.
-    looked: usize,
-    looks: usize,
+    checked: usize,
+    checks: usize,
     in_code: bool,
 }
 
@@ -38,25 +38,25 @@ impl TextRepeatDetector {
             self.clear();
             return false;
         }
-        !self.in_code && self.hear(piece.as_bytes())
+        !self.in_code && self.add_text(piece.as_bytes())
     }
 
     fn clear(&mut self) {
         self.text.clear();
-        self.looked = 0;
+        self.checked = 0;
     }
 
-    fn hear(&mut self, piece: &[u8]) -> bool {
+    fn add_text(&mut self, piece: &[u8]) -> bool {
         if self.text.len() > 2 * MEMORY {
             self.shorten();
         }
         self.text.extend_from_slice(piece);
         loop {
-            let end = self.looked + STEPS[self.looks % STEPS.len()];
+            let end = self.checked + STEPS[self.checks % STEPS.len()];
             if end > self.text.len() {
                 return false;
             }
-            (self.looked, self.looks) = (end, self.looks + 1);
+            (self.checked, self.checks) = (end, self.checks + 1);
             if has_loop(&self.text[..end]) {
                 return true;
             }
@@ -64,10 +64,10 @@ impl TextRepeatDetector {
     }
 
     fn shorten(&mut self) {
-        // Not enough new text for a check.
+        // The unchecked text is shorter than a step, so `checked` is at least `surplus`.
         let surplus = self.text.len() - MEMORY;
         self.text.drain(..surplus);
-        self.looked -= surplus;
+        self.checked -= surplus;
     }
 }
 
@@ -111,7 +111,7 @@ fn is_structure(piece: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn hears(pieces: impl IntoIterator<Item = String>) -> bool {
+    fn repeats(pieces: impl IntoIterator<Item = String>) -> bool {
         let mut repetition = TextRepeatDetector::default();
         pieces.into_iter().any(|piece| repetition.push(&piece))
     }
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_sentence_over_and_over_is_a_loop_however_it_is_cut() {
-        assert!(hears([SENTENCE.repeat(16)]));
+        assert!(repeats([SENTENCE.repeat(16)]));
         for length in [1, 3, 7, 20] {
             let text = SENTENCE.repeat(16);
             let pieces =
                 text.as_bytes().chunks(length).map(|piece| String::from_utf8_lossy(piece).into_owned());
-            assert!(hears(pieces), "{length}");
+            assert!(repeats(pieces), "{length}");
         }
     }
 
@@ -135,19 +135,19 @@ mod tests {
         for period in 1..=150 {
             let text = &words[..period];
             let times = (CHUNK_LENGTH + STEPS[0]).div_ceil(period) + MAX_REPEATS;
-            assert!(hears([text.repeat(times)]), "{period}");
+            assert!(repeats([text.repeat(times)]), "{period}");
         }
     }
 
     #[test]
     fn a_few_times_is_no_loop() {
-        assert!(!hears([SENTENCE.repeat(9)]));
+        assert!(!repeats([SENTENCE.repeat(9)]));
     }
 
     #[test]
     fn ordinary_text_is_no_loop() {
         let text = (0..2000).map(|number| format!("Sentence number {number} says something of its own. "));
-        assert!(!hears(text));
+        assert!(!repeats(text));
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let phrase = "and this phrase is exactly the same every time it comes, ";
         let text =
             (0..40).map(|number| format!("{phrase}but number {} is {}. ", number * 7919, number * number));
-        assert!(!hears(text));
+        assert!(!repeats(text));
     }
 
     #[test]
@@ -163,20 +163,20 @@ mod tests {
         let said =
             ["First I look at the list. ", "Then at the table! ", "And then, at last, at the figures, too. "];
         let text = (0..40).map(|number| format!("{SENTENCE}{}", said[number % said.len()]));
-        assert!(hears(text));
+        assert!(repeats(text));
     }
 
     #[test]
     fn a_loop_at_the_end_of_a_long_answer_is_noticed() {
         let long = (0..2000).map(|number| format!("Sentence number {number} says something of its own. "));
-        assert!(hears(long.chain([SENTENCE.repeat(16)])));
+        assert!(repeats(long.chain([SENTENCE.repeat(16)])));
     }
 
     #[test]
     fn code_may_repeat_itself() {
         let lines = "    println!(\"the same line of code, again and again\");\n".repeat(30);
-        assert!(!hears(["Here it is:\n```rust\n".to_owned(), lines.clone(), "```\n".to_owned()]));
-        assert!(hears([lines]));
+        assert!(!repeats(["Here it is:\n```rust\n".to_owned(), lines.clone(), "```\n".to_owned()]));
+        assert!(repeats([lines]));
     }
 
     #[test]
@@ -185,6 +185,6 @@ mod tests {
             let filler = (0..40).map(move |word| format!("word {} of {number} ", word * 31 + number * 1009));
             std::iter::once(SENTENCE.to_owned()).chain(filler)
         });
-        assert!(!hears(text));
+        assert!(!repeats(text));
     }
 }

@@ -51,7 +51,7 @@ struct AnswerRequest<P: Provider> {
     prompt: Prompt,
     /// The encoded request; encoded again when the variation changes.
     body: Option<Bytes>,
-    circumstances: RequestVariation,
+    variation: RequestVariation,
     retry_state: RetryState,
     renew: TokenRenewal,
     assembly: P::Assembly,
@@ -80,7 +80,7 @@ impl<P: Provider> AnswerRequest<P> {
             assembly: provider.assembly(&prompt),
             retry_state: RetryState::new(provider.retry().clone()),
             body: None,
-            circumstances: RequestVariation::default(),
+            variation: RequestVariation::default(),
             renew: TokenRenewal::IfNeeded,
             extent: 0,
             empty_continuations: 0,
@@ -95,8 +95,8 @@ impl<P: Provider> AnswerRequest<P> {
 
     async fn next(&mut self) -> Option<Result<AnswerEvent, LanguageError>> {
         loop {
-            if let Some(told) = self.queued.pop_front() {
-                return Some(told);
+            if let Some(queued) = self.queued.pop_front() {
+                return Some(queued);
             }
             match &mut self.phase {
                 Phase::Send => self.send().await,
@@ -131,11 +131,11 @@ impl<P: Provider> AnswerRequest<P> {
     async fn wait(&mut self) {
         let Phase::Wait { sending, renew } = &mut self.phase else { return };
         let renew = *renew;
-        let heard = match &mut self.silence {
+        let outcome = match &mut self.silence {
             Some(silence) => silence.until(sending).await,
             None => TimedOutcome::This(sending.await),
         };
-        let answer = match heard {
+        let answer = match outcome {
             TimedOutcome::This(Ok(answer)) => answer,
             TimedOutcome::This(Err(error)) => return self.not_reached(&error, renew),
             TimedOutcome::Nothing(piece) => return self.queued.push_back(Ok(AnswerEvent::Piece(piece))),
@@ -162,15 +162,15 @@ impl<P: Provider> AnswerRequest<P> {
         if let Some(body) = &self.body {
             return Ok(body.clone());
         }
-        let body = self.provider.body(&self.prompt, &self.circumstances)?;
+        let body = self.provider.body(&self.prompt, &self.variation)?;
         self.body = Some(body.clone());
         Ok(body)
     }
 
     /// The next request repeats the prompt with another variation.
-    fn change(&mut self, circumstances: RequestVariation) {
-        if circumstances != self.circumstances {
-            self.circumstances = circumstances;
+    fn change(&mut self, variation: RequestVariation) {
+        if variation != self.variation {
+            self.variation = variation;
             self.body = None;
         }
     }
@@ -187,9 +187,9 @@ impl<P: Provider> AnswerRequest<P> {
             },
             None => step.await,
         };
-        let most = self.provider.client().idle_timeout();
+        let idle_timeout = self.provider.client().idle_timeout();
         (self.silence, self.has_begun) =
-            (Some(SilenceTimer::within_answer(self.provider.retry(), most)), true);
+            (Some(SilenceTimer::within_answer(self.provider.retry(), idle_timeout)), true);
         match step {
             ReadStep::Events(events) => self.take(&events),
             ReadStep::Closed => self.judge(StreamEnd::Closed),
@@ -206,9 +206,10 @@ impl<P: Provider> AnswerRequest<P> {
 
     fn take(&mut self, events: &[SseEvent]) {
         for event in events {
-            let told = &mut self.queued;
-            let taken = self.assembly.take(event, &mut |piece| told.push_back(Ok(AnswerEvent::Piece(piece))));
-            if let Err(error) = taken {
+            let queued = &mut self.queued;
+            let outcome =
+                self.assembly.take(event, &mut |piece| queued.push_back(Ok(AnswerEvent::Piece(piece))));
+            if let Err(error) = outcome {
                 return self.failed_within(&error);
             }
             if self.assembly.is_over() {
@@ -230,8 +231,8 @@ impl<P: Provider> AnswerRequest<P> {
             AnswerVerdict::Whole(stop) => self.conclude(stop),
             AnswerVerdict::Continues(from) => self.carry_on(from),
             AnswerVerdict::Invalid { why, silent } => {
-                let nudged = silent || self.circumstances.nudged;
-                self.change(RequestVariation { nudged, ..self.circumstances.clone() });
+                let nudged = silent || self.variation.nudged;
+                self.change(RequestVariation { nudged, ..self.variation.clone() });
                 let what = format!("{why}, in {} tries", self.retry_state.attempt());
                 self.not_whole(FailedAttempt::of_answer(why, LanguageError::Unusable { what }));
             }
@@ -255,13 +256,13 @@ impl<P: Provider> AnswerRequest<P> {
             return self.give_up(LanguageError::Unusable { what });
         }
         self.assembly.continue_answer();
-        self.change(RequestVariation { continuation: Some(from), ..self.circumstances.clone() });
+        self.change(RequestVariation { continuation: Some(from), ..self.variation.clone() });
         self.phase = Phase::Send;
     }
 
     fn not_answered(&mut self, fault: FailedAttempt, renew: TokenRenewal) {
         let retry_reason = match fault.retry {
-            Some(RetryDecision::After(wanted)) => RetryReason::NotAnswered { wanted },
+            Some(RetryDecision::After(requested)) => RetryReason::NotAnswered { requested },
             Some(RetryDecision::ConnectionRefused) => RetryReason::ConnectionRefused,
             Some(RetryDecision::FirstByteTimeout) => RetryReason::FirstByteTimeout,
             Some(RetryDecision::NoCapacity) => RetryReason::NoCapacity,
@@ -278,7 +279,9 @@ impl<P: Provider> AnswerRequest<P> {
 
     fn not_whole(&mut self, fault: FailedAttempt) {
         match fault.retry {
-            Some(RetryDecision::After(wanted)) => self.retry(RetryReason::AnswerIncomplete { wanted }, fault),
+            Some(RetryDecision::After(requested)) => {
+                self.retry(RetryReason::AnswerIncomplete { requested }, fault)
+            }
             Some(RetryDecision::NoCapacity) => self.retry(RetryReason::NoCapacity, fault),
             Some(
                 RetryDecision::ConnectionRefused
@@ -296,7 +299,7 @@ impl<P: Provider> AnswerRequest<P> {
         };
         tracing::debug!(why = fault.why, ?pause, "the model is asked again");
         self.assembly = self.provider.assembly(&self.prompt);
-        self.change(RequestVariation { continuation: None, ..self.circumstances.clone() });
+        self.change(RequestVariation { continuation: None, ..self.variation.clone() });
         (self.extent, self.empty_continuations) = (0, 0);
         let attempt = self.retry_state.attempt();
         self.queued.push_back(Ok(AnswerEvent::Piece(AnswerPiece::Retrying {

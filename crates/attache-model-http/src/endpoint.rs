@@ -16,7 +16,7 @@ pub(crate) struct Endpoint {
     url: Url,
     key: Option<ApiKey>,
     /// Headers without secrets.
-    pub(crate) notes: Vec<(&'static str, String)>,
+    pub(crate) plain_headers: Vec<(&'static str, String)>,
     /// Headers of the settings, which may contain keys.
     headers: Vec<(String, Secret)>,
     /// The provider whose opaque data the server understands. Other servers do not get the data, whatever their model
@@ -52,7 +52,7 @@ impl Endpoint {
             true => plan.provider.to_owned(),
             false => format!("{}@{}", plan.provider, url.origin().ascii_serialization()),
         };
-        Ok(Self { url, key: None, notes: Vec::new(), headers: plan.headers, route })
+        Ok(Self { url, key: None, plain_headers: Vec::new(), headers: plan.headers, route })
     }
 
     pub(crate) fn is_official(&self) -> bool {
@@ -66,7 +66,7 @@ impl Endpoint {
     pub(crate) fn request(&self, body: Bytes) -> Result<HttpRequest, LanguageError> {
         let refused = |error: NetError| LanguageError::Request { what: error.to_string() };
         let mut request = HttpRequest::post_json(self.url.clone(), body);
-        for (name, value) in &self.notes {
+        for (name, value) in &self.plain_headers {
             request = request.header(name, value).map_err(refused)?;
         }
         for (name, value) in &self.headers {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_at_an_address_is_told_from_other_trouble_with_the_network() {
+    fn an_unreachable_address_differs_from_other_network_failures() {
         let again = |error: NetError| FailedAttempt::of_error(&error, "http://x").retry;
         let connect = |what: &str| NetError::Connect { what: what.into() };
         assert_eq!(

@@ -42,8 +42,8 @@ pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     }
     assembly.continue_answer();
     let _ = (assembly.has_finished(), assembly.is_over(), assembly.extent(), assembly.usage());
-    let said = assembly.into_parts(&StopReason::Done);
-    let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(said)];
+    let parts = assembly.into_parts(&StopReason::Done);
+    let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(parts)];
     let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
     let body = provider.body(&prompt, &RequestVariation::default()).expect("what was said can be said again");
     serde_json::from_slice::<serde_json::Value>(&body).expect("a request is JSON");

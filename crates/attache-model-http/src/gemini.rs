@@ -34,7 +34,7 @@ use models::Model;
 
 pub use crate::BadOptions;
 pub use crate::token::{TokenRenewal, TokenSource};
-pub use chain::{chain_of, with_fallback};
+pub use chain::with_fallback;
 pub use models::model_id;
 pub use search::{GeminiSearch, SearchAnswer, SearchSource, SearchSupport};
 
@@ -43,7 +43,7 @@ pub use search::{GeminiSearch, SearchAnswer, SearchSource, SearchSupport};
 pub struct GeminiOptions {
     /// A model's id, or one of `auto`, `pro`, `flash` and `flash-lite`.
     pub model: String,
-    pub credential: Credential,
+    pub credential: GeminiCredential,
     pub backend: Backend,
     /// The version in the path; by default `v1beta`, for Vertex `v1beta1`.
     pub version: Option<String>,
@@ -59,10 +59,10 @@ pub struct GeminiOptions {
 impl GeminiOptions {
     /// Google's own Developer API.
     pub fn developer(model: impl Into<String>, key: Secret) -> Self {
-        Self::new(model, Credential::ApiKey(key), Backend::Developer { base_url: None })
+        Self::new(model, GeminiCredential::ApiKey(key), Backend::Developer { base_url: None })
     }
 
-    pub fn new(model: impl Into<String>, credential: Credential, backend: Backend) -> Self {
+    pub fn new(model: impl Into<String>, credential: GeminiCredential, backend: Backend) -> Self {
         Self {
             model: model.into(),
             credential,
@@ -78,13 +78,13 @@ impl GeminiOptions {
 
 /// How requests are authenticated.
 #[derive(Clone)]
-pub enum Credential {
+pub enum GeminiCredential {
     ApiKey(Secret),
     /// A token is requested before each request, and a new one once after a refusal.
     Bearer(Arc<TokenSource>),
 }
 
-impl fmt::Debug for Credential {
+impl fmt::Debug for GeminiCredential {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::ApiKey(_) => "ApiKey(…)",
@@ -165,7 +165,7 @@ impl GeminiModel {
 
 impl LanguageModel for GeminiModel {
     fn name(&self) -> &str {
-        &self.shared.model.id
+        self.shared.model_id()
     }
 
     fn window(&self) -> u64 {
@@ -179,6 +179,10 @@ impl LanguageModel for GeminiModel {
 
 impl Provider for Shared {
     type Assembly = GeminiAssembly;
+
+    fn model_id(&self) -> &str {
+        &self.model.id
+    }
 
     fn client(&self) -> &HttpClient {
         &self.client
@@ -200,8 +204,8 @@ impl Provider for Shared {
         self.endpoint.renews()
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
-        request::body(self, prompt, circumstances)
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, variation)
     }
 
     fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {

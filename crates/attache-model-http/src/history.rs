@@ -70,16 +70,16 @@ struct TurnBuilder<'a> {
 
 impl<'a> TurnBuilder<'a> {
     fn model(&mut self, said: &'a [ModelPart], current: bool) {
-        let mut spoken = Vec::new();
+        let mut parts = Vec::new();
         for said in said {
             let mut id = String::new();
             if let ModelPartContent::Call(call) = &said.what {
                 id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            spoken.push(AnswerPart { said, id, current });
+            parts.push(AnswerPart { said, id, current });
         }
-        self.turns.push(Turn::Model(spoken));
+        self.turns.push(Turn::Model(parts));
     }
 
     /// Answers every pending call with its entry in `results`, or without a result.

@@ -34,7 +34,7 @@ pub(crate) fn media_part(content: &Content) -> Option<MediaPart<'_>> {
                     MediaPart::Image { media_type, bytes: &bytes.0 }
                 }
                 "application/pdf" => MediaPart::Pdf { bytes: &bytes.0, name },
-                _ => MediaPart::Text(told(&media_type, &bytes.0, name)),
+                _ => MediaPart::Text(file_text(&media_type, &bytes.0, name)),
             })
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn essence(media_type: &str) -> String {
 }
 
 /// A description of a file: its content, or that it cannot be shown.
-pub(crate) fn told(essence: &str, bytes: &str, name: Option<&str>) -> String {
+pub(crate) fn file_text(essence: &str, bytes: &str, name: Option<&str>) -> String {
     let shown = name.map_or_else(|| "A file".to_owned(), |name| format!("The file {name}"));
     let text = STANDARD.decode(bytes).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     match text.filter(|_| is_text(essence)) {

@@ -19,12 +19,9 @@ use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
-use serde_json::Value;
 
-use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
+use crate::answer_request::{self, Provider, RequestVariation};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
-use crate::failed_attempt::FailedAttempt;
-use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 use answer::OpenAiAssembly;
@@ -146,8 +143,11 @@ impl OpenAiModel {
             }
             None => {}
         }
-        let notes = [("openai-organization", options.organization), ("openai-project", options.project)];
-        endpoint.notes.extend(notes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        let plain_headers =
+            [("openai-organization", options.organization), ("openai-project", options.project)];
+        endpoint
+            .plain_headers
+            .extend(plain_headers.into_iter().filter_map(|(name, value)| Some((name, value?))));
         let by_server = match endpoint.is_official() {
             true => OutputLimit::MaxCompletionTokens,
             false => OutputLimit::MaxTokens,
@@ -168,7 +168,7 @@ impl OpenAiModel {
 
 impl LanguageModel for OpenAiModel {
     fn name(&self) -> &str {
-        &self.shared.model.id
+        self.shared.model_id()
     }
 
     fn window(&self) -> u64 {
@@ -182,6 +182,10 @@ impl LanguageModel for OpenAiModel {
 
 impl Provider for Shared {
     type Assembly = OpenAiAssembly;
+
+    fn model_id(&self) -> &str {
+        &self.model.id
+    }
 
     fn client(&self) -> &HttpClient {
         &self.client
@@ -199,12 +203,8 @@ impl Provider for Shared {
         self.endpoint.redacted(text)
     }
 
-    fn renews(&self) -> bool {
-        false
-    }
-
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
-        request::body(self, prompt, circumstances).map(Bytes::from)
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, variation).map(Bytes::from)
     }
 
     fn request(&self, body: Bytes, _: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {
@@ -213,13 +213,5 @@ impl Provider for Shared {
 
     fn assembly(&self, prompt: &Prompt) -> OpenAiAssembly {
         OpenAiAssembly::new(self, prompt)
-    }
-
-    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
-        RequestError::of_answer(head, body).failed_attempt(&self.model.id)
-    }
-
-    fn classify_event(&self, error: &Value) -> FailedAttempt {
-        RequestError::of_event(error).failed_attempt(&self.model.id)
     }
 }

@@ -83,6 +83,7 @@ impl RequestError {
             text: error_text(self.status, name, &self.message),
             meaning: self.meaning(status),
             delay: self.delay,
+            is_minute_limit: false,
             is_permanent: self.permanent,
             has_new_credential: false,
         };

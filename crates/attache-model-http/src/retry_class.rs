@@ -13,6 +13,9 @@ use crate::failed_attempt::{FailedAttempt, RetryDecision};
 /// A 429 that names a longer delay is reported as an exhausted quota.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(300);
 
+/// The delay after a 429 of a limit per minute that names none.
+const MINUTE_LIMIT_DELAY: Duration = Duration::from_secs(60);
+
 /// Added if the response is probably not from the provider's server.
 const NOT_SERVED: &str = "nothing is served at that address: is the base URL right?";
 
@@ -27,6 +30,8 @@ pub(crate) struct ErrorFacts {
     pub(crate) meaning: Option<ErrorMeaning>,
     /// How long the provider asks to wait.
     pub(crate) delay: Option<Duration>,
+    /// Whether the exceeded limit is one per minute.
+    pub(crate) is_minute_limit: bool,
     /// Whether the provider says that a retry is useless.
     pub(crate) is_permanent: bool,
     /// Whether a refused credential can be renewed.
@@ -48,7 +53,9 @@ pub(crate) enum ErrorMeaning {
 
 /// Decides how the error of a request to `model` is handled.
 pub(crate) fn classify(facts: ErrorFacts, model: &str) -> FailedAttempt {
-    let ErrorFacts { status, text, meaning, delay, is_permanent, has_new_credential } = facts;
+    let ErrorFacts { status, text, meaning, delay, is_minute_limit, is_permanent, has_new_credential } =
+        facts;
+    let delay = delay.or((status == 429 && is_minute_limit).then_some(MINUTE_LIMIT_DELAY));
     let what = text.clone();
     let exhausted = |what| LanguageError::QuotaExhausted { what, retry_after: delay };
     let is_long_delay = delay.is_some_and(|delay| delay > MAX_RETRY_DELAY);
@@ -89,7 +96,15 @@ mod tests {
 
     fn facts(status: u16) -> ErrorFacts {
         let (text, meaning, delay) = ("no".to_owned(), None, None);
-        ErrorFacts { status, text, meaning, delay, is_permanent: false, has_new_credential: false }
+        ErrorFacts {
+            status,
+            text,
+            meaning,
+            delay,
+            is_minute_limit: false,
+            is_permanent: false,
+            has_new_credential: false,
+        }
     }
 
     #[track_caller]
@@ -130,6 +145,9 @@ mod tests {
         check(after(429, 300), "again in 300 s, unavailable");
         check(after(429, 301), "quota");
         check(after(503, 301), "again in 301 s, unavailable");
+        let per_minute = |status| ErrorFacts { is_minute_limit: true, ..facts(status) };
+        check(per_minute(429), "again in 60 s, unavailable");
+        check(per_minute(503), "again, unavailable");
         check(ErrorFacts { is_permanent: true, ..after(429, 7) }, "unavailable");
     }
 

@@ -79,8 +79,8 @@ pub enum AnswerPiece {
     CallBegun { name: String },
     /// A complete call.
     Call(ToolCall),
-    /// No data has arrived for `silent`. The request times out after `most`.
-    Waiting { silent: Duration, most: Duration },
+    /// No data has arrived for `silent`. The request times out after `timeout`.
+    Waiting { silent: Duration, timeout: Duration },
     /// A temporary failure. The pieces so far are withdrawn; the answer begins again after `pause`.
     Retrying { attempt: u32, pause: Duration, why: String },
     /// A fallback model answers. The pieces so far are withdrawn.

@@ -61,10 +61,10 @@ fn reply_to(request: &ModelRequest) -> Reply {
     let Some((latest, earlier)) = messages.split_last() else { return Reply::to(&Request::Unknown) };
     let text = latest.text();
     // The message after a question is the answer to it.
-    let asked = earlier.iter().fold(false, |asked, message| {
-        !asked && matches!(Request::understand(&message.text()), Request::AskMe)
+    let question_open = earlier.iter().fold(false, |question_open, message| {
+        !question_open && matches!(Request::understand(&message.text()), Request::AskMe)
     });
-    let understood = if asked { Request::Answer(text.trim()) } else { Request::understand(&text) };
+    let understood = if question_open { Request::Answer(text.trim()) } else { Request::understand(&text) };
     // A request may follow a greeting.
     let reply = match understood {
         Request::Unknown | Request::Greet => match Plan::of(&text) {

@@ -29,14 +29,14 @@ pub(super) struct BuiltInTurn {
 
 /// All items of a task for a prompt, in order.
 pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
-    let mut spoken = built_in_turns(view, last_turn).into_iter().peekable();
+    let mut built_in = built_in_turns(view, last_turn).into_iter().peekable();
     let mut items = Vec::new();
     for (told, after) in with_history_position(view) {
-        let earlier = std::iter::from_fn(|| spoken.next_if(|spoken| spoken.before < after));
-        items.extend(earlier.map(|spoken| Item::Spoken(spoken.exchange)));
+        let earlier = std::iter::from_fn(|| built_in.next_if(|built_in| built_in.before < after));
+        items.extend(earlier.map(|built_in| Item::Spoken(built_in.exchange)));
         items.push(Item::Told(told));
     }
-    items.extend(spoken.map(|spoken| Item::Spoken(spoken.exchange)));
+    items.extend(built_in.map(|built_in| Item::Spoken(built_in.exchange)));
     items
 }
 
@@ -44,7 +44,7 @@ pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
 pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltInTurn> {
     let messages =
         with_history_position(view).filter(|(told, _)| matches!(told, ConversationItem::Message(_)));
-    let spoken = messages.filter_map(|(_, start)| {
+    let built_in = messages.filter_map(|(_, start)| {
         // Every message of a person starts a turn, whether the model sees the message or not.
         let next = view.history[start..].iter().position(|message| message.role == Role::User);
         let (end, last) = match next {
@@ -59,7 +59,7 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
         let said = vec![ModelPart { what: ModelPartContent::Text(text), opaque: None }];
         Some(BuiltInTurn { before: end, exchange: Arc::new(Exchange::Model(said)) })
     });
-    spoken.collect()
+    built_in.collect()
 }
 
 /// Each item of the conversation, with the number of history messages before the next one.
@@ -69,7 +69,7 @@ fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationI
     view.conversation().map(move |told| {
         let after = match told {
             ConversationItem::Message(message) => {
-                history.find(|(_, known)| Arc::ptr_eq(known, message)).map(|(place, _)| place + 1)
+                history.find(|(_, known)| known.id == message.id).map(|(place, _)| place + 1)
             }
             ConversationItem::Exchange(_) => exchanges.next().map(|placed| placed.after),
         };

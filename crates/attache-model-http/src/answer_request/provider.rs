@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::failed_attempt::FailedAttempt;
+use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 
@@ -16,6 +17,7 @@ use crate::token::TokenRenewal;
 pub(crate) trait Provider: Send + Sync + 'static {
     type Assembly: Assembly;
 
+    fn model_id(&self) -> &str;
     fn client(&self) -> &HttpClient;
     fn retry(&self) -> &RetryOptions;
     /// The display name of the server.
@@ -23,17 +25,23 @@ pub(crate) trait Provider: Send + Sync + 'static {
     /// Removes secrets from `text`, in case a server repeats them.
     fn redacted(&self, text: &str) -> String;
     /// Whether a new credential can be requested after a refusal.
-    fn renews(&self) -> bool;
+    fn renews(&self) -> bool {
+        false
+    }
 
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError>;
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError>;
     /// The request for an answer, with the credential.
     fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>>;
     fn assembly(&self, prompt: &Prompt) -> Self::Assembly;
 
     /// Decodes an error response. `body` is redacted.
-    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt;
+    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
+        RequestError::of_answer(head, body).failed_attempt(self.model_id())
+    }
     /// Decodes an error that arrived instead of the next event.
-    fn classify_event(&self, error: &Value) -> FailedAttempt;
+    fn classify_event(&self, error: &Value) -> FailedAttempt {
+        RequestError::of_event(error).failed_attempt(self.model_id())
+    }
 }
 
 /// An answer that is being received.

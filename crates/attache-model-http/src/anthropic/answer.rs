@@ -256,9 +256,9 @@ impl Counts {
 }
 
 fn refusal(details: &Value) -> String {
-    let told = ["explanation", "category"].iter().find_map(|key| details.get(key)?.as_str());
-    match told {
-        Some(told) => format!("the model refuses to answer: {told}"),
+    let detail = ["explanation", "category"].iter().find_map(|key| details.get(key)?.as_str());
+    match detail {
+        Some(detail) => format!("the model refuses to answer: {detail}"),
         None => "the model refuses to answer".into(),
     }
 }

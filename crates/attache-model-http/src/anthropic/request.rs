@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::messages::{TargetModel, messages};
 use super::models::Generation;
-use super::{Shared, Version};
+use super::{ApiVersion, Shared};
 use crate::answer_request::{NUDGE, RequestVariation};
 use crate::tool_names::ToolNames;
 
@@ -19,7 +19,7 @@ use crate::tool_names::ToolNames;
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &RequestVariation,
+    variation: &RequestVariation,
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
     let reader = TargetModel { route: &shared.endpoint.route, family: shared.model.family(), names: &names };
@@ -28,7 +28,7 @@ pub(super) fn body(
     if let Some(last) = messages.list.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut()) {
         last["cache_control"] = json!({"type": "ephemeral"});
     }
-    if let Some(so_far) = &circumstances.continuation {
+    if let Some(so_far) = &variation.continuation {
         messages.list.push(json!({"role": "assistant", "content": so_far}));
     }
     let room = prompt.max_output_tokens.unwrap_or(shared.model.most_output);
@@ -50,7 +50,7 @@ pub(super) fn body(
     set("tools", tools(offered, &names));
     // Declared because the history has calls of it, but the model must not call it.
     set("tool_choice", (!past.is_empty()).then(|| json!({"type": "none"})));
-    set("system", system(prompt, circumstances.nudged));
+    set("system", system(prompt, variation.nudged));
     set("messages", Some(Value::Array(messages.list)));
     let thinks = thoughts.as_ref().is_some_and(|thoughts| thoughts.on);
     if is_tunable(shared) && !thinks {
@@ -66,7 +66,7 @@ pub(super) fn body(
 }
 
 fn is_tunable(shared: &Shared) -> bool {
-    shared.version == Version::June2023 && shared.model.generation != Generation::Adaptive
+    shared.version == ApiVersion::June2023 && shared.model.generation != Generation::Adaptive
 }
 
 /// The tools called so far. Anthropic refuses calls in the history whose tools are not declared.

@@ -249,7 +249,7 @@ impl Assembly for GeminiAssembly {
                 false => invalid("the answer broke off before its end".into()),
             };
         };
-        let told = message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        let detail = message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         match reason.as_str() {
             "CONTINUATION" => match &self.continuation {
                 Some(token) => AnswerVerdict::Continues(json!(token)),
@@ -267,7 +267,7 @@ impl Assembly for GeminiAssembly {
             | "IMAGE_RECITATION"
             | "MODEL_ARMOR"
             | "JAILBREAK" => AnswerVerdict::Whole(StopReason::Refused {
-                why: format!("the answer was stopped ({reason}){told}"),
+                why: format!("the answer was stopped ({reason}){detail}"),
             }),
             _ if self.call.is_some() || self.malformed => {
                 invalid(format!("a call came without its whole input ({reason})"))
@@ -278,7 +278,7 @@ impl Assembly for GeminiAssembly {
             | "TOO_MANY_TOOL_CALLS"
             | "MALFORMED_RESPONSE"
             | "MISSING_THOUGHT_SIGNATURE" => {
-                invalid(format!("the model made a call that cannot be read ({reason}){told}"))
+                invalid(format!("the model made a call that cannot be read ({reason}){detail}"))
             }
             // An answer after calls may be empty.
             "STOP"
@@ -293,7 +293,7 @@ impl Assembly for GeminiAssembly {
             "STOP" => {
                 AnswerVerdict::Invalid { why: "the model thought and said nothing".into(), silent: true }
             }
-            _ => invalid(format!("the model stopped without a word ({reason}){told}")),
+            _ => invalid(format!("the model stopped without a word ({reason}){detail}")),
         }
     }
 

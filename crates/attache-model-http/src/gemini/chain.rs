@@ -18,7 +18,7 @@ const CHAINS: &[(&str, &[&str])] = &[
 ];
 
 /// The models to try for `name`, which may be an alias. An exact name has no fallback.
-pub fn chain_of(name: &str) -> Vec<&str> {
+pub(super) fn chain_of(name: &str) -> Vec<&str> {
     let known = CHAINS.iter().find(|(alias, _)| *alias == name);
     known.map_or_else(|| vec![name], |(_, chain)| chain.to_vec())
 }

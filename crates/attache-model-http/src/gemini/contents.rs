@@ -184,12 +184,12 @@ impl<'a> Writer<'a> {
             1 => texts.remove(0),
             _ => Cow::Owned(texts.join("\n")),
         };
-        let told = if result.failed { Response::Error(text) } else { Response::Output(text) };
+        let output = if result.failed { Response::Error(text) } else { Response::Output(text) };
         match self.reader.model.generation {
-            Generation::Level => response(call, told, media),
+            Generation::Level => response(call, output, media),
             _ => {
                 beside.append(&mut media);
-                response(call, told, Vec::new())
+                response(call, output, Vec::new())
             }
         }
     }

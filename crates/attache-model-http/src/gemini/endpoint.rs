@@ -5,13 +5,13 @@ use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
 use bytes::Bytes;
 
 use super::models::Model;
-use super::{Backend, BadOptions, Credential, GeminiOptions, TokenRenewal};
+use super::{Backend, BadOptions, GeminiCredential, GeminiOptions, TokenRenewal};
 use crate::endpoint::redacted;
 
 #[derive(Debug)]
 pub(super) struct Endpoint {
     url: Url,
-    credential: Credential,
+    credential: GeminiCredential,
     headers: Vec<(String, Secret)>,
     /// The provider whose signatures the server accepts.
     pub(super) route: &'static str,
@@ -76,8 +76,8 @@ impl Endpoint {
             request = request.secret_header(name, "", value).map_err(refused)?;
         }
         let request = match &self.credential {
-            Credential::ApiKey(key) => request.secret_header("x-goog-api-key", "", key),
-            Credential::Bearer(source) => {
+            GeminiCredential::ApiKey(key) => request.secret_header("x-goog-api-key", "", key),
+            GeminiCredential::Bearer(source) => {
                 let token = source(renew).await.map_err(|what| LanguageError::NoCredential { what })?;
                 request.secret_header("authorization", "Bearer ", &token)
             }
@@ -88,8 +88,8 @@ impl Endpoint {
     /// Removes secrets from `text`, in case a server repeats them.
     pub(super) fn redacted(&self, text: &str) -> String {
         let key = match &self.credential {
-            Credential::ApiKey(key) => Some(key),
-            Credential::Bearer(_) => None,
+            GeminiCredential::ApiKey(key) => Some(key),
+            GeminiCredential::Bearer(_) => None,
         };
         redacted(text, self.headers.iter().map(|(_, value)| value).chain(key))
     }
@@ -101,7 +101,7 @@ impl Endpoint {
 
     /// Whether a new credential can be requested after a refusal.
     pub(super) fn renews(&self) -> bool {
-        matches!(self.credential, Credential::Bearer(_))
+        matches!(self.credential, GeminiCredential::Bearer(_))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[track_caller]
     fn check(model: &str, backend: Backend, expected: Result<&str, &str>) {
-        let options = GeminiOptions::new(model, Credential::ApiKey(Secret::new("k")), backend);
+        let options = GeminiOptions::new(model, GeminiCredential::ApiKey(Secret::new("k")), backend);
         match (Endpoint::new(options, &Model::named(model)), expected) {
             (Ok(endpoint), Ok(url)) => assert_eq!(endpoint.url.as_str(), format!("https://{url}?alt=sse")),
             (Err(error), Err(why)) => assert!(error.what.contains(why), "{error}"),

@@ -22,7 +22,7 @@ const MAX_TOOLS: usize = 512;
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &RequestVariation,
+    variation: &RequestVariation,
 ) -> Result<Bytes, LanguageError> {
     let refuse = |what: &str| Err(LanguageError::Request { what: what.into() });
     let unencoded = |error: serde_json::Error| LanguageError::Request { what: error.to_string() };
@@ -38,7 +38,7 @@ pub(super) fn body(
     }
     let generation = generation(&shared.model, prompt);
     let rest = RequestTail {
-        system_instruction: instructions(prompt, circumstances),
+        system_instruction: instructions(prompt, variation),
         tools: shared.declared.of(&prompt.tools)?,
         tool_config: (!prompt.tools.is_empty()).then(|| {
             let mut calling = json!({"mode": "AUTO"});
@@ -48,7 +48,7 @@ pub(super) fn body(
             json!({"functionCallingConfig": calling})
         }),
         generation_config: (!generation.is_empty()).then_some(generation),
-        continuation_token: circumstances.continuation.as_ref(),
+        continuation_token: variation.continuation.as_ref(),
     };
     text.write("]");
     text.close_with(&rest).map_err(unencoded)?;
@@ -103,9 +103,9 @@ impl DeclarationCache {
 }
 
 /// The instructions, and the nudge if needed.
-fn instructions(prompt: &Prompt, circumstances: &RequestVariation) -> Option<Value> {
+fn instructions(prompt: &Prompt, variation: &RequestVariation) -> Option<Value> {
     let own = prompt.instructions.as_deref().filter(|text| !text.is_empty());
-    let nudge = circumstances.nudged.then_some(NUDGE);
+    let nudge = variation.nudged.then_some(NUDGE);
     let parts: Vec<Value> = own.into_iter().chain(nudge).map(|text| json!({"text": text})).collect();
     (!parts.is_empty()).then(|| json!({"parts": parts, "role": "user"}))
 }

@@ -95,12 +95,12 @@ impl GeminiError {
 
     fn failed_attempt(self, model: &str) -> FailedAttempt {
         let status = self.status_or_name();
-        let minute = (status == 429 && self.per_minute).then_some(Duration::from_secs(60));
         let facts = ErrorFacts {
             status,
             text: error_text(self.status, &self.name, &self.message),
             meaning: self.meaning(status),
-            delay: self.delay.or(minute),
+            delay: self.delay,
+            is_minute_limit: self.per_minute,
             is_permanent: false,
             has_new_credential: true,
         };

@@ -116,7 +116,9 @@ impl GeminiSearch {
                 Err(fault) => fault,
             };
             let pause = match fault.retry {
-                Some(RetryDecision::After(wanted)) => tries.delay_after(RetryReason::NotAnswered { wanted }),
+                Some(RetryDecision::After(requested)) => {
+                    tries.delay_after(RetryReason::NotAnswered { requested })
+                }
                 Some(RetryDecision::FirstByteTimeout) => tries.delay_after(RetryReason::FirstByteTimeout),
                 Some(RetryDecision::NoCapacity) => tries.delay_after(RetryReason::NoCapacity),
                 Some(RetryDecision::WithNewCredential)

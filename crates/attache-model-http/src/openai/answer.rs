@@ -48,19 +48,19 @@ impl OpenAiAssembly {
         }
         let Some(choice) = chunk.pointer("/choices/0") else { return };
         // A server that does not stream names the member `message`.
-        let said = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
+        let delta = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
         for field in ["reasoning_content", "reasoning"] {
-            if let Some(text) = said.get(field).and_then(Value::as_str) {
+            if let Some(text) = delta.get(field).and_then(Value::as_str) {
                 self.builder.thought(text, json!({"field": field}), tell);
                 // Some servers send the same thought under both names.
                 break;
             }
         }
-        let details = said.get("reasoning_details").and_then(Value::as_array);
+        let details = delta.get("reasoning_details").and_then(Value::as_array);
         self.details.extend(details.into_iter().flatten().cloned());
-        self.content(said.get("content").unwrap_or(&Value::Null), tell);
-        self.refusal.push_str(said.get("refusal").and_then(Value::as_str).unwrap_or_default());
-        for piece in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        self.content(delta.get("content").unwrap_or(&Value::Null), tell);
+        self.refusal.push_str(delta.get("refusal").and_then(Value::as_str).unwrap_or_default());
+        for piece in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             if let Some(name) = self.calls.take(piece) {
                 tell(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
             }

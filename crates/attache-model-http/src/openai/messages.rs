@@ -129,7 +129,7 @@ impl Writer<'_> {
             let output = result.map_or(&[][..], |result| &result.output);
             let parts: Vec<Value> = output.iter().filter_map(part).collect();
             let (texts, media): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
-            let told = match result {
+            let text = match result {
                 None => NO_RESULT.to_owned(),
                 Some(result) if texts.is_empty() && result.failed => {
                     "The call failed and does not say why.".to_owned()
@@ -138,7 +138,7 @@ impl Writer<'_> {
                 Some(_) if texts.is_empty() => "The output follows.".to_owned(),
                 Some(_) => joined(&texts),
             };
-            self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": told}));
+            self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
             if !media.is_empty() {
                 let label = format!("The output of {} ({id}):", call.name);
                 beside.push(json!({"type": "text", "text": label}));

@@ -90,8 +90,8 @@ fn failure(action: &Action, text: &str) -> String {
         };
         return format!("You declined, so {rest}.");
     }
-    if let Some(told) = not_once(action, text) {
-        return told;
+    if let Some(message) = not_once(action, text) {
+        return message;
     }
     let (verb, what) = match action {
         Action::List { folder } => ("list", folder),
@@ -176,10 +176,10 @@ fn finding(action: &Action, text: &str) -> String {
 }
 
 fn change(text: &str) -> String {
-    let (told, diff) = text.split_once("\n\n").unwrap_or((text, ""));
+    let (message, diff) = text.split_once("\n\n").unwrap_or((text, ""));
     // The message is for the model that made the edit; the reader here is a person.
-    let told = told.replace("A person changed your edit", "You changed my edit");
-    if diff.trim().is_empty() { told } else { format!("{told}\n\n{}", block(diff, "diff", (40, 0))) }
+    let message = message.replace("A person changed your edit", "You changed my edit");
+    if diff.trim().is_empty() { message } else { format!("{message}\n\n{}", block(diff, "diff", (40, 0))) }
 }
 
 fn count(number: usize, thing: &str) -> String {

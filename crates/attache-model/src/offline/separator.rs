@@ -25,14 +25,14 @@ const MAX_SEPARATORS: usize = 24;
 
 /// All separators outside quotes, blocks and a text after a colon.
 pub(super) fn separators(text: &str) -> Vec<Separator> {
-    let taken = taken(text);
-    let end = start_of_block(text, &taken).unwrap_or(text.len());
+    let quoted_ranges = quoted_ranges(text);
+    let end = start_of_block(text, &quoted_ranges).unwrap_or(text.len());
     let joints = SEPARATOR.captures_iter(text).filter_map(|found| {
         let place = found.get(0)?.range();
         // `; then` is part of a shell command.
         let of_a_shell = text[..place.start].trim_end().ends_with(';');
         let kind = if found.name("and").is_some() { SeparatorKind::And } else { SeparatorKind::Then };
-        let is_free = place.start < end && !covers(&taken, place.start) && !of_a_shell;
+        let is_free = place.start < end && !covers(&quoted_ranges, place.start) && !of_a_shell;
         is_free.then_some(Separator { place, kind })
     });
     let joints: Vec<Separator> = joints.collect();
@@ -41,11 +41,11 @@ pub(super) fn separators(text: &str) -> Vec<Separator> {
 
 /// The entries of a list. Empty if the message is no list.
 pub(super) fn entries(text: &str) -> Vec<&str> {
-    let taken = taken(text);
+    let quoted_ranges = quoted_ranges(text);
     let markers: Vec<Range<usize>> = MARKER
         .find_iter(text)
         .map(|found| found.range())
-        .filter(|marker| !covers(&taken, marker.start))
+        .filter(|marker| !covers(&quoted_ranges, marker.start))
         .collect();
     if markers.first().is_none_or(|first| first.start > 0) || markers.len() > MAX_SEPARATORS {
         return Vec::new();
@@ -77,17 +77,17 @@ static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the pattern is written down, and tests use it")
 });
 
-fn taken(text: &str) -> Vec<Range<usize>> {
+fn quoted_ranges(text: &str) -> Vec<Range<usize>> {
     let range = |found: regex::Captures<'_>| Some(found.name("quote").or(found.get(0))?.range());
     TAKEN.captures_iter(text).filter_map(range).collect()
 }
 
-fn covers(taken: &[Range<usize>], place: usize) -> bool {
-    taken.iter().any(|range| range.contains(&place))
+fn covers(quoted_ranges: &[Range<usize>], place: usize) -> bool {
+    quoted_ranges.iter().any(|range| range.contains(&place))
 }
 
-fn start_of_block(text: &str, taken: &[Range<usize>]) -> Option<usize> {
-    let header = HEADER.find_iter(text).find(|header| !covers(taken, header.start()))?;
+fn start_of_block(text: &str, quoted_ranges: &[Range<usize>]) -> Option<usize> {
+    let header = HEADER.find_iter(text).find(|header| !covers(quoted_ranges, header.start()))?;
     let is_fenced = text[header.end()..].trim_start().starts_with("```");
     // The line break after the colon is part of the text.
     (!is_fenced).then(|| text[..header.end()].trim_end().len())

@@ -14,26 +14,26 @@ use crate::TurnFinish;
 
 pub(super) fn play(plan: &Plan, number: u32, results: &[Vec<ToolResult>]) -> Reply {
     let mut rounds = CallRounds { number, results, done: 0 };
-    let mut said = ParagraphPieces::default();
+    let mut paragraphs = ParagraphPieces::default();
     for (place, step) in plan.steps.iter().enumerate() {
         match step {
-            Step::Say(text) => said.add(Reply::to(&Request::understand(text)).pieces.collect()),
+            Step::Say(text) => paragraphs.add(Reply::to(&Request::understand(text)).pieces.collect()),
             Step::Act(actions) => {
                 let account = match run_actions(actions, &mut rounds) {
                     Ok(account) => account,
-                    Err(PendingCalls(calls)) => return said.until(TurnFinish::Calls(calls)),
+                    Err(PendingCalls(calls)) => return paragraphs.until(TurnFinish::Calls(calls)),
                 };
-                said.add(word_groups(&account.text));
+                paragraphs.add(word_groups(&account.text));
                 let left = plan.steps.len() - place - 1;
                 if !account.went_well && left > 0 {
                     let requests = if left == 1 { "request".into() } else { format!("{left} requests") };
-                    said.add(word_groups(&format!("So I left out the {requests} after that.")));
+                    paragraphs.add(word_groups(&format!("So I left out the {requests} after that.")));
                     break;
                 }
             }
         }
     }
-    said.until(TurnFinish::Completed { status: None })
+    paragraphs.until(TurnFinish::Completed { status: None })
 }
 
 /// These calls must finish before the plan continues.

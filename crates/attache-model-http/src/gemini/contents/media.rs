@@ -3,7 +3,7 @@
 use attache_domain::Content;
 
 use super::part::{FileData, InlineData, PartContent};
-use crate::media::{essence, told};
+use crate::media::{essence, file_text};
 
 /// `None` if there is no content.
 pub(super) fn part(content: &Content) -> Option<PartContent<'_>> {
@@ -22,7 +22,7 @@ fn file<'a>(media_type: &'a str, bytes: &'a str, name: Option<&str>) -> PartCont
     let essence = essence(media_type);
     match is_seen(&essence) {
         true => PartContent::InlineData(InlineData { mime_type: essence.into(), data: bytes }),
-        false => PartContent::Text(told(&essence, bytes, name).into()),
+        false => PartContent::Text(file_text(&essence, bytes, name).into()),
     }
 }
 

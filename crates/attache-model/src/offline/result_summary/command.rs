@@ -13,13 +13,13 @@ pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
         _ => ("", text.as_str()),
     };
     let (output, remarks) = output_and_remarks(rest);
-    let mut told = vec![format!("I ran {}.", inline(command))];
+    let mut lines = vec![format!("I ran {}.", inline(command))];
     let mut went_well = before.is_empty();
     if !before.is_empty() {
-        told.push(before.to_owned());
+        lines.push(before.to_owned());
     }
     for (label, value) in remarks {
-        told.push(match label {
+        lines.push(match label {
             "Exit Code: " => format!("Exit code {value}: it did not succeed."),
             "Signal: " => format!("It was ended by signal {value}."),
             "Error: " => format!("Something went wrong: {value}."),
@@ -29,10 +29,10 @@ pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
     }
     let output = output.trim_end();
     let text = if output.is_empty() || output == "(empty)" {
-        format!("{} It wrote nothing.", told.join(" "))
+        format!("{} It wrote nothing.", lines.join(" "))
     } else {
         // An error is usually at the end.
-        format!("{} It wrote:\n\n{}", told.join(" "), block(output, "", (10, 30)))
+        format!("{} It wrote:\n\n{}", lines.join(" "), block(output, "", (10, 30)))
     };
     ResultSummary { text, went_well }
 }
