@@ -18,34 +18,34 @@ use crate::HomeFolders;
 use crate::file_stamps;
 use crate::project_root::top_of;
 use crate::read_file;
-pub use tree::{TreeOptions, folder_tree};
+pub(crate) use tree::{TreeOptions, folder_tree};
 
 /// The folders of context files.
 #[derive(Clone, Copy)]
-pub struct ContextSources<'a> {
+pub(crate) struct ContextSources<'a> {
     /// Absolute and without links.
-    pub workspace: &'a Path,
+    pub(crate) workspace: &'a Path,
     /// Further folders of the workspace, absolute and without links.
-    pub include: &'a [PathBuf],
-    pub homes: &'a HomeFolders,
+    pub(crate) include: &'a [PathBuf],
+    pub(crate) homes: &'a HomeFolders,
     /// The names of context files.
-    pub names: &'a [String],
+    pub(crate) names: &'a [String],
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LoadedContext {
+pub(crate) struct LoadedContext {
     /// The user's own, for the instructions.
-    pub global: String,
+    pub(crate) global: String,
     /// The project's, for the opening prompt.
-    pub project: String,
+    pub(crate) project: String,
     /// The files that were read, including imports, with their sizes.
-    pub files: Vec<(PathBuf, usize)>,
+    pub(crate) files: Vec<(PathBuf, usize)>,
     /// Files that could not be read or were cut, in sentences for people.
-    pub notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
 }
 
 /// Reads all files that are known at the start.
-pub fn load(sources: &ContextSources<'_>) -> LoadedContext {
+pub(crate) fn load(sources: &ContextSources<'_>) -> LoadedContext {
     let mut budget = Budget::default();
     let mut global = String::new();
     if let Some(gemini) = sources.homes.gemini()
@@ -65,7 +65,11 @@ pub fn load(sources: &ContextSources<'_>) -> LoadedContext {
 
 /// The context files on the way to `touched`, a path below the workspace, that are not in `known`. Empty if there are
 /// none.
-pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) -> Option<LoadedContext> {
+pub(crate) fn between(
+    sources: &ContextSources<'_>,
+    touched: &Path,
+    known: &[PathBuf],
+) -> Option<LoadedContext> {
     let roots = std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path));
     // A new file does not exist yet, but its folder may.
     let touched = touched.ancestors().find_map(|path| read_file::real_path(path).ok())?;

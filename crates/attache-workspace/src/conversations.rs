@@ -205,7 +205,7 @@ impl Conversations for WorkspaceConversations {
 
 /// Names the servers that are missing.
 fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
-    let told = servers.statuses().into_iter().filter_map(|status| match status.state {
+    let missing = servers.statuses().into_iter().filter_map(|status| match status.state {
         ServerState::Failed { why } => Some(format!("The MCP server {} cannot be used: {why}.", status.name)),
         ServerState::Connecting => Some(format!(
             "The MCP server {} does not answer yet: I begin without its tools, and use them once it does.",
@@ -213,7 +213,7 @@ fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
         )),
         ServerState::Connected | ServerState::Unapproved => None,
     });
-    told.collect()
+    missing.collect()
 }
 
 fn differs_only_in_model(granted: &RequestedSettings, requested: &RequestedSettings) -> bool {

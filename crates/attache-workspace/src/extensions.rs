@@ -9,12 +9,12 @@ use crate::file_stamps;
 use crate::home_folders::HomeFolders;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstalledExtension {
-    pub name: String,
-    pub version: String,
+pub(crate) struct InstalledExtension {
+    pub(crate) name: String,
+    pub(crate) version: String,
     /// Whether it is enabled.
-    pub enabled: bool,
-    pub folder: PathBuf,
+    pub(crate) enabled: bool,
+    pub(crate) folder: PathBuf,
 }
 
 const FILE: &str = "gemini-extension.json";
@@ -29,7 +29,7 @@ struct ExtensionFile {
 }
 
 /// Sorted by name. An unreadable folder is no extension.
-pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
+pub(crate) fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
     let Some(folder) = homes.gemini().map(|gemini| gemini.join("extensions")) else { return Vec::new() };
     file_stamps::content(&folder);
     let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };

@@ -14,7 +14,7 @@ use crate::read_file;
 
 /// The stamps of all files that a result depends on.
 #[derive(Debug, Default)]
-pub struct FileStamps {
+pub(crate) struct FileStamps {
     seen: Vec<(PathBuf, Stamp)>,
     unsettled: bool,
 }
@@ -43,7 +43,7 @@ impl Drop for RecordingGuard {
 }
 
 /// Runs `look` on this thread, and returns the stamps of the files that it read.
-pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
+pub(crate) fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
     let watching = RecordingGuard;
     WATCHING.set(Some(FileStamps::default()));
     let found = look();
@@ -54,22 +54,18 @@ pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
 
 impl FileStamps {
     /// Whether a later change can be detected. It cannot for a file that was changed just before it was read.
-    pub fn are_stable(&self) -> bool {
+    pub(crate) fn are_stable(&self) -> bool {
         !self.unsettled
     }
 
     /// Whether nothing has changed.
-    pub fn are_current(&self) -> bool {
+    pub(crate) fn are_current(&self) -> bool {
         self.seen.iter().all(|(path, seen)| *seen == seen.again(path))
     }
 
     /// How many files have to be checked.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.seen.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty()
     }
 
     fn note(&mut self, path: &Path, seen: Stamp) {
@@ -227,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_noted_when_nobody_watches() {
+    fn nothing_is_recorded_outside_a_recording() {
         let folder = Folder::new();
         content(&folder.at("a"));
         let (number, stamps) = record_stamps(|| 7);
-        assert_eq!((number, stamps.is_empty()), (7, true));
+        assert_eq!((number, stamps.len()), (7, 0));
         content(&folder.at("a"));
-        assert!(record_stamps(|| ()).1.is_empty());
+        assert_eq!(record_stamps(|| ()).1.len(), 0);
     }
 }

@@ -19,7 +19,7 @@ mod client_permissions;
 mod command_context;
 mod configure_agent;
 mod connect_tool;
-pub mod context;
+mod context;
 mod context_files;
 mod conversation_tools;
 mod conversations;
@@ -33,7 +33,7 @@ mod home_folders;
 mod implementations;
 mod model_choice;
 mod operator;
-pub mod policy;
+mod policy;
 mod project;
 mod project_root;
 mod project_trust;
@@ -49,12 +49,9 @@ mod write_file;
 
 pub use accepted_allowances::accept_allowances;
 pub use allowance::{Allowance, AllowanceKind, ProjectReport};
-pub use client_permissions::{allowed_workspace, own_workspace};
 pub use conversations::WorkspaceConversations;
 pub use credentials::ModelCredentials;
 pub use env_file::EnvFile;
-pub use extensions::{InstalledExtension, installed as installed_extensions};
-pub use file_stamps::{FileStamps, record_stamps};
 pub use home_folders::HomeFolders;
 pub use implementations::{
     Implementations, ServerGroup, ServerSource, ServerState, ServerStatus, ToolServers,
@@ -64,6 +61,7 @@ pub use model_choice::{
     AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
 pub use operator::load_operator;
+pub use policy::LoadedRules;
 pub use project::{Project, ProjectQuery, TrustSummary, accept_for_this_run};
 pub use project_trust::ProjectTrust;
 pub use proxy_setting::{ProxySetting, user_proxy};

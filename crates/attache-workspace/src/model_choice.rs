@@ -91,10 +91,10 @@ impl ModelChoice {
 
     /// The same for a client, which cannot name files of this machine.
     pub fn requested(name: &str, keys: &ModelCredentials) -> Result<Self, ConfigError> {
-        let said = SourcedValue { value: name.to_owned(), origin: "the requested model".to_owned() };
+        let requested = SourcedValue { value: name.to_owned(), origin: "the requested model".to_owned() };
         match name.split_once(':') {
-            Some(("script", _)) => Err(said.instead_of(FROM_AFAR)),
-            _ => choose(said, keys, Path::new("/")),
+            Some(("script", _)) => Err(requested.instead_of(FROM_AFAR)),
+            _ => choose(requested, keys, Path::new("/")),
         }
     }
 

@@ -14,18 +14,18 @@ use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyRule, Polic
 use sha2::{Digest, Sha256};
 
 use crate::{AgentFlags, Allowance, ProjectReport, WorkspaceSettings};
-pub use save::save_rules;
+pub(crate) use save::save_rules;
 
 /// The file in a folder of rules that holds permanent approvals.
 const AUTO_SAVED: &str = "auto-saved.toml";
 
 #[derive(Clone, Copy)]
-pub struct RuleSources<'a> {
-    pub settings: &'a WorkspaceSettings,
+pub(crate) struct RuleSources<'a> {
+    pub(crate) settings: &'a WorkspaceSettings,
     /// Absolute and without links.
-    pub workspace: &'a Path,
-    pub flags: &'a AgentFlags,
-    pub operator: &'a Settings,
+    pub(crate) workspace: &'a Path,
+    pub(crate) flags: &'a AgentFlags,
+    pub(crate) operator: &'a Settings,
 }
 
 /// The rules that apply, and a report about the project's rules.
@@ -37,7 +37,7 @@ pub struct LoadedRules {
     pub warnings: Vec<String>,
 }
 
-pub fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
+pub(crate) fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
     load_owned_by(sources, rule_files::ROOT)
 }
 
@@ -110,7 +110,7 @@ fn of_project(
 
 /// The file of permanent approvals: in the user's folder, one for each workspace. A file in the workspace could be
 /// part of the project.
-pub fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
+pub(crate) fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
     let folder = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
     let folder: String = folder.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     Some(settings.homes.attache()?.join("projects").join(folder).join(AUTO_SAVED))

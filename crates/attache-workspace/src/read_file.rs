@@ -23,25 +23,25 @@ pub(crate) struct CappedBytes {
 
 /// At most `limit` bytes of the file; `None` if it is missing. With `beneath`, a real path outside that folder is an
 /// error.
-pub(crate) fn read(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<CappedBytes>> {
+pub(crate) fn read(path: &Path, limit: u64, beneath: Option<&Path>) -> io::Result<Option<CappedBytes>> {
     let file = match open(path, beneath) {
         Ok(file) => file,
         Err(error) if is_absence(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
-    (&file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let cut = bytes.len() > most;
-    bytes.truncate(most);
+    (&file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let cut = bytes.len() > limit;
+    bytes.truncate(limit);
     Ok(Some(CappedBytes { bytes, cut }))
 }
 
 /// The whole file as text. More than `limit` bytes or invalid UTF-8 is an error.
-pub(crate) fn read_text(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<String>> {
-    let Some(CappedBytes { bytes, cut }) = read(path, most, beneath)? else { return Ok(None) };
+pub(crate) fn read_text(path: &Path, limit: u64, beneath: Option<&Path>) -> io::Result<Option<String>> {
+    let Some(CappedBytes { bytes, cut }) = read(path, limit, beneath)? else { return Ok(None) };
     if cut {
-        return Err(io::Error::other(format!("it is longer than {most} bytes")));
+        return Err(io::Error::other(format!("it is longer than {limit} bytes")));
     }
     let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
     Ok(Some(text.strip_prefix('\u{FEFF}').map_or(text.clone(), str::to_owned)))

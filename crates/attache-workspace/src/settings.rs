@@ -279,8 +279,8 @@ impl SettingsFiles<'_> {
 
 /// The user's variables that a project's files can use.
 fn projects_may_read(gathered: &GatheredSettings) -> Vec<String> {
-    let said = gathered.values.iter().filter(|said| said.key.name == "security.projectVariables");
-    let named = said.filter_map(|said| match &said.node.kind {
+    let value = gathered.values.iter().filter(|value| value.key.name == "security.projectVariables");
+    let named = value.filter_map(|value| match &value.node.kind {
         NodeKind::List(nodes) => Some(nodes),
         _ => None,
     });

@@ -300,12 +300,16 @@ impl SetupBuilder {
             None => {
                 let gone =
                     |_| SettingsRefusal { field: "workspace", what: "the server's workspace is gone".into() };
-                Ok((crate::own_workspace(&self.options.operator).map_err(gone)?, ChosenBy::Operator))
+                Ok((
+                    crate::client_permissions::own_workspace(&self.options.operator).map_err(gone)?,
+                    ChosenBy::Operator,
+                ))
             }
             Some(named) => {
                 let folder = permitted::workspace(&self.options.operator, named)?;
                 let own = *named == self.options.operator.workspace
-                    || crate::own_workspace(&self.options.operator).is_ok_and(|own| own == folder);
+                    || crate::client_permissions::own_workspace(&self.options.operator)
+                        .is_ok_and(|own| own == folder);
                 Ok((folder, if own { ChosenBy::Operator } else { ChosenBy::Client }))
             }
         }

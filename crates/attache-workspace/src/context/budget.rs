@@ -57,8 +57,8 @@ impl Budget {
         if self.left == 0 || self.files.len() >= MAX_FILES {
             return Err("there is too much context already".to_owned());
         }
-        let most = MAX_FILE_BYTES.min(self.left);
-        let read = read_file::read(real, most, Some(root)).map_err(|error| error.to_string())?;
+        let limit = MAX_FILE_BYTES.min(self.left);
+        let read = read_file::read(real, limit, Some(root)).map_err(|error| error.to_string())?;
         let CappedBytes { bytes, cut } = read.ok_or("there is no such file")?;
         self.left -= bytes.len() as u64;
         self.files.push((real.to_owned(), bytes.len()));

@@ -23,15 +23,15 @@ const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "dist", "__pycache__"
 
 /// The ignore rules that apply.
 #[derive(Debug, Clone, Copy)]
-pub struct TreeOptions<'a> {
-    pub git: bool,
-    pub gemini: bool,
+pub(crate) struct TreeOptions<'a> {
+    pub(crate) git: bool,
+    pub(crate) gemini: bool,
     /// Further files of rules.
-    pub custom: &'a [PathBuf],
+    pub(crate) custom: &'a [PathBuf],
 }
 
 /// The files and folders of `root`, breadth first, so that the deepest are cut off.
-pub fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
+pub(crate) fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
     let ignoring = IgnoreRules::new(root, options);
     let mut folders = vec![Folder::new(root.to_owned())];
     let mut queue = VecDeque::from([0]);

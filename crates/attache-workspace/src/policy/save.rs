@@ -12,7 +12,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Adds `rules` to the file, and creates it if it is missing. Readers see the old file or the new one. Existing rules and
 /// comments stay; rules that exist already are not added again.
-pub fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> {
+pub(crate) fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> {
     rewrite(path, MAX_BYTES, |text| with(path, text, rules))
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) value_type: ValueType,
     pub(crate) merge: Merge,
-    /// The general case; [`project_say`] also looks at the value.
+    /// The general case; [`project_effect`] also looks at the value.
     pub(crate) project: ProjectEffect,
     /// As JSON.
     pub(crate) default: &'static str,

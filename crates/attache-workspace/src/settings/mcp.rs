@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::nearest::{nearest, shown};
 
-const PATIENCE: Duration = Duration::from_mins(10);
-const MAX_PATIENCE_MS: i64 = 24 * 3600 * 1000;
+const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(10);
+const MAX_CALL_TIMEOUT_MS: i64 = 24 * 3600 * 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerSettings {
@@ -106,7 +106,9 @@ pub(crate) fn read(
         transport: transport(&fields)
             .transpose()
             .unwrap_or_else(|| Err(wrong("needs a command, a url or an httpUrl".into())))?,
-        timeout: fields.whole("timeout", 1, MAX_PATIENCE_MS)?.map_or(PATIENCE, Duration::from_millis),
+        timeout: fields
+            .whole("timeout", 1, MAX_CALL_TIMEOUT_MS)?
+            .map_or(DEFAULT_CALL_TIMEOUT, Duration::from_millis),
         trust: fields.bool("trust")?.unwrap_or(false),
         include_tools: fields.texts("includeTools")?,
         exclude_tools: fields.texts("excludeTools")?.unwrap_or_default(),

@@ -212,8 +212,8 @@ impl SettingsReader<'_> {
     }
 
     fn approval_mode(&mut self) -> ApprovalMode {
-        let said = self.resolved.text("general.defaultApprovalMode").unwrap_or_default();
-        let mode = ApprovalMode::from_name(&said).unwrap_or_default();
+        let mode_text = self.resolved.text("general.defaultApprovalMode").unwrap_or_default();
+        let mode = ApprovalMode::from_name(&mode_text).unwrap_or_default();
         let why = match mode {
             ApprovalMode::Yolo if self.resolved.bool("security.disableYoloMode") => {
                 "security.disableYoloMode forbids yolo"
@@ -223,7 +223,7 @@ impl SettingsReader<'_> {
             }
             _ => return mode,
         };
-        self.warnings.push(format!("the approval mode is default and not {said}: {why}"));
+        self.warnings.push(format!("the approval mode is default and not {mode_text}: {why}"));
         ApprovalMode::Default
     }
 

@@ -36,7 +36,7 @@ pub(super) fn check(
 }
 
 pub(super) fn workspace(operator: &Settings, named: &Path) -> Result<PathBuf, SettingsRefusal> {
-    crate::allowed_workspace(operator, named).map_err(refusal("workspace"))
+    crate::client_permissions::allowed_workspace(operator, named).map_err(refusal("workspace"))
 }
 
 /// A client can always request a more careful mode, and a more permissive one only if the operator allows it.

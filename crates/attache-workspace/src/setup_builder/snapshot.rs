@@ -15,8 +15,9 @@ use super::{SetupBuilder, opening_prompt, permitted};
 use crate::agent_files::LoadedAgents;
 use crate::command_context::context_files;
 use crate::context::LoadedContext;
+use crate::file_stamps::{FileStamps, record_stamps};
 use crate::project::{Project, ProjectQuery};
-use crate::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
+use crate::{AgentFlags, ChosenBy, WorkspaceSettings};
 
 /// Contains nothing of a single conversation.
 pub(crate) struct WorkspaceSnapshot {
