@@ -28,7 +28,7 @@ enum Command {
     Bare(bare::Options),
     /// Answer like Gemini, immediately and by a plan.
     Gemini(gemini::Options),
-    /// Put load on a server and print what came back as one JSON object.
+    /// Put load on a server and print the results as one JSON object.
     Load(load::Options),
 }
 

@@ -369,7 +369,7 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     ] {
         in_range(name, limit.as_secs() as usize, 1..=24 * 3600)?;
     }
-    in_range("limits.heartbeat_seconds", settings.limits.heartbeat.as_secs() as usize, 1..=3600)?;
+    in_range("limits.heartbeat_seconds", settings.limits.heartbeat_interval.as_secs() as usize, 1..=3600)?;
     if let Some(url) = &settings.public_url
         && !(url.starts_with("http://") || url.starts_with("https://"))
     {

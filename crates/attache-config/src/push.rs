@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn push_is_on_and_keeps_to_public_places_unless_somebody_says_otherwise() {
+    fn push_is_on_and_limited_to_public_addresses_by_default() {
         let settings = read("", &[]).unwrap();
         assert!(settings.enabled && !settings.allow_http && !settings.artifacts);
         assert!(settings.allow_private_addresses.is_empty() && settings.signing_key.is_none());

@@ -207,8 +207,8 @@ pub struct LimitSettings {
     pub body_timeout: Duration,
     pub idle_timeout: Duration,
     pub stall_timeout: Duration,
-    pub heartbeat: Duration,
-    pub shutdown_patience: Duration,
+    pub heartbeat_interval: Duration,
+    pub shutdown_timeout: Duration,
     /// How many events the history of one task may have.
     pub task_events: usize,
     /// How many megabytes it may take in the log.
@@ -232,8 +232,8 @@ impl LimitSettings {
             body_timeout: Duration::from_secs(file.body_timeout_seconds),
             idle_timeout: Duration::from_secs(file.idle_timeout_seconds),
             stall_timeout: Duration::from_secs(file.stall_timeout_seconds),
-            heartbeat: Duration::from_secs(file.heartbeat_seconds),
-            shutdown_patience: Duration::from_secs(file.shutdown_seconds),
+            heartbeat_interval: Duration::from_secs(file.heartbeat_seconds),
+            shutdown_timeout: Duration::from_secs(file.shutdown_seconds),
             task_events: file.task_events,
             task_megabytes: file.task_megabytes,
         }

@@ -25,7 +25,7 @@ impl<T> Queue<T> {
         Self { state: Mutex::new(state), filled: Condvar::new() }
     }
 
-    pub(crate) fn put(&self, entry: T) {
+    pub(crate) fn push(&self, entry: T) {
         let mut state = self.state();
         state.entries.push_back(entry);
         let wake = state.sleeping > 0;
@@ -77,7 +77,7 @@ mod tests {
                 std::thread::spawn(move || std::iter::from_fn(|| queue.take()).collect::<Vec<_>>())
             })
             .collect();
-        (0..1000).for_each(|number| queue.put(number));
+        (0..1000).for_each(|number| queue.push(number));
         queue.close();
         let mut taken: Vec<i32> = takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect();
         taken.sort_unstable();

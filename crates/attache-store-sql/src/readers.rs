@@ -49,7 +49,7 @@ impl Readers {
         question: impl FnOnce(&mut Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.put(Box::new(move |reader| {
+        self.jobs.push(Box::new(move |reader| {
             // The caller may have stopped waiting.
             if !answer.is_closed() {
                 let _ = answer.send(question(reader));

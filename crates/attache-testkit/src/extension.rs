@@ -31,8 +31,8 @@ pub fn check_event(event: &Value) -> Result<(), String> {
 /// Checks `value` against the definition `definition` of the schema, such as `ToolCall`.
 pub fn check(definition: &str, value: &Value) -> Result<(), String> {
     let validator = compiled(definition)?;
-    let told = |error: ValidationError<'_>| format!("at {:?}: {error}", error.instance_path().as_str());
-    let errors: Vec<String> = validator.iter_errors(value).map(told).collect();
+    let message = |error: ValidationError<'_>| format!("at {:?}: {error}", error.instance_path().as_str());
+    let errors: Vec<String> = validator.iter_errors(value).map(message).collect();
     if errors.is_empty() { Ok(()) } else { Err(format!("no {definition}: {}", errors.join("; "))) }
 }
 

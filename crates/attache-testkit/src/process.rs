@@ -102,8 +102,8 @@ impl ServerLaunch {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("serve");
-        let said = ["CODER_AGENT_PORT", "PORT"];
-        let in_environment = self.variables.iter().any(|(name, _)| said.contains(&name.as_str()));
+        let names = ["CODER_AGENT_PORT", "PORT"];
+        let in_environment = self.variables.iter().any(|(name, _)| names.contains(&name.as_str()));
         if !in_environment && !self.arguments.iter().any(|argument| argument == "--port") {
             command.args(["--port", "0"]);
         }

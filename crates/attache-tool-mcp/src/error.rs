@@ -13,7 +13,7 @@ pub(crate) enum ConnectError {
     Silent { after: Duration },
     #[error("it answers {status}: credentials are missing or wrong; give them in its `headers` setting")]
     SignIn { status: u16 },
-    #[error("it answers {status}{}", said(what))]
+    #[error("it answers {status}{}", answer_text(what))]
     Refused { status: u16, what: String },
     #[error("{0}")]
     Unreachable(String),
@@ -42,6 +42,6 @@ pub(crate) enum CallError {
     Unsent(String),
 }
 
-fn said(what: &str) -> String {
+fn answer_text(what: &str) -> String {
     if what.is_empty() { String::new() } else { format!(": {what}") }
 }

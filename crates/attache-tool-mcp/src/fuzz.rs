@@ -46,7 +46,7 @@ pub fn answer(text: &[u8]) {
     let read = runtime.block_on(tool_result::of_resource(value, SOURCE, scratch));
     for output in called.into_iter().chain([read]) {
         assert!(!output.content.is_empty(), "a model is always told something");
-        let told: usize = output
+        let length: usize = output
             .content
             .iter()
             .map(|content| match content {
@@ -54,7 +54,7 @@ pub fn answer(text: &[u8]) {
                 _ => 0,
             })
             .sum();
-        assert!(told <= 8 * text.len() + 10_000, "{told} bytes of {}", text.len());
+        assert!(length <= 8 * text.len() + 10_000, "{length} bytes of {}", text.len());
     }
 }
 

@@ -125,7 +125,7 @@ fn without_secrets(url: &str) -> String {
 pub struct ConnectContext {
     /// The environment of started programs.
     pub environment: Vec<(String, String)>,
-    /// The workspace: the working folder of programs, and the root that servers are told about.
+    /// The workspace: the working folder of programs, and the root that servers get.
     pub directory: PathBuf,
     /// The timeout for the start, the handshake and the first list of tools.
     pub connect_timeout: Duration,

@@ -31,7 +31,7 @@ pub(super) struct HostileOptions {
     /// Connections that are held without use.
     #[arg(long, default_value_t = 10_000)]
     connections: usize,
-    /// Connections that flood, each in its own way, over and over.
+    /// Connections that flood, each with one kind of flood, over and over.
     #[arg(long, default_value_t = 8)]
     floods: usize,
     /// The delay before a closed flood connection reconnects.

@@ -48,10 +48,10 @@ pub fn task(pair: Pair, value: &Value) -> Value {
 
 fn status(pair: Pair, value: &Value) -> Value {
     let mut members = Members::of(pair, value, "");
-    let said = members.optional("message");
+    let status_message = members.optional("message");
     let neutral = json!({
         "state": state(pair, &members.required("state")),
-        "message": said.map(|it| message(pair, &it)),
+        "message": status_message.map(|it| message(pair, &it)),
         "timestamp": members.required("timestamp"),
     });
     members.finish();

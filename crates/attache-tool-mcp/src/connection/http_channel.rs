@@ -155,17 +155,17 @@ impl HttpChannel {
 /// The text of an error response: the message of a JSON-RPC error, or a short plain text.
 fn words(body: &[u8]) -> String {
     let json: Option<serde_json::Value> = serde_json::from_slice(body).ok();
-    let told = json.as_ref().and_then(|json| {
+    let message = json.as_ref().and_then(|json| {
         let error = json.get("error")?;
         error.get("message").or(Some(error))?.as_str().map(str::to_owned)
     });
-    let text = told.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
+    let text = message.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
     let text = text.replace(|character: char| character.is_control(), " ");
     cut(text.trim(), 300)
 }
 
 /// The media type without parameters.
 pub(super) fn media_type(answer: &HttpResponse) -> String {
-    let told = answer.header("content-type").unwrap_or_default();
-    told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let media_type = answer.header("content-type").unwrap_or_default();
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -170,9 +170,9 @@ fn newer() -> ClientLifecycleMode {
 fn refusal(error: ClientInitializeError) -> HandshakeError {
     match error {
         ClientInitializeError::JsonRpcError(data) => {
-            let said = cut(&data.message, MAX_ERROR_LENGTH);
+            let message = cut(&data.message, MAX_ERROR_LENGTH);
             HandshakeError::OfThisHandshake(ConnectError::NotUnderstood(format!(
-                "it refuses to begin: {said}"
+                "it refuses to begin: {message}"
             )))
         }
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {

@@ -118,13 +118,13 @@ impl Process {
         let (Some(group), Some(stdin), Some(stdout), Some(stderr)) = parts else {
             return Err(failed("it ended at once".into()));
         };
-        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let stderr_tail = Arc::new(Mutex::new(Vec::new()));
         let mut listening = JoinSet::new();
-        listening.spawn(listen(stderr, complaints.clone()));
+        listening.spawn(read_stderr(stderr, stderr_tail.clone()));
         let secrets = program.env.iter().map(|(_, value)| value.clone()).collect();
         let child = Mutex::new(Some(child));
         let process =
-            Self { child, group, stderr: complaints, secrets, _listening: listening, _guard: launch.guard };
+            Self { child, group, stderr: stderr_tail, secrets, _listening: listening, _guard: launch.guard };
         Ok((process, stdin, stdout))
     }
 
@@ -209,10 +209,10 @@ fn why(error: &io::Error, directory: &Path) -> String {
 }
 
 /// Reads until the end, so that the program never blocks, and keeps the last bytes.
-async fn listen(mut stderr: ChildStderr, complaints: Arc<Mutex<Vec<u8>>>) {
+async fn read_stderr(mut stderr: ChildStderr, stderr_tail: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        let mut kept = complaints.lock().ignore_poison();
+        let mut kept = stderr_tail.lock().ignore_poison();
         kept.extend_from_slice(&buffer[..count]);
         let excess = kept.len().saturating_sub(MAX_STDERR_BYTES);
         kept.drain(..excess);

@@ -23,20 +23,20 @@ const CALLS: usize = 2;
 pub(crate) fn said(script: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
-        if meet(script, false).await.is_none() {
-            meet(script, true).await;
+        if run_session(script, false).await.is_none() {
+            run_session(script, true).await;
         }
     });
 }
 
 /// None if the server should be restarted for another handshake.
-async fn meet(script: &[u8], again: bool) -> Option<()> {
+async fn run_session(script: &[u8], again: bool) -> Option<()> {
     let (ours, theirs) = tokio::io::duplex(ROOM);
-    let (met, ()) = tokio::join!(listen(ours, again, script.len()), speak(theirs, script));
+    let (met, ()) = tokio::join!(run_client(ours, again, script.len()), write_script(theirs, script));
     met
 }
 
-async fn speak(mut pipe: DuplexStream, script: &[u8]) {
+async fn write_script(mut pipe: DuplexStream, script: &[u8]) {
     let text = String::from_utf8_lossy(script);
     for turn in text.split("\n\n").take(MAX_TURNS) {
         wait_a_moment().await;
@@ -52,7 +52,7 @@ async fn wait_a_moment() {
     }
 }
 
-async fn listen(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
+async fn run_client(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
     let (from, to) = tokio::io::split(pipe);
     // A lost connection cannot be restored: the address is no server.
     let transport = Transport::Http { url: "nowhere".into(), headers: Vec::new() };
@@ -125,7 +125,7 @@ async fn use_all(server: &Arc<Server>, said: usize) {
             Ok(proposal) => tool.run(proposal, &context).await,
             Err(error) => Err(error),
         };
-        check_told(called, said);
+        check_output(called, said);
     }
     for text in shown.texts.lock().ignore_poison().iter() {
         let line = text.strip_suffix('\n').expect("a line has an end");
@@ -133,8 +133,8 @@ async fn use_all(server: &Arc<Server>, said: usize) {
     }
 }
 
-fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
-    let most = 8 * said + 15_000;
+fn check_output(called: Result<ToolOutput, ToolError>, said: usize) {
+    let limit = 8 * said + 15_000;
     match called {
         Ok(output) => {
             assert!(!output.content.is_empty(), "a model is always told something");
@@ -142,8 +142,8 @@ fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
                 Content::Text(text) => text.len(),
                 _ => 0,
             };
-            let told: usize = output.content.iter().map(length).sum();
-            assert!(told <= most, "{told} bytes of {said}");
+            let length: usize = output.content.iter().map(length).sum();
+            assert!(length <= limit, "{length} bytes of {said}");
             assert!(output.summary.len() <= 2_000, "{:?}", output.summary);
         }
         Err(error) => {
@@ -151,7 +151,7 @@ fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
                 matches!(error.kind, ToolErrorKind::McpToolError | ToolErrorKind::InvalidToolParams),
                 "{error}"
             );
-            assert!(!error.message.is_empty() && error.message.len() <= most, "{error}");
+            assert!(!error.message.is_empty() && error.message.len() <= limit, "{error}");
         }
     }
 }

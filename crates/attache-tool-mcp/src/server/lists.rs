@@ -60,7 +60,7 @@ async fn pages(
     mut take: impl FnMut(Value) -> bool,
 ) -> Result<bool, CallError> {
     let timeout = server.context.connect_timeout.min(server.options.timeout);
-    let mut seen = HashSet::new();
+    let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
@@ -74,7 +74,7 @@ async fn pages(
         match &cursor {
             None => return Ok(false),
             // A server that repeats a cursor would never end.
-            Some(next) if enough || !seen.insert(next.clone()) => return Ok(true),
+            Some(next) if enough || !cursors.insert(next.clone()) => return Ok(true),
             Some(_) => {}
         }
     }

@@ -31,14 +31,14 @@ impl Server {
             let mut current = self.current.subscribe();
             loop {
                 let connection = current.borrow_and_update().clone();
-                let heard = tokio::select! {
+                let event = tokio::select! {
                     changed = current.changed() => match changed {
                         Ok(()) => continue,
                         Err(_) => return,
                     },
-                    heard = next_event(connection) => heard,
+                    event = next_event(connection) => event,
                 };
-                match heard {
+                match event {
                     ConnectionEvent::ListsChanged(connection) => {
                         self.relist(&connection).await;
                         sleep(RELIST_DELAY).await;

@@ -89,7 +89,7 @@ impl FuzzWorkspace {
 }
 
 /// Everything that a model and a person get of a result.
-pub(super) fn told(output: &ToolOutput) -> String {
+pub(super) fn all_text(output: &ToolOutput) -> String {
     let decoded = |bytes: &Base64| {
         let bytes = STANDARD.decode(&bytes.0).expect("bytes are given as base64");
         String::from_utf8_lossy(&bytes).into_owned()

@@ -51,35 +51,43 @@ pub(super) fn given(folder: &Path, text: &[u8]) {
 
 async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
     let name = tool.spec().name.as_str();
-    let said = Value::Object(input.clone()).to_string();
-    let most = MAX_OUTPUT + 40 * said.len();
+    let input_text = Value::Object(input.clone()).to_string();
+    let limit = MAX_OUTPUT + 40 * input_text.len();
     let proposed = tool.propose(input, context).await;
     assert_eq!(proposed, tool.propose(input, context).await, "{name} says the same when it is asked again");
     let proposal = match proposed {
         Ok(proposal) => proposal,
-        Err(error) => return check_error(&error, most),
+        Err(error) => return check_error(&error, limit),
     };
     proposed::check(tool.spec().kind, &proposal, &context.workspace);
     let kept = serde_json::to_string(&proposal).expect("a proposal can be recorded");
-    assert!(kept.len() <= most, "{name} proposes {} bytes for {}", kept.len(), said.len());
+    assert!(kept.len() <= limit, "{name} proposes {} bytes for {}", kept.len(), input_text.len());
     assert_eq!(serde_json::from_str::<attache_tool::Proposal>(&kept).expect("as it was"), proposal);
     if !LOOKING.contains(&name) {
         return;
     }
     match tool.run(proposal, context).await {
         Ok(output) => {
-            let told = fuzz_workspace::told(&output);
-            assert!(told.len() <= most, "{name} tells {} bytes for {}", told.len(), said.len());
+            let all_text = fuzz_workspace::all_text(&output);
+            assert!(
+                all_text.len() <= limit,
+                "{name} tells {} bytes for {}",
+                all_text.len(),
+                input_text.len()
+            );
             let hidden = String::from_utf8_lossy(fuzz_workspace::OUTSIDE);
-            assert!(!told.contains(&*hidden) || said.contains(&*hidden), "{name} looked outside: {told}");
+            assert!(
+                !all_text.contains(&*hidden) || input_text.contains(&*hidden),
+                "{name} looked outside: {all_text}"
+            );
         }
-        Err(error) => check_error(&error, most),
+        Err(error) => check_error(&error, limit),
     }
 }
 
 /// An error that a model can act on.
-fn check_error(error: &ToolError, most: usize) {
-    assert!(!error.message.trim().is_empty() && error.message.len() <= most, "{error}");
+fn check_error(error: &ToolError, limit: usize) {
+    assert!(!error.message.trim().is_empty() && error.message.len() <= limit, "{error}");
     // The message of a panic in another thread.
     assert_ne!(error.kind, ToolErrorKind::UnhandledException, "{error}");
 }

@@ -16,8 +16,8 @@ pub(crate) fn said(bytes: &[u8]) {
         assert_eq!(pieced, whole);
     }
     // The rows that can still change are not counted. Each is as wide as the terminal or as its text.
-    let most = LIMIT + PIECE + ROWS * COLUMNS + 4 * bytes.len() + 200;
-    assert!(whole.len() <= most, "{} bytes of {}", whole.len(), bytes.len());
+    let limit = LIMIT + PIECE + ROWS * COLUMNS + 4 * bytes.len() + 200;
+    assert!(whole.len() <= limit, "{} bytes of {}", whole.len(), bytes.len());
 }
 
 fn terminal_text<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (String, bool) {

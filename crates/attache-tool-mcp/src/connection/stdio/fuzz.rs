@@ -15,9 +15,9 @@ const LIMIT: usize = 1000;
 /// For any split of the bytes, and however often receiving is cancelled and repeated, the same messages are received.
 /// Only a line that is too long ends the stream; after any other invalid line the next message is received.
 pub(crate) fn lines(written: &[u8]) {
-    let whole = heard(written, usize::MAX);
+    let whole = received_messages(written, usize::MAX);
     for size in [1, 3, 64] {
-        assert_eq!(heard(written, size), whole, "in pieces of {size}");
+        assert_eq!(received_messages(written, size), whole, "in pieces of {size}");
     }
     let (messages, why) = whole;
     // Text after the last line end is no complete line.
@@ -27,11 +27,14 @@ pub(crate) fn lines(written: &[u8]) {
 
     let last = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     let more = [written, b"\n", last.to_string().as_bytes(), b"\n"].concat();
-    assert_eq!(heard(&more, 64).0.last() == Some(&last), !too_long || messages.last() == Some(&last));
+    assert_eq!(
+        received_messages(&more, 64).0.last() == Some(&last),
+        !too_long || messages.last() == Some(&last)
+    );
 }
 
 /// The messages, and the reason for the end.
-fn heard(written: &[u8], size: usize) -> (Vec<Value>, String) {
+fn received_messages(written: &[u8], size: usize) -> (Vec<Value>, String) {
     let ending = ConnectionEnd::default();
     let mut lines =
         StdioTransport::new(Pieces { left: written, size, ready: false }, tokio::io::sink(), ending.clone());
