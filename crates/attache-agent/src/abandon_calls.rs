@@ -12,8 +12,8 @@ use crate::CodingAgent;
 use crate::calls::call_context;
 
 impl CodingAgent {
-    /// The task of `request` was cancelled, or its turn was stopped, while calls were running or asked something. False if a
-    /// peer could not be told.
+    /// The task of `request` was cancelled, or its turn was stopped, while calls were running or waited for an answer.
+    /// False if a peer could not be notified.
     pub(crate) async fn abandon(&self, request: TurnRequest) -> bool {
         failpoint::reach("calls-abandoned");
         let view = request.view.clone();
@@ -22,12 +22,12 @@ impl CodingAgent {
         let setup = self.conversations.open(&view.progress.scope, &view.context, &settings).await;
         let Ok(setup) = setup else { return true };
         let tools = setup.tool_source.tools();
-        let told = open_calls(&view).filter_map(|record| {
+        let notices = open_calls(&view).filter_map(|record| {
             let tool = tools.find(&record.call.name).ok()?.clone();
             let context = call_context(&setup, &view, Some(&record.call.id));
             Some(async move { tell_peer(tool.as_ref(), record, &context).await })
         });
-        join_all(told).await.iter().all(|notice| *notice == PeerNotice::Told)
+        join_all(notices).await.iter().all(|notice| *notice == PeerNotice::Told)
     }
 }
 
@@ -37,7 +37,7 @@ fn open_calls(view: &TaskView) -> impl Iterator<Item = &Arc<CallRecord>> {
     records.filter(move |record| view.progress.work.find(&record.call.id).is_some_and(is_open))
 }
 
-/// Lets a tool whose calls outlive their runs tell its peer that this call is over.
+/// Lets the tool of a resumable call notify its peer that the call is over.
 pub(crate) async fn tell_peer(tool: &dyn Tool, record: &CallRecord, context: &ToolContext) -> PeerNotice {
     let (Some(resumable), Some(proposal)) = (tool.resumable(), &record.proposal) else {
         return PeerNotice::Told;

@@ -7,9 +7,9 @@ use attache_model::{BuiltInModel, LanguageModel};
 
 #[derive(Clone)]
 pub enum AgentModel {
-    /// A language model: it gets the conversation, and its text and calls become facts.
+    /// A language model. It gets the conversation; its text and calls become facts.
     Language(Arc<dyn LanguageModel>),
-    /// A model in this process that runs whole turns by itself and sees only the task.
+    /// A model in this process that runs whole turns and sees only the task.
     BuiltIn(Arc<dyn BuiltInModel>),
 }
 

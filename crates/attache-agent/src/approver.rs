@@ -1,4 +1,4 @@
-//! The interface that decides whether a call may run.
+//! The trait that decides whether a call may run.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ pub struct ApprovalRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalDecision {
     Allow {
-        /// The rule that decided, for people.
+        /// The source of the rule that decided, for people.
         why: String,
-        /// How far its command may reach; none when it runs none.
+        /// The access of the command; none if the call runs no command.
         access: Option<Access>,
     },
-    /// A person decides, with one of these answers.
+    /// A person decides. These answers are offered.
     Ask {
         choices: Vec<String>,
-        /// What each answer for longer would allow, in a sentence, by the answer's id.
+        /// For each answer that allows more than this call, by its id: a sentence about what it allows.
         grants: BTreeMap<String, String>,
         why: String,
         access: Option<Access>,
@@ -34,14 +34,14 @@ pub enum ApprovalDecision {
     },
 }
 
-/// Judges the calls of one conversation.
+/// Decides about the calls of one conversation.
 pub trait Approver: Send + Sync + 'static {
-    /// The same for the same rules and the same case.
+    /// Deterministic for the same rules and the same request.
     fn rule(&self, case: ApprovalRequest<'_>) -> ApprovalDecision;
 
-    /// A person agreed, perhaps for more than this call.
+    /// Records a person's approval, which may allow more than this call.
     fn remember_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer);
 
-    /// A person agreed for longer, perhaps before a restart. Rules that were saved need no restoring.
+    /// Restores a permanent or session-wide approval, for example after a restart. Saved rules need no restoring.
     fn restore_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer);
 }

@@ -1,4 +1,4 @@
-//! Asks people about calls.
+//! Asks people for approval of calls.
 
 use attache_domain::{Fact, Message};
 use attache_session::TurnStopped;

@@ -14,15 +14,15 @@ use futures_util::{FutureExt, StreamExt};
 
 use crate::turn_output::TurnOutput;
 
-/// How a round ended.
+/// How the stream of a built-in model ended.
 pub(crate) enum RequestEnd {
-    /// The model wants tools to be used; that is recorded.
+    /// The model requests calls, which are recorded.
     WithCalls,
-    /// The turn is over once this is recorded.
+    /// The turn ends when this is recorded.
     WithTurn(Fact),
 }
 
-/// Runs until the turn is over, or until the model asks for tools.
+/// Runs until the turn ends or the model requests calls.
 pub(crate) async fn run_request(
     model: &dyn BuiltInModel,
     task: &CurrentTask,
@@ -38,7 +38,7 @@ pub(crate) async fn run_request(
         emitted: turn.emitted,
         results: results_of_turn(&view),
     };
-    // The view is dropped before anything is recorded, so that changes need not copy it.
+    // Dropped before facts are recorded, so that the fold does not copy the view.
     drop(view);
     let mut stream = Lookahead { stream: model.stream(request), next: None };
     let mut credentials = turn.emitted;
@@ -65,7 +65,7 @@ pub(crate) async fn run_request(
     Ok(RequestEnd::WithTurn(failed(&silent, &output)))
 }
 
-/// What people and the agent have said; a command that puts something to the model speaks last.
+/// The messages of people and of the agent. A command that passes a prompt to the model comes last.
 fn history(view: &TaskView) -> Vec<Arc<Message>> {
     let mut history = view.history.clone();
     if view.progress.work.prompted
@@ -81,9 +81,9 @@ fn history(view: &TaskView) -> Vec<Arc<Message>> {
     history
 }
 
-/// The results of the calls of this turn, answer by answer.
+/// The results of this turn's calls, one entry for each answer.
 fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
-    // Results of a command's calls go to the command.
+    // The results of a command's calls go to the command.
     let rounds = (view.progress.work.rounds as usize).saturating_sub(view.commanded.len());
     if rounds == 0 {
         return Vec::new();
@@ -109,7 +109,7 @@ fn answered(model: &str, text: String, calls: Vec<ToolCall>) -> Fact {
     }))
 }
 
-/// A stream that can be asked, without waiting, whether it is about to finish.
+/// A stream that can tell without waiting whether it is about to finish.
 struct Lookahead {
     stream: ModelStream,
     next: Option<Option<Result<ModelStreamItem, ModelError>>>,
@@ -123,7 +123,7 @@ impl Lookahead {
         }
     }
 
-    /// True only when that is already known; a model may still need time to say that it is done.
+    /// True only if that is known; a model may need time for its finish.
     fn finish_is_next(&mut self) -> bool {
         if self.next.is_none() {
             self.next = self.stream.next().now_or_never();

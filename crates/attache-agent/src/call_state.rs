@@ -1,4 +1,4 @@
-//! Passes the saved state of a running call on to the journal.
+//! Passes the saved state of a running call to the journal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use attache_tool::{CallState, MAX_STATE_BYTES, ToolError, ToolErrorKind};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-/// A value to save. It is answered when the value is durable, or recorded if it is for the conversation.
+/// A value to save. The reply is sent when the value is durable, or when it is recorded if it is for the conversation.
 pub(crate) struct SaveRequest {
-    /// For later calls of the conversation; none: for this call.
+    /// The key for later calls of the conversation; none: for this call.
     pub(crate) key: Option<Arc<str>>,
     pub(crate) value: Value,
     pub(crate) saved: oneshot::Sender<()>,
 }
 
-/// What is kept for the calls of a conversation, by key.
+/// The saved state for the calls of a conversation, by key.
 pub(crate) type ConversationState = BTreeMap<Arc<str>, Arc<Value>>;
 
-/// The tool's end. A second save waits until the first is taken.
+/// The tool's side. A second save waits until the first is received.
 pub(crate) struct StateSender {
     requests: mpsc::Sender<SaveRequest>,
-    /// As it was when the call started.
+    /// The state at the start of the call.
     kept: ConversationState,
 }
 
-/// The end of whatever runs the call.
+/// The side of the task that runs the call.
 pub(crate) struct StateReceiver(Option<mpsc::Receiver<SaveRequest>>);
 
 pub(crate) fn channel(kept: ConversationState) -> (StateSender, StateReceiver) {

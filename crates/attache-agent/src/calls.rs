@@ -49,7 +49,7 @@ impl TurnRunner<'_> {
         }
         let steps = self.journal.with_progress(|progress| progress.work.steps());
         let starts = |record: &Arc<CallRecord>| steps.contains(&CallStep::Start(record.call.id.clone()));
-        // Anything else, such as a question, waits until clients can have seen the proposals.
+        // Anything else, such as a question, waits until the proposals are durable.
         if !steps.is_empty() && steps.len() == proposed_now.iter().filter(|record| starts(record)).count() {
             self.run_concurrently(&steps, &proposed_now).await?;
         }
@@ -59,7 +59,7 @@ impl TurnRunner<'_> {
     async fn rule_on(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
         let tool = self.find_tool(&record.call.name)?;
         let mut input = record.call.input.clone();
-        // Models may ask for order; that is between them and us.
+        // Models can request an order; tools do not see that member.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
         let mut proposal = tool.propose(&input, &self.tool_context(Some(&record.call.id))).await?;
         self.put_in_others_words(record, &mut proposal);
@@ -82,7 +82,7 @@ impl TurnRunner<'_> {
         Ok(ProposedCall { call, proposal, alone, choices, grants, why })
     }
 
-    /// People refused or cancelled these: none of them will run.
+    /// A person refused or cancelled these calls, so none of them runs.
     pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
         let call_records = self.task.view().call_records.clone();
         let canceled = steps.iter().filter_map(|step| match step {
@@ -95,8 +95,8 @@ impl TurnRunner<'_> {
         Ok(TurnFlow::Continue)
     }
 
-    /// A call is over without another run: a person refused, skipped or cancelled it. The peer of one that has run before is
-    /// told.
+    /// A call ends without another run: a person refused, skipped or cancelled it. The peer of a call that has run
+    /// before is notified.
     pub(crate) async fn end_without_run(
         &self,
         id: &CallId,
@@ -126,7 +126,7 @@ impl TurnRunner<'_> {
         self.journal.record(Fact::CallFinished(Box::new(finished))).await
     }
 
-    /// Shows an edit with the content that a person put in its place; it is asked about again.
+    /// Proposes an edit again with the content that a person changed; it needs approval again.
     fn put_in_others_words(&self, record: &CallRecord, proposal: &mut Proposal) {
         let answer = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Modify);
         if let Some(content) = answer.and_then(|answer| answer.new_content.as_ref())
@@ -137,14 +137,14 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// A question of its own: an answer to the one before it, whether the call may run, must not run it a second time.
+    /// A new approval request: an answer to the earlier request must not run the call a second time.
     pub(crate) async fn record_lost(&self, id: &CallId) -> Result<(), TurnStopped> {
         let question = self.journal.with_progress(|progress| progress.work.lost_question(id, progress.head));
         let choices = LOST_CHOICES.map(str::to_owned).to_vec();
         self.journal.record(Fact::CallLost { call: id.clone(), choices, question: Some(question) }).await
     }
 
-    /// What was proposed, with what the person put in its place; an agreement for longer is remembered.
+    /// The proposal with the person's changes. Records approvals for more than this call.
     pub(crate) fn approved(&self, record: &CallRecord) -> Option<Proposal> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
@@ -157,26 +157,26 @@ impl TurnRunner<'_> {
         {
             new_content.clone_from(content);
         }
-        // The answer to a question of a running call is given to the run.
+        // The answer to a question of a running call goes to the run.
         if let Some(answers) = answer.answers.as_ref().filter(|_| answer.question.is_none()) {
             proposal.input.insert("answers".into(), answers.clone());
         }
         Some(proposal)
     }
 
-    /// Can it run again by itself when the server stopped while it ran?
+    /// Whether the call can run again without approval when the server stopped during its run.
     pub(crate) fn may_run_again(&self, record: &CallRecord) -> bool {
         let tool = self.find_tool(&record.call.name);
         tool.is_ok_and(|tool| tool.spec().repeatable || tool.resumable().is_some())
     }
 
-    /// The context of a call, or of work for the turn itself.
+    /// The context of a call, or of other work in the turn.
     pub(crate) fn tool_context(&self, call: Option<&CallId>) -> CallContext {
         CallContext::new(call_context(&self.setup, &self.task.view(), call))
     }
 }
 
-/// A context in which nothing is shown and nothing is saved.
+/// A context without live output and without saved state.
 pub(crate) fn call_context(setup: &ConversationSetup, view: &TaskView, call: Option<&CallId>) -> ToolContext {
     let call = call.cloned().unwrap_or_else(|| CallId(String::new()));
     ToolContext {
@@ -190,8 +190,8 @@ pub(crate) fn call_context(setup: &ConversationSetup, view: &TaskView, call: Opt
     }
 }
 
-/// The context of one call. Cancelling a task drops its turn and with it the call; the drop cancels the token, which
-/// threads of the tool watch.
+/// The context of one call. Cancelling a task drops its turn and with it this guard, which cancels the token that the
+/// tool's threads check.
 pub(crate) struct CallContext {
     context: ToolContext,
     _cancel_on_drop: DropGuard,
@@ -211,7 +211,7 @@ impl Deref for CallContext {
     }
 }
 
-/// What calls of the same answer would write, and have not yet.
+/// The paths that unfinished calls of the same answer would write.
 #[derive(Default)]
 struct PendingWrites {
     writes: Vec<(CallId, PathBuf)>,
@@ -227,7 +227,7 @@ impl PendingWrites {
     }
 
     /// The earlier call that must end before `ruled` can be proposed: it writes a path that `ruled` touches, or
-    /// `ruled` failed and may depend on it.
+    /// `ruled` failed and may depend on its result.
     fn conflict_with(&self, ruled: &Result<ProposedCall, ToolError>) -> Option<CallId> {
         let Ok(proposed) = ruled else { return self.writes.last().map(|(id, _)| id.clone()) };
         let touched = touched(&proposed.proposal);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use attache_domain::{Artifact, FileChange, Part};
 use attache_tool::diff::compare;
 
-/// One artifact for all changes of turn number `turn`; none when nothing is different from before.
+/// One artifact with all changes of turn number `turn`; none if nothing has changed.
 pub(crate) fn artifact(changes: &[FileChange], roots: &[PathBuf], turn: u32) -> Option<Artifact> {
     let diff: String = changes.iter().map(|change| diff(change, roots)).collect();
     if diff.is_empty() {

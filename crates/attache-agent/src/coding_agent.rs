@@ -111,7 +111,7 @@ impl Agent for CodingAgent {
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {
-        // A command opens a task, whatever the model is.
+        // A command opens a task with any model.
         if message.command.is_some() {
             return ReplyShape::Task;
         }
@@ -140,7 +140,7 @@ impl Agent for CodingAgent {
 
     async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped> {
         let Progress { continues, turn, work, .. } = &request.view.progress;
-        // In a conversation that began with this turn nothing was said before.
+        // A conversation that began with this turn has no earlier tasks.
         let (fresh, idle) = (!continues && turn.number == 1, work.calls.is_empty());
         let task = request.into_task();
         let earlier = if fresh { Ok(Vec::new()) } else { task.earlier().await };
@@ -155,7 +155,7 @@ impl Agent for CodingAgent {
         let settings = RequestedSettings::of(earlier.iter().chain([task.view().as_ref()]));
         // Most turns of built-in models use no tools and need no setup.
         let idle = idle && command_in(&task.view()).is_none();
-        // The servers of a client are connected to before the first answer. A bare reply cannot ask.
+        // The servers of a client are connected before the first answer. A bare reply cannot ask for approval.
         let bare = task.view().progress.reply == ReplyShape::Message;
         let idle = idle && (bare || settings.mcp_servers.is_empty());
         if let (true, Ok(AgentModel::BuiltIn(model))) = (idle, self.conversations.model(&settings))
@@ -191,7 +191,7 @@ impl CodingAgent {
                 let conversations = self.conversations.clone();
                 TurnRunner::new(conversations, setup, task, journal, earlier, command).run().await
             }
-            // It was there when it was given.
+            // The command existed when the message was received.
             Ok((_, Err(error))) => cannot_begin(&task, journal, error.to_string()).await,
             Err(refusal) => {
                 tracing::warn!(task = %task.view().task, error = %refusal, "a conversation cannot be set up");
@@ -206,7 +206,7 @@ impl CodingAgent {
     }
 }
 
-/// The turn ends before it began, and the person may try again.
+/// Ends the turn before its first step; the person can try again.
 async fn cannot_begin(task: &CurrentTask, journal: &Journal, text: String) -> Result<(), TurnStopped> {
     end_before_begin(task, journal, text, TurnOutcome::InputRequired).await
 }

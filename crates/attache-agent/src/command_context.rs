@@ -1,4 +1,4 @@
-//! What a command sees of its conversation.
+//! The view of a conversation that commands get.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ impl<'p, 'a> TurnCommandContext<'p, 'a> {
 #[async_trait]
 impl CommandContext for TurnCommandContext<'_, '_> {
     async fn progress(&self, text: &str) {
-        // A turn that was stopped is noticed at the next step.
+        // A stopped turn is detected at the next step.
         let _ = self.0.record_notice(text.to_owned()).await;
     }
 

@@ -17,14 +17,14 @@ use crate::command_context::TurnCommandContext;
 use crate::reason::StatusReason;
 use crate::turn_runner::{TurnFlow, TurnRunner};
 
-/// The command that the latest message of `view` gives.
+/// The command in the latest message of `view`.
 pub(crate) fn command_in(view: &TaskView) -> Option<&CommandCall> {
     let latest = view.history.iter().rev().find(|message| message.role == Role::User)?;
     latest.command.as_deref()
 }
 
 impl TurnRunner<'_> {
-    /// The command of this turn, as long as it has not handed over to the model.
+    /// The command of this turn, unless it has handed over to the model.
     pub(crate) fn active_command(&self) -> Option<MatchedCommand> {
         self.command.clone().filter(|_| !self.journal.with_progress(|progress| progress.work.prompted))
     }
@@ -34,7 +34,7 @@ impl TurnRunner<'_> {
         let next = found.run(&results, &TurnCommandContext::new(self)).await;
         let denied = self.denied(&results);
         match next {
-            // A rule stood in the way: the command did not do what it is for.
+            // A rule refused the call, so the command has failed.
             Ok(CommandStep::Done { text, .. }) if denied.is_some() => {
                 self.command_failed(&CommandError::Failed { what: text }).await
             }
@@ -43,7 +43,7 @@ impl TurnRunner<'_> {
                 self.journal.record(tool_request(self.output.turn(), results.len(), uses)).await?;
                 Ok(TurnFlow::Continue)
             }
-            // A refused part of a prompt means that the prompt is not sent.
+            // If a part of a prompt is refused, the prompt is not sent.
             Ok(CommandStep::Prompt(_))
                 if self.journal.with_progress(|progress| progress.work.was_refused()) =>
             {
@@ -65,7 +65,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// What is said about the latest tool that the command wanted and a rule denies.
+    /// The explanation of the latest denied call of the command.
     fn denied(&self, results: &[Vec<ToolResult>]) -> Option<String> {
         results.last()?;
         let view = self.task.view();
@@ -92,7 +92,8 @@ impl TurnRunner<'_> {
             });
             self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
         }
-        // After a restart between its words and its end a command runs again: what was said was said.
+        // After a restart between its text and its end a command runs again; text that is already recorded is not
+        // repeated.
         if self.journal.with_progress(|progress| progress.turn.text) != TextPhase::Whole {
             self.journal.record(Fact::TextSaid { text, last: true }).await?;
         }
@@ -140,7 +141,7 @@ impl TurnRunner<'_> {
     }
 }
 
-/// Tools that a command uses are asked for as a model would ask for them, under ids that no model gives.
+/// Calls of a command are recorded like calls of a model, with ids that no model uses.
 fn tool_request(turn: u32, step: usize, uses: Vec<ToolUse>) -> Fact {
     let call = |(place, used): (usize, ToolUse)| ModelPart {
         what: ModelPartContent::Call(ToolCall {

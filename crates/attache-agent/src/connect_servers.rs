@@ -1,7 +1,7 @@
 //! Asks before the first connection to an MCP server that the client named.
 //!
-//! The agent makes these calls by itself, before the model answers: their approvals are facts like all others, and the model
-//! is told only which servers are missing.
+//! The agent makes these calls by itself before the model answers. Their approvals are facts like all others. The
+//! model sees only the names of missing servers.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::conversations::ClientServer;
 use crate::turn_runner::TurnRunner;
 
 impl TurnRunner<'_> {
-    /// Connects to the servers that people have agreed to, and records calls for the servers that were not asked about yet. True
-    /// when there are such calls.
+    /// Connects to approved servers, and records calls for servers without an approval request. True if there are such
+    /// calls.
     pub(crate) async fn connect_servers(&self) -> Result<bool, TurnStopped> {
         let unapproved = self.setup.tool_source.unapproved_servers();
         let Some(tool) = self.connect_tool().filter(|_| !unapproved.is_empty()) else { return Ok(false) };
@@ -51,7 +51,7 @@ impl TurnRunner<'_> {
         Ok(true)
     }
 
-    /// The tool behind a call. No call of a model finds the agent's own, or those of commands.
+    /// The tool of a call. Calls of a model never reach the tools of the agent or of commands.
     pub(crate) fn find_tool(&self, name: &str) -> Result<Arc<dyn Tool>, ToolError> {
         if self.journal.with_progress(|progress| progress.work.agents_own)
             && let Some(tool) = self.connect_tool().filter(|_| name == CONNECT_SERVER)
@@ -70,7 +70,7 @@ impl TurnRunner<'_> {
         self.setup.tool_source.connect_tool()
     }
 
-    /// What people of this conversation said about the server.
+    /// A person's approval or refusal of the server in this conversation.
     fn server_approval(&self, server: &ClientServer) -> Option<bool> {
         let view = self.task.view();
         let known = self.earlier_approvals.iter().chain(&view.server_approvals);
@@ -78,7 +78,7 @@ impl TurnRunner<'_> {
         known.rev().find(same).map(|known| known.allowed)
     }
 
-    /// The agreement is from before a restart, or from an earlier task.
+    /// The approval is from before a restart or from an earlier task.
     async fn reconnect(&self, tool: &dyn Tool, server: &ClientServer) -> Result<(), TurnStopped> {
         let context = self.tool_context(None);
         let connected = async {

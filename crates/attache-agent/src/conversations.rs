@@ -1,4 +1,4 @@
-//! The interface that sets conversations up: workspace, model, tools and rules.
+//! The trait that sets up conversations: workspace, model, tools and rules.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use attache_tool::{LeftoverProcesses, Tool, ToolContext, ToolRegistry, ToolSpec,
 use crate::compaction::DEFAULT_COMPACTION_THRESHOLD;
 use crate::{AgentModel, Approver};
 
-/// Everything a conversation works with. What one has read, started or been granted is nothing to the others.
+/// Everything a conversation works with. Files read, processes and approvals are not shared with other conversations.
 #[derive(Clone)]
 pub struct ConversationSetup {
     pub model: AgentModel,
@@ -22,15 +22,15 @@ pub struct ConversationSetup {
     pub workspace: Arc<Workspace>,
     /// The system instructions of a language model.
     pub instructions: Arc<str>,
-    /// What the model gets at the beginning of the conversation.
+    /// The first message of the conversation.
     pub opening: Vec<Content>,
     pub context_files: Option<Arc<dyn ContextFiles>>,
-    /// What commands show about it.
+    /// The values that commands show.
     pub info: Option<Arc<dyn WorkspaceInfo>>,
     /// Notices for people, shown once in a conversation.
     pub notices: Vec<String>,
     pub limits: ConversationLimits,
-    /// Ends what a server that was killed has left running of its calls.
+    /// Ends the processes that calls of a killed server have left.
     pub leftovers: Arc<dyn LeftoverProcesses>,
     /// Whether a person can answer questions.
     pub attended: bool,
@@ -38,13 +38,13 @@ pub struct ConversationSetup {
 
 #[derive(Debug, Clone)]
 pub struct ConversationLimits {
-    /// Answers of the model in one turn; then a person is asked whether to continue.
+    /// The maximum number of model answers in one turn; then a person is asked whether to continue.
     pub turn_requests: u32,
-    /// Answers of the model in one conversation.
+    /// The maximum number of model answers in one conversation.
     pub conversation_requests: Option<u32>,
-    /// The part of the model's window that may fill up before the conversation is summarised.
+    /// The share of the model's window that triggers compaction.
     pub compression_threshold: f64,
-    /// A model that repeats itself gets a warning, then its turn stops.
+    /// Whether a model that repeats itself gets a warning and is then stopped.
     pub detects_loops: bool,
 }
 
@@ -61,14 +61,13 @@ impl Default for ConversationLimits {
 
 #[async_trait]
 pub trait Conversations: Send + Sync + 'static {
-    /// Whether the settings are allowed, as far as this is known without opening anything. Called once for each
-    /// message.
+    /// Checks the settings as far as possible without opening a workspace. Called once for each message.
     fn check(&self, settings: &RequestedSettings) -> Result<(), SettingsRefusal>;
 
-    /// The model of a conversation with these settings, or why there is none. Checks nothing but the model.
+    /// The model of a conversation with these settings, or why there is none. Checks only the model.
     fn model(&self, settings: &RequestedSettings) -> Result<AgentModel, SettingsRefusal>;
 
-    /// The setup of a conversation; the same one for as long as its settings stay the same.
+    /// The setup of a conversation; the same one while its settings stay the same.
     async fn open(
         &self,
         scope: &Scope,
@@ -82,7 +81,8 @@ pub trait Conversations: Send + Sync + 'static {
         settings: &RequestedSettings,
     ) -> Result<attache_command::CommandRegistry, SettingsRefusal>;
 
-    /// Adds an MCP server of the client `by` to a conversation, until the guard is dropped. `brought` names it and nothing else.
+    /// Adds an MCP server of the client `by` to a conversation until the guard is dropped. `brought` contains only
+    /// this server.
     async fn bring_server(
         &self,
         _scope: &Scope,
@@ -94,11 +94,11 @@ pub trait Conversations: Send + Sync + 'static {
         Err(SettingsRefusal { field: "mcpServers", what: "cannot be added to this agent".to_owned() })
     }
 
-    /// From its next turn on the conversation uses the current context files.
+    /// Reloads the context files for the next turn of the conversation.
     async fn refresh(&self, scope: &Scope, context: &ContextId);
 }
 
-/// The setting with the client's own key. Without it the conversation waits for a credential.
+/// Adds the client's own key to the settings. Without it the conversation waits for a credential.
 pub const API_KEY: &str = "apiKey";
 
 /// Why a requested setting is refused.
@@ -107,7 +107,7 @@ pub const API_KEY: &str = "apiKey";
 pub struct SettingsRefusal {
     /// The setting that is refused.
     pub field: &'static str,
-    /// Says what was wrong and what would be right.
+    /// What was wrong, and what is allowed.
     pub what: String,
 }
 
@@ -115,12 +115,12 @@ pub struct SettingsRefusal {
 pub trait ToolSource: Send + Sync + 'static {
     fn tools(&self) -> ToolRegistry;
 
-    /// The declarations of the same tools. Where possible, the same list for as long as it has the same content.
+    /// The declarations of the same tools. The same list while its content stays the same, if possible.
     fn declarations(&self) -> Arc<[ToolDeclaration]> {
         declarations(&self.tools())
     }
 
-    /// Another number: the tools have changed.
+    /// A version that changes with the tools.
     fn version(&self) -> u64 {
         0
     }
@@ -130,7 +130,7 @@ pub trait ToolSource: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Connects to one of them; its input is the server's name and address. Models are not told of it.
+    /// Connects to one of them; its input is the server's name and address. Models do not see this tool.
     fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
         None
     }
@@ -165,13 +165,13 @@ impl ToolSource for ToolRegistry {
     }
 }
 
-/// Knows what lies around in a workspace that the model should know of.
+/// Finds files of the workspace that the model should see.
 #[async_trait]
 pub trait ContextFiles: Send + Sync + 'static {
-    /// What `text` refers to, for the model to read; empty when it refers to nothing.
+    /// The files that `text` mentions, for the model; empty if it mentions none.
     async fn referenced_by(&self, text: &str, context: &ToolContext) -> Vec<Content>;
 
-    /// What was left for the model near the paths that a call has touched; each thing once.
+    /// The context files near the paths that a call has touched; each file once.
     async fn nearby(&self, touched: &[PathBuf]) -> Option<String>;
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// For work in `workspace`, with or without a person who can be asked.
+/// The instructions for work in `workspace`. `attended`: a person can be asked.
 pub fn instructions(workspace: &Path) -> String {
     format!(
         "You are attache, an agent that works on software for the person you talk with. Your workspace is the folder {}; \

@@ -1,4 +1,4 @@
-//! Passes the live output of running calls on to the journal.
+//! Passes the live output of running calls to the journal.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -6,7 +6,7 @@ use attache_domain::IgnorePoison;
 use attache_tool::LiveOutput;
 use tokio::sync::Notify;
 
-/// The buffer's size; older output is cut at the beginning.
+/// The maximum size of the buffer; the oldest output is dropped.
 const MAX_BYTES: usize = 100_000;
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(crate) struct LiveOutputBuffer {
 }
 
 impl LiveOutputBuffer {
-    /// Waits until there is something, and takes all of it.
+    /// Waits for output and takes all of it.
     pub(crate) async fn next(&self) -> String {
         loop {
             let shown = self.shown.notified();
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_stays_bounded_and_whole_characters() {
+    fn output_that_is_not_taken_stays_bounded_and_whole_characters() {
         let live = LiveOutputBuffer::default();
         for _ in 0..30_000 {
             live.show("äöü");

@@ -56,13 +56,13 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// Records what the model says. When it gives no answer, nothing of it stays.
+    /// Records the model's answer. Withdraws the text of an incomplete answer.
     async fn read_answer(
         &mut self,
         model: &dyn LanguageModel,
         prompt: Prompt,
     ) -> Result<Result<TurnFlow, LanguageError>, TurnStopped> {
-        // Nothing leaves the process before everything that led to it is durable.
+        // Everything that led to the request is durable before it is sent.
         self.journal.flush().await?;
         let mut answering = model.name().to_owned();
         let mut repetition = self.setup.limits.detects_loops.then(TextRepeatDetector::default);
@@ -109,12 +109,12 @@ impl TurnRunner<'_> {
             return Some((StatusReason::TurnLimit, text + self.advice(" Say \"continue\" to go on.")));
         }
         let all = self.prompt_builder.rounds + self.task.view().rounds;
-        let most = limits.conversation_requests.filter(|most| all >= *most)?;
-        let text = format!("This conversation has had the {most} answers of the model it may have.");
+        let limit = limits.conversation_requests.filter(|limit| all >= *limit)?;
+        let text = format!("This conversation has had the {limit} answers of the model it may have.");
         Some((StatusReason::SessionLimit, text + self.advice(" Start a new one.")))
     }
 
-    /// The first time the model gets a warning; after that the turn stops and a person is asked.
+    /// The model gets a warning first. The second time the turn stops and a person is asked.
     async fn handle_loop(&mut self) -> Result<TurnFlow, TurnStopped> {
         if self.journal.with_progress(|progress| progress.work.repeats.warnings()) == 0 {
             self.record_context(ContextReason::Loop, vec![Content::Text(LOOP_WARNING.into())]).await?;
@@ -130,9 +130,11 @@ impl TurnRunner<'_> {
             AnswerPiece::Begun { id } => self.journal.record(Fact::ModelResponded { id }).await,
             AnswerPiece::Text(text) => self.journal.record(Fact::TextSaid { text, last: false }).await,
             AnswerPiece::Thought(text) => self.journal.record(Fact::ThoughtShared { text }).await,
-            // The whole answer, calls included, is recorded when it is whole.
+            // The whole answer, calls included, is recorded when it is complete.
             AnswerPiece::CallBegun { .. } | AnswerPiece::Call(_) => Ok(()),
-            AnswerPiece::Waiting { silent, most } => self.record_notice(still_waiting(silent, most)).await,
+            AnswerPiece::Waiting { silent, timeout } => {
+                self.record_notice(still_waiting(silent, timeout)).await
+            }
             AnswerPiece::Retrying { attempt, pause, why } => {
                 self.withdraw_partial_answer().await?;
                 let seconds = pause.as_secs_f64();
@@ -146,7 +148,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// The model has said what there is to say, and asks for nothing.
+    /// The answer is complete and requests no calls.
     pub(crate) async fn after_answer(&self, end: ResponseEnd) -> Result<TurnFlow, TurnStopped> {
         match end {
             ResponseEnd::Done => self.end_turn(TurnOutcome::Completed, None).await,
@@ -162,7 +164,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// What may pass, or be mended by a word, leaves the task open.
+    /// After an error that may pass or that a message can solve, the task stays open.
     async fn after_error(&self, error: &LanguageError) -> Result<TurnFlow, TurnStopped> {
         tracing::warn!(task = %self.task.view().task, %error, "the model gave no answer");
         let again = " Send any message to try again.";
@@ -188,7 +190,7 @@ impl TurnRunner<'_> {
         self.end_turn(outcome, Some((reason, text))).await
     }
 
-    /// Advice for people, where a person is attending.
+    /// Advice for people, if a person can answer.
     fn advice<'a>(&self, advice: &'a str) -> &'a str {
         if self.setup.attended { advice } else { "" }
     }
@@ -199,7 +201,7 @@ fn complete_answer(model: String, stop: StopReason, mut parts: Vec<ModelPart>, u
         StopReason::Done => ResponseEnd::Done,
         StopReason::Length => ResponseEnd::Length,
         StopReason::Refused { why } => {
-            // A refusal asks for no calls.
+            // A refusal has no calls.
             parts.retain(|part| !matches!(part.what, ModelPartContent::Call(_)));
             ResponseEnd::Refused { why }
         }

@@ -8,32 +8,32 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Bytes that are recorded in full.
+/// The bytes that are recorded in full.
 const MAX_FULL_BYTES: usize = 128 << 10;
-/// Of what is not recorded: how many of its latest bytes are.
+/// The latest bytes of the omitted output that each piece contains.
 const MAX_LATEST_BYTES: usize = 1024;
-/// So many pieces are recorded promptly; later ones are less frequent.
+/// This many pieces are recorded promptly; later ones are less frequent.
 const MAX_PROMPT_PIECES: u32 = 240;
-/// Every piece goes to every reader with what was shown before it: a few a second are enough for people.
+/// Every reader gets each piece with the output before it. A few pieces per second are sufficient for people.
 pub(crate) const OUTPUT_INTERVAL: Duration = Duration::from_millis(250);
-/// Later the time between two pieces is this part of the time that the call has taken: the number of pieces grows with the
-/// logarithm of that time.
+/// Later the delay between two pieces is this share of the duration of the call, so the number of pieces grows with
+/// the logarithm of the duration.
 const INTERVAL_DIVISOR: u32 = 16;
 const MIN_LATER_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What one call has shown.
+/// The output of one call.
 pub(crate) struct OutputRecorder {
     begun: Instant,
-    /// When the next piece may be recorded.
+    /// When the next piece can be recorded.
     due: Instant,
     pieces: u32,
-    /// Bytes that were recorded as they were shown, or wait to be.
+    /// The bytes that are recorded in full, or wait for it.
     in_full: usize,
     /// Recorded in full with the next piece.
     waiting: String,
-    /// Bytes that are not recorded.
+    /// The bytes that are not recorded.
     left_out: u64,
-    /// The latest of them since the last piece.
+    /// The latest of them since the previous piece.
     latest: String,
 }
 
@@ -50,7 +50,7 @@ impl OutputRecorder {
         }
     }
 
-    /// Takes what the call has shown.
+    /// Adds output of the call.
     pub(crate) fn take(&mut self, text: &str) {
         let fits = text.floor_char_boundary(MAX_FULL_BYTES.saturating_sub(self.in_full));
         let (fits, rest) = text.split_at(fits);
@@ -59,7 +59,7 @@ impl OutputRecorder {
         if rest.is_empty() {
             return;
         }
-        // Nothing fits behind what was left out.
+        // The output is full: nothing is recorded after the first omitted byte.
         self.in_full = MAX_FULL_BYTES;
         self.left_out += rest.len() as u64;
         self.latest.push_str(rest);
@@ -67,7 +67,7 @@ impl OutputRecorder {
         self.latest.drain(..cut);
     }
 
-    /// When there will be something to record; never while nothing waits.
+    /// When the next piece is due; never if nothing waits.
     pub(crate) fn due(&self) -> Option<Instant> {
         (!self.waiting.is_empty() || !self.latest.is_empty()).then_some(self.due)
     }
@@ -85,7 +85,7 @@ impl OutputRecorder {
         self.rest()
     }
 
-    /// What is still to be recorded when the call is over.
+    /// The last piece, after the call has ended.
     pub(crate) fn rest(&mut self) -> Option<String> {
         let mut piece = std::mem::take(&mut self.waiting);
         if !self.latest.is_empty() {

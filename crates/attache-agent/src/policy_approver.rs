@@ -14,7 +14,7 @@ use serde_json::Map;
 
 use crate::approver::{ApprovalDecision, ApprovalRequest, Approver};
 
-/// Judges for one conversation and remembers what its people agreed to.
+/// Decides for one conversation and remembers its approvals.
 pub struct PolicyApprover {
     options: PolicyOptions,
     none: Map<String, serde_json::Value>,
@@ -29,39 +29,39 @@ pub struct PolicyOptions {
     pub roots: Vec<PathBuf>,
     /// Where plans may be written.
     pub plans: Option<PathBuf>,
-    /// The folder is one that its owner trusts.
+    /// Whether the folder is trusted.
     pub trusted: bool,
-    /// What can be enforced around commands.
+    /// What the confinement can enforce.
     pub confinement: Confinement,
     /// The files that commands name.
     pub files: Arc<dyn FileLookup>,
-    /// No person can be asked.
+    /// Whether no person can be asked.
     pub unattended: bool,
-    /// Nothing is agreed to for longer than once.
+    /// Whether approvals are valid for one call only.
     pub only_once: bool,
-    /// Where answers for good are kept; none: they are not offered.
+    /// Where permanent approvals are saved; none: they are not offered.
     pub keeper: Option<Arc<dyn RuleStore>>,
-    /// MCP servers that the client named. Rules were not made for them: their first use is asked about in every mode but
-    /// yolo.
+    /// MCP servers that a client added. The rules were not written for them, so their first use needs approval in
+    /// every mode but yolo.
     pub client_servers: BTreeSet<String>,
 }
 
-/// Keeps rules for later sessions.
+/// Saves rules for later sessions.
 pub trait RuleStore: Send + Sync + 'static {
     fn save(&self, rules: &[PolicyRule]) -> Result<(), String>;
 }
 
-/// What a conversation has been granted beyond the rules.
+/// The approvals of a conversation beyond the rules.
 struct ConversationGrants {
     mode: PolicyMode,
-    /// The rules, and those that answers made.
+    /// The rules, and those that answers added.
     policy: Policy,
     learnt: Vec<PolicyRule>,
-    /// Servers of clients that a person let the agent use.
+    /// Servers of clients whose use a person approved.
     agreed_servers: BTreeSet<(String, String)>,
 }
 
-/// A server that a client named, and its address if that is known.
+/// A server of a client, and its address if known.
 #[derive(Clone, Copy)]
 struct UsedServer<'a> {
     name: &'a str,
@@ -136,9 +136,9 @@ impl PolicyApprover {
         kept
     }
 
-    /// The server of the client that the call would use.
+    /// The client's server that the call would use.
     fn client_server<'a>(&self, case: ApprovalRequest<'a>) -> Option<UsedServer<'a>> {
-        // The name alone is not enough: another client may bring another server under it.
+        // The name alone is not sufficient: another client may add another server with this name.
         if let Preview::Mcp { server, address: Some(address), .. } = &case.proposal.shown {
             return Some(UsedServer { name: server, address });
         }
@@ -161,7 +161,7 @@ impl PolicyApprover {
         offered.map(|choice| choice.id().to_owned()).collect()
     }
 
-    /// Puts the question about a call, as it would run with this access.
+    /// Builds the approval request of a call with this access.
     fn ask(
         &self,
         case: ApprovalRequest<'_>,
@@ -184,8 +184,8 @@ impl PolicyApprover {
     }
 }
 
-/// Text with hidden characters can be allowed only once: a rule made from it would hide them too. A connection is
-/// allowed for its conversation.
+/// Text with hidden characters can be approved only once: a rule made from it would hide them too. A connection is
+/// approved for its conversation.
 fn may_last(case: ApprovalRequest<'_>) -> bool {
     !case.proposal.has_hidden_characters() && case.tool.name != CONNECT_SERVER
 }
@@ -223,7 +223,7 @@ impl Approver for PolicyApprover {
         if let Some(keeper) = self.options.keeper.as_ref().filter(|_| !rules.is_empty())
             && let Err(error) = keeper.save(&rules)
         {
-            // It holds for the conversation all the same; the next one asks again.
+            // The approval is valid for this conversation anyway; the next one asks again.
             tracing::warn!(%error, "an answer for good cannot be kept");
         }
     }

@@ -1,4 +1,4 @@
-//! The prompt: the conversation in order, as far as it is not compacted away.
+//! Builds prompts: the items of the conversation in order, as far as they are not compacted.
 
 mod built_in_turns;
 
@@ -13,18 +13,18 @@ use attache_model::PromptKey;
 
 use built_in_turns::{Item, LastTurn};
 
-/// Puts the prompts of one turn together. Holds what was said in finished tasks of the same conversation.
+/// Builds the prompts of one turn. Contains the finished tasks of the same conversation.
 #[derive(Default)]
 pub(crate) struct PromptBuilder {
     summary: Option<String>,
     exchanges: Vec<Arc<Exchange>>,
-    /// Answers of the model in them.
+    /// The number of model answers in them.
     pub(crate) rounds: u32,
-    /// The next prompt adds to this one, unless the conversation was compacted or a message came.
+    /// The next prompt extends this one, unless the conversation was compacted or a message arrived.
     latest: Option<LatestPrompt>,
 }
 
-/// A prompt, and how much of the running task is in it.
+/// A prompt, and its position in the running task.
 struct LatestPrompt {
     key: PromptKey,
     prompt: Arc<Vec<Arc<Exchange>>>,
@@ -48,14 +48,14 @@ impl PromptBuilder {
         builder
     }
 
-    /// The exchanges of the next prompt. The key stays the same for as long as prompts of the turn only grow.
+    /// The exchanges of the next prompt. The key stays the same while prompts of the turn only grow.
     pub(crate) fn next(
         &mut self,
         opening: &[Content],
         view: &TaskView,
     ) -> (PromptKey, Arc<Vec<Arc<Exchange>>>) {
         let grows = |latest: &LatestPrompt| {
-            // How a prompt begins depends on the first exchange of the conversation.
+            // The beginning of a prompt depends on the first exchange of the conversation.
             latest.prompt.len() > 1
                 && latest.compacted == view.compacted
                 && latest.messages == view.history.len()
@@ -66,7 +66,7 @@ impl PromptBuilder {
         let latest = match self.latest.take().filter(grows) {
             Some(mut latest) => {
                 let new = view.conversation_since(latest.exchanges, latest.messages).map(exchange);
-                // Copies only while the previous prompt is still in use.
+                // Copies only if the previous prompt is still in use.
                 Arc::make_mut(&mut latest.prompt).extend(new);
                 LatestPrompt { exchanges: view.exchanges.len(), ..latest }
             }
@@ -82,12 +82,12 @@ impl PromptBuilder {
         (latest.key, Arc::clone(&latest.prompt))
     }
 
-    /// The conversation was compacted: the next prompt is a new one.
+    /// The conversation was compacted: the next prompt gets a new key.
     pub(crate) fn restart(&mut self) {
         self.latest = None;
     }
 
-    /// What the workspace adds at the beginning, then the conversation.
+    /// The opening prompt of the workspace, then the conversation.
     pub(crate) fn exchanges(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
         let own = view.compacted.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
@@ -104,7 +104,7 @@ impl PromptBuilder {
             return exchanges;
         }
         match exchanges.first().map(|exchange| exchange.as_ref()) {
-            // After a summary the model must answer before the user speaks again.
+            // After a summary the model must answer before the next message of the user.
             Some(Exchange::User(_)) if summary.is_some() => {
                 let said = ModelPartContent::Text("Understood; I go on from there.".into());
                 exchanges.insert(0, Arc::new(Exchange::Model(vec![ModelPart { what: said, opaque: None }])));
@@ -127,7 +127,7 @@ pub(crate) fn known(view: &TaskView) -> Vec<bool> {
     built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
 }
 
-/// What people said and what was answered in one task.
+/// The messages and answers of one task.
 fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
     let mut known = 0;
     let told = |item| match item {
@@ -150,7 +150,7 @@ fn exchange(told: ConversationItem<'_>) -> Arc<Exchange> {
     }
 }
 
-/// What is kept of an old result.
+/// The part of an old result that is kept.
 const MASKED: usize = 2000;
 
 /// Old results keep only their beginning and end.

@@ -103,11 +103,11 @@ impl Story {
                 self.end_turn(None);
             }
             StoryEvent::Reduced { dropped, masked, summarised } => {
-                let told = self.view.conversation().count();
+                let items = self.view.conversation().count();
                 let reduction = Compaction {
                     // The same summary each time, so that the summary does not show that more was dropped.
                     summary: summarised.then(|| "in short".to_owned()),
-                    dropped: (*dropped).min(told) as u32,
+                    dropped: (*dropped).min(items) as u32,
                     masked: *masked as u32,
                     before: 2,
                     after: 1,
@@ -187,7 +187,7 @@ proptest! {
     fn backwards_is_the_same_telling(events in proptest::collection::vec(event(), 0..16)) {
         let mut story = Story::begin();
         events.iter().for_each(|event| story.go_on(event));
-        let shown = |told: ConversationItem<'_>| format!("{told:?}");
+        let shown = |item: ConversationItem<'_>| format!("{item:?}");
         let mut backwards: Vec<_> = story.view.conversation_backwards().map(shown).collect();
         backwards.reverse();
         prop_assert_eq!(backwards, story.view.conversation().map(shown).collect::<Vec<_>>());
@@ -195,7 +195,7 @@ proptest! {
 }
 
 /// The conversation of a task that is over, a line for each exchange.
-fn told(story: &Story) -> Vec<String> {
+fn summary(story: &Story) -> Vec<String> {
     shown_exchanges(&PromptBuilder::of(std::slice::from_ref(&story.view)).exchanges)
 }
 
@@ -231,7 +231,7 @@ fn what_was_said_without_a_language_model_is_told() {
     }
     story.go_on(&StoryEvent::Spoken);
     assert_eq!(
-        told(&story),
+        summary(&story),
         [
             "user: question 0",
             "user: given 1",
@@ -251,7 +251,7 @@ fn why_a_turn_stopped_is_not_what_the_model_said() {
     stopped.metadata = Some(serde_json::Map::from_iter([("reason".to_owned(), "unavailable".into())]));
     story.end_turn(Some(stopped));
     story.go_on(&StoryEvent::Asked);
-    assert_eq!(told(&story), ["user: question 0", "user: question 1"]);
+    assert_eq!(summary(&story), ["user: question 0", "user: question 1"]);
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn what_a_command_said_is_not_told_either() {
     story.apply(Fact::MessageReceived { message: Arc::new(command), digest: Digest("7".into()) });
     story.go_on(&StoryEvent::Spoken);
     story.go_on(&StoryEvent::Asked);
-    assert_eq!(told(&story), ["user: question 0", "model: spoken 1", "user: question 3"]);
+    assert_eq!(summary(&story), ["user: question 0", "model: spoken 1", "user: question 3"]);
 }
 
 #[test]
@@ -275,9 +275,9 @@ fn what_a_model_of_ours_said_after_its_calls_is_told_once() {
     story.go_on(&StoryEvent::Called);
     story.say("Seen.".into());
     story.end_turn(None);
-    let told = told(&story);
+    let summary = summary(&story);
     assert_eq!(
-        (told[1].as_str(), told.last().map(String::as_str)),
+        (summary[1].as_str(), summary.last().map(String::as_str)),
         ("model: I look. ", Some("model: Seen."))
     );
 }

@@ -1,33 +1,33 @@
 //! Why a turn stopped without an answer, as metadata for programs.
 
-/// A short code under `reason` in the metadata of the status message.
+/// A short code in the member `reason` of the status message's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StatusReason {
     /// The model's credential is missing or wrong.
     Credential,
-    /// What was asked of the model's provider is at fault.
+    /// The request to the provider is invalid.
     Request,
     NoSuchModel,
-    /// There is no room for more in the model's window.
+    /// The model's window is full.
     TooLong,
     Quota,
-    /// The model, or something else that is needed, cannot be reached.
+    /// The model, or something else that is required, cannot be reached.
     Unavailable,
-    /// The model gives no usable answer.
+    /// The model returns no usable answer.
     Unusable,
     /// The answer was cut off at the model's output limit.
     MaxTokens,
-    /// The model, or its provider, will not answer.
+    /// The model or its provider refuses to answer.
     Refused,
     /// The turn has reached its limit of answers.
     TurnLimit,
-    /// The conversation has.
+    /// The conversation has reached its limit of answers.
     SessionLimit,
     /// The model repeats itself.
     Loop,
-    /// The person said no.
+    /// A person refused.
     Declined,
-    /// A command did not work out.
+    /// A command failed.
     Command,
 }
 

@@ -1,36 +1,36 @@
-//! Detects an answer that repeats itself while it is being streamed.
+//! Detects an answer that repeats itself during the stream.
 //!
-//! A piece of text that returns many times, close together and with the same text in between, is a loop. Code, tables
-//! and lists repeat themselves for good reasons and are skipped.
+//! A piece of text that occurs many times, close together and with the same text in between, is a loop. Code, tables
+//! and lists repeat for good reasons and are skipped.
 
 use memchr::memmem::Finder;
 
-/// How long the stretches are that are compared, in bytes.
+/// The length of the compared pieces, in bytes.
 const CHUNK_LENGTH: usize = 50;
-/// How often a stretch has to come back.
+/// The number of occurrences that make a loop.
 const MAX_REPEATS: usize = 10;
-/// How close together, on average.
+/// The maximum average distance between two occurrences.
 const MAX_DISTANCE: usize = 5 * CHUNK_LENGTH;
-/// How far back the first of so many stretches may be.
+/// The maximum distance of the first occurrence.
 const MAX_LOOP_LENGTH: usize = MAX_DISTANCE * (MAX_REPEATS - 1);
-/// How much of the text is kept at least; it may become twice as much.
+/// The minimum of kept text; twice as much at most.
 const MEMORY: usize = 2 * MAX_LOOP_LENGTH;
-/// From one look back to the next, in turn: rarely, because a look costs more than all else. Different, so that the looks at a loop with changing words in between do not
-/// all meet those.
+/// Bytes between two checks, used in turn. Checks are rare because each is expensive. The distances differ, so that
+/// not all checks meet the varying words in a loop.
 const STEPS: [usize; 3] = [257, 211, 233];
 
 #[derive(Default)]
 pub(crate) struct TextRepeatDetector {
-    /// The last text.
+    /// The latest text.
     text: Vec<u8>,
-    /// Where in it the last look back was taken from.
-    looked: usize,
-    looks: usize,
+    /// The position in it at which the previous check ended.
+    checked: usize,
+    checks: usize,
     in_code: bool,
 }
 
 impl TextRepeatDetector {
-    /// Takes the next piece; true when the answer goes round in circles.
+    /// Adds a piece; true if the answer repeats itself.
     pub(crate) fn push(&mut self, piece: &str) -> bool {
         let fences = if piece.contains('`') { piece.matches("```").count() } else { 0 };
         if fences > 0 || is_structure(piece) {
@@ -38,25 +38,25 @@ impl TextRepeatDetector {
             self.clear();
             return false;
         }
-        !self.in_code && self.hear(piece.as_bytes())
+        !self.in_code && self.add_text(piece.as_bytes())
     }
 
     fn clear(&mut self) {
         self.text.clear();
-        self.looked = 0;
+        self.checked = 0;
     }
 
-    fn hear(&mut self, piece: &[u8]) -> bool {
+    fn add_text(&mut self, piece: &[u8]) -> bool {
         if self.text.len() > 2 * MEMORY {
             self.shorten();
         }
         self.text.extend_from_slice(piece);
         loop {
-            let end = self.looked + STEPS[self.looks % STEPS.len()];
+            let end = self.checked + STEPS[self.checks % STEPS.len()];
             if end > self.text.len() {
                 return false;
             }
-            (self.looked, self.looks) = (end, self.looks + 1);
+            (self.checked, self.checks) = (end, self.checks + 1);
             if has_loop(&self.text[..end]) {
                 return true;
             }
@@ -64,19 +64,19 @@ impl TextRepeatDetector {
     }
 
     fn shorten(&mut self) {
-        // The unchecked rest is shorter than a step.
+        // The unchecked text is shorter than a step, so `checked` is at least `surplus`.
         let surplus = self.text.len() - MEMORY;
         self.text.drain(..surplus);
-        self.looked -= surplus;
+        self.checked -= surplus;
     }
 }
 
-/// Whether the last stretch of `text` has come back often enough.
+/// Whether the last piece of `text` occurs often enough.
 fn has_loop(text: &[u8]) -> bool {
     let last = text.len() - CHUNK_LENGTH;
     let stretch = Finder::new(&text[last..]);
     let (mut from, mut places) = (last.saturating_sub(MAX_LOOP_LENGTH), Vec::new());
-    // They may overlap; the last to be found is the stretch itself.
+    // Occurrences may overlap; the last one found is the piece itself.
     while let Some(further) = stretch.find(&text[from..]) {
         places.push(from + further);
         from += further + 1;
@@ -84,7 +84,7 @@ fn has_loop(text: &[u8]) -> bool {
     places.len() >= MAX_REPEATS && is_loop(text, &places[places.len() - MAX_REPEATS..])
 }
 
-/// Not a mere phrase between different words.
+/// Whether the text is more than a common phrase between different words.
 fn is_loop(text: &[u8], places: &[usize]) -> bool {
     let mut between: Vec<_> = places.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
     between.sort_unstable();
@@ -111,7 +111,7 @@ fn is_structure(piece: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn hears(pieces: impl IntoIterator<Item = String>) -> bool {
+    fn repeats(pieces: impl IntoIterator<Item = String>) -> bool {
         let mut repetition = TextRepeatDetector::default();
         pieces.into_iter().any(|piece| repetition.push(&piece))
     }
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_sentence_over_and_over_is_a_loop_however_it_is_cut() {
-        assert!(hears([SENTENCE.repeat(16)]));
+        assert!(repeats([SENTENCE.repeat(16)]));
         for length in [1, 3, 7, 20] {
             let text = SENTENCE.repeat(16);
             let pieces =
                 text.as_bytes().chunks(length).map(|piece| String::from_utf8_lossy(piece).into_owned());
-            assert!(hears(pieces), "{length}");
+            assert!(repeats(pieces), "{length}");
         }
     }
 
@@ -135,19 +135,19 @@ mod tests {
         for period in 1..=150 {
             let text = &words[..period];
             let times = (CHUNK_LENGTH + STEPS[0]).div_ceil(period) + MAX_REPEATS;
-            assert!(hears([text.repeat(times)]), "{period}");
+            assert!(repeats([text.repeat(times)]), "{period}");
         }
     }
 
     #[test]
     fn a_few_times_is_no_loop() {
-        assert!(!hears([SENTENCE.repeat(9)]));
+        assert!(!repeats([SENTENCE.repeat(9)]));
     }
 
     #[test]
     fn ordinary_text_is_no_loop() {
         let text = (0..2000).map(|number| format!("Sentence number {number} says something of its own. "));
-        assert!(!hears(text));
+        assert!(!repeats(text));
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let phrase = "and this phrase is exactly the same every time it comes, ";
         let text =
             (0..40).map(|number| format!("{phrase}but number {} is {}. ", number * 7919, number * number));
-        assert!(!hears(text));
+        assert!(!repeats(text));
     }
 
     #[test]
@@ -163,20 +163,20 @@ mod tests {
         let said =
             ["First I look at the list. ", "Then at the table! ", "And then, at last, at the figures, too. "];
         let text = (0..40).map(|number| format!("{SENTENCE}{}", said[number % said.len()]));
-        assert!(hears(text));
+        assert!(repeats(text));
     }
 
     #[test]
     fn a_loop_at_the_end_of_a_long_answer_is_noticed() {
         let long = (0..2000).map(|number| format!("Sentence number {number} says something of its own. "));
-        assert!(hears(long.chain([SENTENCE.repeat(16)])));
+        assert!(repeats(long.chain([SENTENCE.repeat(16)])));
     }
 
     #[test]
     fn code_may_repeat_itself() {
         let lines = "    println!(\"the same line of code, again and again\");\n".repeat(30);
-        assert!(!hears(["Here it is:\n```rust\n".to_owned(), lines.clone(), "```\n".to_owned()]));
-        assert!(hears([lines]));
+        assert!(!repeats(["Here it is:\n```rust\n".to_owned(), lines.clone(), "```\n".to_owned()]));
+        assert!(repeats([lines]));
     }
 
     #[test]
@@ -185,6 +185,6 @@ mod tests {
             let filler = (0..40).map(move |word| format!("word {} of {number} ", word * 31 + number * 1009));
             std::iter::once(SENTENCE.to_owned()).chain(filler)
         });
-        assert!(!hears(text));
+        assert!(!repeats(text));
     }
 }

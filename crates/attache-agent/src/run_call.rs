@@ -33,14 +33,14 @@ pub(crate) struct CallRun {
     pub(crate) cancel: CancellationToken,
 }
 
-/// A cancelled call that tells no peer and does not end by itself is dropped after this time.
+/// A cancelled call without a peer is dropped after this time if it does not end by itself.
 const DROP_DELAY: Duration = Duration::from_secs(1);
 
-/// The longest question of a call that is kept.
+/// The maximum length of a call's question.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
 
 impl TurnRunner<'_> {
-    /// Runs one call, records its live output and what it saves meanwhile, and records how the run ended.
+    /// Runs one call, records its live output and its saved state, and records how the run ended.
     pub(crate) async fn run_call(&self, run: CallRun) -> Result<(), TurnStopped> {
         let CallRun { record, proposal, mark, start, cancel } = run;
         let id = &record.call.id;
@@ -124,7 +124,7 @@ impl TurnRunner<'_> {
         self.journal.record(Fact::CallFinished(Box::new(finished_call(id, result)))).await
     }
 
-    /// What a call saves is durable before the call goes on.
+    /// The saved state of a call is durable before the call continues.
     async fn save_state(&self, id: &CallId, request: SaveRequest) -> Result<(), TurnStopped> {
         let state = Arc::new(request.value);
         if let Some(key) = request.key {
@@ -135,12 +135,12 @@ impl TurnRunner<'_> {
         self.journal.record(Fact::CallStateSaved { call: id.clone(), state }).await?;
         self.journal.flush().await?;
         failpoint::reach("call-state-saved");
-        // The call may be over by now.
+        // The call may have ended.
         let _ = request.saved.send(());
         Ok(())
     }
 
-    /// The model hears that the call was cancelled, and what it had to show.
+    /// Records the cancel and the partial output for the model.
     async fn record_canceled(
         &self,
         id: &CallId,
@@ -155,7 +155,7 @@ impl TurnRunner<'_> {
         self.journal.record(Fact::CallFinished(Box::new(finished))).await
     }
 
-    /// The call waits for an answer. While other calls still run, clients are told in a notice; otherwise the turn asks.
+    /// The call waits for an answer. While other calls run, clients get a notice; otherwise the turn asks.
     async fn record_question(&self, id: &CallId, asked: CallQuestion) -> Result<(), TurnStopped> {
         let question = self.journal.with_progress(|progress| progress.work.own_question(id, progress.head));
         let CallQuestion { kind, mut text, url } = asked;
@@ -179,7 +179,7 @@ impl TurnRunner<'_> {
         self.journal.record(Fact::Noticed { message: message.into() }).await
     }
 
-    /// No person can answer: the call ends, its peer is told, and the model reads what was asked.
+    /// No person can answer: the call ends, its peer is notified, and the model reads the question.
     async fn refuse_question(
         &self,
         record: &CallRecord,
@@ -187,7 +187,7 @@ impl TurnRunner<'_> {
         question: &CallQuestion,
     ) -> Result<(), TurnStopped> {
         if let Ok(tool) = self.find_tool(&record.call.name) {
-            // With what the run has just saved.
+            // With the state that the run has just saved.
             let now = self.task.view().call_records.find(&record.call.id).cloned();
             tell_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
         }
@@ -203,7 +203,7 @@ impl TurnRunner<'_> {
         self.journal.record(Fact::CallFinished(Box::new(failed(&record.call.id, &error)))).await
     }
 
-    /// What people left for the model beside what it has just touched.
+    /// Context files near the paths that the call has touched.
     async fn nearby_context(&self, touched: &[PathBuf]) -> Option<Content> {
         let context_files = self.setup.context_files.as_ref().filter(|_| !touched.is_empty())?;
         context_files.nearby(touched).await.map(Content::Text)
@@ -220,8 +220,8 @@ impl TurnRunner<'_> {
         self.find_tool(&record.call.name).ok()?.process_mark()
     }
 
-    /// Ends the processes of a call that were running when the server was killed. Until they are gone the call can
-    /// still take effect, so this comes before any question and before the task continues.
+    /// Ends the processes of a call that ran when the server was killed. Until they have ended, the call can still
+    /// have effects, so this comes before any question and before the task continues.
     pub(crate) async fn end_leftovers(&self, record: &CallRecord) -> Result<(), TurnStopped> {
         let Some(mark) = &record.mark else { return Ok(()) };
         let left = self.setup.leftovers.end(mark).await;
@@ -251,7 +251,7 @@ fn finished_call(id: &CallId, result: Result<ToolOutput, ToolError>) -> Finished
     }
 }
 
-/// Files for the person become artifacts, named after the call so that each is its own.
+/// Files for the person become artifacts, with ids derived from the call.
 fn output_artifacts(id: &CallId, output: &ToolOutput) -> Vec<Artifact> {
     let artifact = |(place, file): (usize, &OutputFile)| {
         let mut part = Part::new(PartContent::Raw(file.bytes.clone()));

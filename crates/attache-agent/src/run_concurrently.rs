@@ -1,4 +1,4 @@
-//! Runs calls concurrently, and handles answers and cancels that clients send meanwhile.
+//! Runs calls concurrently, and handles answers and cancels that clients send during the run.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -16,27 +16,27 @@ use crate::calls::digest;
 use crate::run_call::CallRun;
 use crate::turn_runner::{TurnFlow, TurnRunner};
 
-/// What is done with one of the calls.
+/// What happens with one of the calls.
 enum CallWork {
     Run(Box<CallRun>),
-    /// It ends without another run.
+    /// The call ends without another run.
     End(CallId, Option<Arc<CallRecord>>),
 }
 
-/// The calls under way, each with the token that cancels it.
+/// The running calls, each with its cancellation token.
 type RunningCalls = HashMap<CallId, CancellationToken>;
 
 impl TurnRunner<'_> {
-    /// Runs what may run together and waits for all of it.
+    /// Runs all calls that can run together, and waits for them.
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
-        // Not the view itself: while it is held, everything recorded copies the task.
+        // Does not hold the view: recording a fact would copy the task.
         let call_records = self.task.view().call_records.clone();
         self.run_concurrently(steps, &call_records.calls).await?;
         Ok(TurnFlow::Continue)
     }
 
-    /// Records that the calls start, waits until that is durable, and runs them together. Calls that clients answer meanwhile
-    /// start again beside the others.
+    /// Records that the calls start, waits until that is durable, and runs them together. Calls that clients answer in
+    /// the meantime start again beside the others.
     pub(crate) async fn run_concurrently(
         &self,
         steps: &[CallStep],
@@ -54,7 +54,7 @@ impl TurnRunner<'_> {
                 ended = running.next() => match ended {
                     Some(ended) => {
                         under_way.remove(&ended?);
-                        // A step may have waited for this one.
+                        // A step may have waited for this call.
                         if seen != first_seen {
                             let more = self.after_intervention(&mut under_way).await?;
                             running.extend(more.into_iter().map(|work| self.work_on(work)));
@@ -73,7 +73,7 @@ impl TurnRunner<'_> {
         }
     }
 
-    /// Clients answered about calls or cancelled some while others run.
+    /// Handles answers and cancels of clients while other calls run.
     async fn after_intervention(&self, under_way: &mut RunningCalls) -> Result<Vec<CallWork>, TurnStopped> {
         let steps = self.journal.with_progress(|progress| {
             for call in progress.work.calls.iter().filter(|call| call.canceled) {
@@ -87,7 +87,7 @@ impl TurnRunner<'_> {
         self.begin(&steps, &call_records.calls, under_way).await
     }
 
-    /// Records what begins with these steps, and waits until that is durable.
+    /// Records that these steps begin, and waits until that is durable.
     async fn begin(
         &self,
         steps: &[CallStep],
@@ -137,8 +137,8 @@ impl TurnRunner<'_> {
         Ok(Some(CallWork::Run(Box::new(CallRun { record, proposal, mark, start, cancel }))))
     }
 
-    /// It was running when the server stopped. Calls that can go on or that change nothing run again by themselves; a person
-    /// decides about the others.
+    /// The call was running when the server stopped. Resumable calls and calls without side effects run again by
+    /// themselves; a person decides about the others.
     async fn take_up(&self, record: Arc<CallRecord>) -> Result<Option<CallWork>, TurnStopped> {
         let id = &record.call.id;
         self.end_leftovers(&record).await?;
@@ -156,7 +156,7 @@ impl TurnRunner<'_> {
         Ok(Some(CallWork::Run(Box::new(CallRun { record, proposal, mark: None, start, cancel }))))
     }
 
-    /// Returns the call when it is over or asks something.
+    /// Returns when the call has ended or asks a question.
     async fn work_on(&self, work: CallWork) -> Result<CallId, TurnStopped> {
         match work {
             CallWork::Run(run) => {

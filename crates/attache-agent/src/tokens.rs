@@ -5,7 +5,7 @@ use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 const PER_MESSAGE: u64 = 5;
 const IMAGE: u64 = 3000;
 const DOCUMENT: u64 = 25_800;
-/// Longer texts are not counted character by character.
+/// Longer texts are estimated by their length.
 const LOOKED_AT: usize = 100_000;
 
 pub(crate) fn of_exchange(exchange: &Exchange) -> u64 {
@@ -37,12 +37,12 @@ fn of_part(part: &ModelPart) -> u64 {
                 call.input.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
             (input as u64) / 4 + PER_MESSAGE
         }
-        // Providers do not count old thoughts.
+        // Providers do not count the thoughts of earlier turns.
         ModelPartContent::Thought(_) | ModelPartContent::Hidden => 0,
     }
 }
 
-/// A quarter for each ASCII character, one and a half for each other.
+/// A quarter of a token for each ASCII character, one and a half for any other.
 pub(crate) fn of_text(text: &str) -> u64 {
     if text.len() > LOOKED_AT {
         return text.len() as u64 / 4;

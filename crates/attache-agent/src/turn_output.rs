@@ -36,7 +36,7 @@ impl TurnOutput {
         }
     }
 
-    /// The last word of a turn that stopped without an answer.
+    /// The message of a turn that stopped without an answer.
     pub(crate) fn reason(&self, reason: StatusReason, text: impl Into<String>) -> Message {
         let mut message = self.text("status", text);
         message.metadata = Some(Map::from_iter([("reason".to_owned(), Value::from(reason.name()))]));

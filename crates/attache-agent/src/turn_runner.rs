@@ -1,6 +1,6 @@
 //! Runs one turn: choose the next step, run it, record the result, repeat.
 //!
-//! The next step follows from the log alone, so an interrupted turn continues with the same loop.
+//! The next step depends only on the log, so an interrupted turn continues with the same loop.
 
 use std::sync::Arc;
 
@@ -29,20 +29,20 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) output: TurnOutput,
     pub(crate) prompt_builder: PromptBuilder,
     pub(crate) tools: TurnTools,
-    /// There is no point in trying again in this turn.
+    /// A retry in this turn is useless.
     pub(crate) summary_failed: bool,
     pub(crate) conversations: Arc<dyn Conversations>,
-    /// What the finished tasks of the conversation have come to.
+    /// Totals of the finished tasks of the conversation.
     pub(crate) earlier_totals: ConversationTotals,
-    /// What people said about MCP servers of the client in those tasks.
+    /// Approvals of clients' MCP servers in those tasks.
     pub(crate) earlier_approvals: Vec<ServerApproval>,
-    /// What their tools keep for later calls.
+    /// The state that tools saved for later calls.
     earlier_state: ConversationState,
-    /// The turn was begun by a command.
+    /// Whether a command began the turn.
     pub(crate) command: Option<MatchedCommand>,
 }
 
-/// The tools of the last refresh.
+/// The tools at the last refresh.
 pub(crate) struct TurnTools {
     version: u64,
     pub(crate) registry: ToolRegistry,
@@ -53,7 +53,7 @@ pub(crate) struct TurnTools {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnFlow {
     Continue,
-    /// It has ended or waits for input.
+    /// The turn has ended or waits for input.
     Stop,
 }
 
@@ -113,7 +113,7 @@ impl<'a> TurnRunner<'a> {
     async fn settle(&mut self, settlement: TurnEnd) -> Result<TurnFlow, TurnStopped> {
         match (settlement, &self.setup.model) {
             (TurnEnd::Spoken(end), _) => self.after_answer(end).await,
-            // They say themselves what that means.
+            // Commands and built-in models react to a refusal themselves.
             (TurnEnd::Declined, _) if self.active_command().is_some() => self.continue_turn().await,
             (TurnEnd::Declined, AgentModel::BuiltIn(_)) => self.continue_turn().await,
             (TurnEnd::Declined, AgentModel::Language(_)) => {
@@ -150,11 +150,10 @@ impl<'a> TurnRunner<'a> {
         }
     }
 
-    /// What was under way when everything stopped begins again: text of an answer that never became whole is
-    /// taken back, and a task that was waiting works again.
+    /// Restarts interrupted work: withdraws the text of incomplete answers, and sets a waiting task to working.
     async fn resume(&self) -> Result<(), TurnStopped> {
         let view = self.task.view();
-        // Answers resume the work themselves; those in logs of older versions did not.
+        // Answers set the task to working by themselves; answers in logs of older versions do not.
         if self.journal.with_progress(|progress| progress.shows_question()) {
             self.journal.record(Fact::WorkResumed).await?;
         }
@@ -182,14 +181,14 @@ impl<'a> TurnRunner<'a> {
         Ok(())
     }
 
-    /// What tools keep for later calls of the conversation, in its current state.
+    /// The current state that tools save for later calls of the conversation.
     pub(crate) fn conversation_state(&self) -> ConversationState {
         let mut state = self.earlier_state.clone();
         state.extend(self.task.view().conversation_state.clone());
         state
     }
 
-    /// What people agreed to for longer holds again, also after a restart.
+    /// Restores approvals for more than one call, also after a restart.
     fn restore_grants<'v>(&self, views: impl IntoIterator<Item = &'v TaskView>) {
         for grant in views.into_iter().flat_map(|view| &view.granted) {
             if let Ok(tool) = self.tools.registry.find(&grant.tool) {
@@ -207,7 +206,7 @@ impl<'a> TurnRunner<'a> {
         self.journal.record(Fact::ContextGiven(Box::new(GivenContext { reason, contents }))).await
     }
 
-    /// Takes back what was said in an answer that did not become whole.
+    /// Withdraws the text of an incomplete answer.
     pub(crate) async fn withdraw_partial_answer(&self) -> Result<(), TurnStopped> {
         if self.journal.with_progress(|progress| progress.turn.text) != TextPhase::Speaking {
             return Ok(());
@@ -225,7 +224,7 @@ impl<'a> TurnRunner<'a> {
 
     /// A message for people while the work continues.
     pub(crate) async fn record_notice(&self, text: String) -> Result<(), TurnStopped> {
-        // A turn may have several; the sequence number makes their ids unique.
+        // A turn can have several notices; the sequence number makes their ids unique.
         let head = self.journal.with_progress(|progress| progress.head);
         let message = self.output.text(&format!("notice-{head}"), text).into();
         self.journal.record(Fact::Noticed { message }).await

@@ -15,9 +15,9 @@ pub(crate) fn because(why: &str, what: &str) -> String {
 }
 
 /// An answer that does not begin.
-pub(crate) fn still_waiting(silent: Duration, most: Duration) -> String {
-    let (silent, most) = (silent.as_secs(), most.as_secs());
-    format!("The model has been silent for {silent} s; I wait up to {most} s.")
+pub(crate) fn still_waiting(silent: Duration, timeout: Duration) -> String {
+    let (silent, timeout) = (silent.as_secs(), timeout.as_secs());
+    format!("The model has been silent for {silent} s; I wait up to {timeout} s.")
 }
 
 fn ends(text: &str) -> bool {

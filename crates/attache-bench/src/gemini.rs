@@ -1,4 +1,5 @@
-//! A model that costs almost nothing: it answers in the format of Gemini, at once, and does not parse requests.
+//! A model that costs almost nothing: it sends planned answers in Gemini's format immediately, and does not parse
+//! requests.
 //!
 //! `GET /plan?…` sets the plan for the next answers, `GET /seen` returns the counts of requests since then. Requests are
 //! searched for a few words instead of being parsed, so that only attache slows down long conversations.
@@ -111,7 +112,7 @@ async fn answer(State(model): State<Model>, body: Bytes) -> Response {
     ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
-/// As fast as the reader takes them.
+/// As fast as the reader reads.
 fn at_once(events: Events) -> Body {
     Body::from_stream(stream::iter(events).map(Ok::<_, std::io::Error>))
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The allocator attache ships with: the comparison must not win or lose by another one.
+/// The allocator of attache, so that the comparison does not depend on the allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -26,9 +26,9 @@ struct Arguments {
 enum Command {
     /// Serve a JSON echo and a channel-fed SSE stream with nothing but axum.
     Bare(bare::Options),
-    /// Answer like Gemini, at once and by a plan.
+    /// Answer like Gemini, immediately and by a plan.
     Gemini(gemini::Options),
-    /// Put load on a server and print what came back as one JSON object.
+    /// Put load on a server and print the results as one JSON object.
     Load(load::Options),
 }
 

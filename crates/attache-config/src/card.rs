@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use check::check;
 
-/// The default provider. Some clients read the organization without checking that there is one.
+/// The default provider. Some clients read the organization without checking whether it exists.
 const PROVIDER: &str = "attache";
 
 /// The path of the interface that puts answers into status messages.
@@ -61,14 +61,14 @@ pub fn card_of(settings: &Settings, base_url: &str) -> AgentCard {
     }
 }
 
-/// The card of the interface for clients that read only status messages, if there is one.
+/// The card of the interface for clients that read only status messages, if it is enabled.
 pub fn answers_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard> {
     let mut card = card_of(settings, base_url);
     card.interfaces.retain(|interface| interface.url.ends_with(ANSWERS_PATH));
     (!card.interfaces.is_empty()).then_some(card)
 }
 
-/// The extended card, for callers with the token, if the settings have one.
+/// The extended card, for authenticated callers, if the settings have one.
 pub fn extended_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard> {
     let file = settings.card.file.extended.clone()?;
     let mut card = card_of(settings, base_url);
@@ -83,7 +83,7 @@ pub fn extended_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard
     let tenants: Vec<String> = settings.card.tenants().cloned().collect();
     card.interfaces = interfaces(base_url, &tenants, settings);
     card.interfaces.extend(file.interfaces.into_iter().map(interface));
-    // A stable sort: clients that take the first fitting interface find ours first in each version.
+    // A stable sort: clients that choose the first suitable interface find ours first in each version.
     card.interfaces.sort_by_key(|interface| interface.protocol_version != "1.0");
     Some(card)
 }

@@ -1,4 +1,4 @@
-//! The file that gives rights to the tokens of clients.
+//! The file with the tokens of clients and their rights.
 //!
 //! One client to a line, as `NAME: RIGHTS: TOKEN`. Errors name the line and never show it, because it holds a secret.
 
@@ -17,10 +17,10 @@ const MAX_CLIENTS: usize = 256;
 
 const MAX_NAME_CHARS: usize = 64;
 
-/// A client that is known by its token.
+/// A client with a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientToken {
-    /// Shown to other clients.
+    /// The name that other clients see.
     pub name: String,
     pub rights: Rights,
     pub token: SecretText,
@@ -34,7 +34,7 @@ pub(crate) fn file_in(environment: Environment<'_>) -> Result<Option<PathBuf>, C
     }
 }
 
-/// The clients in `file`. A file without any is an error: it was meant to keep callers out.
+/// The clients in `file`. A file without clients is an error, because it was meant to restrict access.
 pub(crate) fn read(file: Option<&Path>, own: Option<&str>) -> Result<Vec<ClientToken>, ConfigError> {
     match file {
         Some(path) => parse(path, &read_file(path)?, own),

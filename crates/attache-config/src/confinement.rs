@@ -36,7 +36,7 @@ impl Default for ConfinementFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfinementSettings {
-    /// If off, nothing runs unasked except in mode yolo.
+    /// If off, every command needs approval except in mode yolo.
     pub enabled: bool,
     /// Files and folders that confined commands may read besides the workspace and toolchains.
     pub reads: Vec<PathBuf>,

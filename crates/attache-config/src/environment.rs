@@ -69,7 +69,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOME", "home folder: .gemini is there, and .local/share/attache with the default store"),
 ];
 
-/// The variables that programs of the agent see.
+/// The variables that programs of the agent get.
 pub(crate) const CHILDREN_SEE: &[&str] = &[
     "PATH",
     "HOME",

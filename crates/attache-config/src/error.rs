@@ -1,4 +1,4 @@
-//! Mistakes in the configuration, each with what to do about it.
+//! Errors of the configuration, each with a hint.
 
 use std::path::PathBuf;
 
@@ -44,7 +44,7 @@ pub enum ConfigError {
     EmptyToken { origin: String },
     #[error("the token file {} can be read by other users", path.display())]
     ReadableToken { path: PathBuf },
-    /// `what` never holds the token.
+    /// `what` never contains the token.
     #[error("the token file {}: line {line} {what}", path.display())]
     BadTokenLine { path: PathBuf, line: usize, what: String },
     #[error("the settings have an extended card, which is for callers with a token, and there is no token")]
@@ -52,12 +52,12 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// A flag has a value that it does not take.
+    /// A flag has an invalid value.
     pub fn is_about_flag(&self) -> bool {
         matches!(self, Self::BadValue { origin, .. } if origin.starts_with("--"))
     }
 
-    /// What to do about it.
+    /// The hint.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Unreadable { .. } => Some("check that the file exists and that you may read it"),

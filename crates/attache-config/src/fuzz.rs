@@ -23,8 +23,8 @@ pub fn operator(text: &[u8]) {
     }
 }
 
-/// The file with the tokens of clients. What is read can be written and read again, every name and token is there once, and
-/// an error shows no token.
+/// The file with the tokens of clients. Decoded clients can be encoded and decoded again, every name and token is
+/// unique, and errors show no token.
 pub fn client_tokens(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let path = Path::new("/tokens");

@@ -33,7 +33,7 @@ pub struct Flags {
     pub answers: Option<String>,
     /// `--compat`
     pub default_dialect: Option<String>,
-    /// Switches the live endpoint on; the file may do so too.
+    /// Enables the live endpoint; the file can enable it, too.
     pub live: bool,
     pub token_file: Option<PathBuf>,
     /// `--a2a-token-file`
@@ -132,7 +132,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     Ok(settings)
 }
 
-/// The parts of the file that are about the agent: its two tables, and keys at the top.
+/// The parts of the file about the agent: its two tables, and keys at the top.
 fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentSettings {
     let table = |name: &str| tree.at(name).cloned().unwrap_or_else(Node::empty);
     let line = |name: &str| tree.at(name).map_or(0, |node| node.line);
@@ -369,7 +369,7 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     ] {
         in_range(name, limit.as_secs() as usize, 1..=24 * 3600)?;
     }
-    in_range("limits.heartbeat_seconds", settings.limits.heartbeat.as_secs() as usize, 1..=3600)?;
+    in_range("limits.heartbeat_seconds", settings.limits.heartbeat_interval.as_secs() as usize, 1..=3600)?;
     if let Some(url) = &settings.public_url
         && !(url.starts_with("http://") || url.starts_with("https://"))
     {

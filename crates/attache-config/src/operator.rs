@@ -16,7 +16,7 @@ use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
 
-/// The first one that is set counts.
+/// The first source that sets the key counts.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
 pub(crate) const DUPLICATE_SENDS: &str = "ATTACHE_DUPLICATE_SENDS";
 pub(crate) const ALLOWED_ROOT: &str = "CODER_AGENT_ALLOWED_ROOT";
@@ -47,9 +47,9 @@ impl Provenance<'_> {
     }
 }
 
-/// Which flags were given.
+/// The flags that were given.
 pub(crate) fn flags_said(flags: &Flags) -> Vec<&'static str> {
-    let said = [
+    let flags = [
         ("--answers", flags.answers.is_some()),
         ("--host", flags.host.is_some()),
         ("--port", flags.port.is_some()),
@@ -62,7 +62,7 @@ pub(crate) fn flags_said(flags: &Flags) -> Vec<&'static str> {
         ("--log", flags.log.is_some()),
         ("--log-format", flags.log_format.is_some()),
     ];
-    said.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+    flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
 }
 
 pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<SettingEntry> {
@@ -93,7 +93,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         DuplicateWindow::InFlight => "in_flight",
         DuplicateWindow::Always => "always",
     };
-    // Only the token is secret, not that there is one.
+    // Only the token is secret, not its presence.
     let token = settings.token.as_ref().map(|_| "(hidden)");
     let (push, confinement) = (&settings.push, &settings.confinement);
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");
@@ -136,10 +136,10 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("limits.connections_per_address", "", &[], json!(limits.connections_per_address)),
         entry("limits.header_bytes", "", &[], json!(limits.header_bytes)),
         entry("limits.header_timeout_seconds", "", &[], json!(limits.header_timeout.as_secs())),
-        entry("limits.heartbeat_seconds", "", &[], json!(limits.heartbeat.as_secs())),
+        entry("limits.heartbeat_seconds", "", &[], json!(limits.heartbeat_interval.as_secs())),
         entry("limits.idle_timeout_seconds", "", &[], json!(limits.idle_timeout.as_secs())),
         entry("limits.json_depth", "", &[], json!(limits.json_depth)),
-        entry("limits.shutdown_seconds", "", &[], json!(limits.shutdown_patience.as_secs())),
+        entry("limits.shutdown_seconds", "", &[], json!(limits.shutdown_timeout.as_secs())),
         entry("limits.stall_timeout_seconds", "", &[], json!(limits.stall_timeout.as_secs())),
         entry("limits.streams_per_address", "", &[], json!(limits.streams_per_address)),
         entry("limits.streams_per_caller", "", &[], json!(limits.streams_per_caller)),
@@ -172,13 +172,13 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
 }
 
 /// Hosts, addresses and networks, such as `wiki.internal`, `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`.
-pub(crate) fn private_addresses(said: Vec<String>) -> Result<Vec<String>, ConfigError> {
-    address_list("allow_private_addresses", said)
+pub(crate) fn private_addresses(entries: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    address_list("allow_private_addresses", entries)
 }
 
-pub(crate) fn address_list(key: &str, said: Vec<String>) -> Result<Vec<String>, ConfigError> {
-    match said.iter().find(|text| !is_address(text)) {
-        None => Ok(said),
+pub(crate) fn address_list(key: &str, entries: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    match entries.iter().find(|text| !is_address(text)) {
+        None => Ok(entries),
         Some(wrong) => Err(ConfigError::BadValue {
             origin: format!("the setting `{key}`"),
             value: wrong.clone(),
@@ -190,12 +190,12 @@ pub(crate) fn address_list(key: &str, said: Vec<String>) -> Result<Vec<String>, 
 fn is_address(text: &str) -> bool {
     use std::net::IpAddr;
     if let Some((address, length)) = text.split_once('/') {
-        let most = match address.parse::<IpAddr>() {
+        let max_prefix = match address.parse::<IpAddr>() {
             Ok(IpAddr::V4(_)) => 32,
             Ok(IpAddr::V6(_)) => 128,
             Err(_) => return false,
         };
-        return length.parse::<u8>().is_ok_and(|length| length <= most);
+        return length.parse::<u8>().is_ok_and(|length| length <= max_prefix);
     }
     let label = |label: &str| {
         (1..=63).contains(&label.len())

@@ -47,7 +47,7 @@ pub struct PushSettings {
     pub allow_http: bool,
     /// Whether artifacts are sent, and not only changes of status.
     pub artifacts: bool,
-    /// After this many failed attempts in a row, delivery is given up.
+    /// Delivery stops after this many failed attempts in a row.
     pub attempts: u32,
     /// How long one attempt may take.
     pub timeout: Duration,
@@ -87,7 +87,7 @@ fn signing_key(
     };
     let key = key.trim();
     if key.len() < 16 || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        // Never the value itself: it is a secret, even a bad one.
+        // Never contains the value, even if it is invalid: it is a secret.
         let expected = "at least 16 printable characters without blanks".to_owned();
         return Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected });
     }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn push_is_on_and_keeps_to_public_places_unless_somebody_says_otherwise() {
+    fn push_is_on_and_limited_to_public_addresses_by_default() {
         let settings = read("", &[]).unwrap();
         assert!(settings.enabled && !settings.allow_http && !settings.artifacts);
         assert!(settings.allow_private_addresses.is_empty() && settings.signing_key.is_none());

@@ -47,7 +47,7 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     /// Hosts, addresses and networks that pages may be fetched from although they are not public.
     pub allow_private_addresses: Vec<String>,
-    /// The folder of the rules that count before all others.
+    /// The folder of the rules with the highest priority.
     pub admin_policies: PathBuf,
     /// A message without a task is the answer to the one task of its context that waits for input.
     pub answer_by_context: bool,
@@ -58,7 +58,7 @@ pub struct Settings {
     /// Whether there is an additional interface that puts answers into status messages.
     pub answers_interface: bool,
     pub strict_version: bool,
-    /// The live endpoint is offered beside A2A.
+    /// Whether the live endpoint is offered beside A2A.
     pub live: bool,
     /// Worker threads; by default one less than cores.
     pub worker_threads: Option<usize>,
@@ -128,19 +128,19 @@ pub enum Synchronous {
     Off,
 }
 
-/// What the agent may do without asking.
+/// What the agent may do without approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ApprovalMode {
-    /// Look.
+    /// Read.
     #[default]
     Default,
-    /// Look, and edit inside the workspace.
+    /// Read, and edit inside the workspace.
     AutoEdit,
-    /// Look, edit inside the workspace, and run commands confined.
+    /// Read, edit inside the workspace, and run confined commands.
     Confined,
     /// Everything that no rule denies.
     Yolo,
-    /// Look, and write plans.
+    /// Read, and write plans.
     Plan,
 }
 
@@ -155,7 +155,7 @@ impl ApprovalMode {
         }
     }
 
-    /// How much runs unasked in this mode: a higher number means more.
+    /// The permissiveness of this mode: a higher number allows more.
     pub fn freedom(self) -> u8 {
         match self {
             Self::Plan => 0,
@@ -207,8 +207,8 @@ pub struct LimitSettings {
     pub body_timeout: Duration,
     pub idle_timeout: Duration,
     pub stall_timeout: Duration,
-    pub heartbeat: Duration,
-    pub shutdown_patience: Duration,
+    pub heartbeat_interval: Duration,
+    pub shutdown_timeout: Duration,
     /// How many events the history of one task may have.
     pub task_events: usize,
     /// How many megabytes it may take in the log.
@@ -232,8 +232,8 @@ impl LimitSettings {
             body_timeout: Duration::from_secs(file.body_timeout_seconds),
             idle_timeout: Duration::from_secs(file.idle_timeout_seconds),
             stall_timeout: Duration::from_secs(file.stall_timeout_seconds),
-            heartbeat: Duration::from_secs(file.heartbeat_seconds),
-            shutdown_patience: Duration::from_secs(file.shutdown_seconds),
+            heartbeat_interval: Duration::from_secs(file.heartbeat_seconds),
+            shutdown_timeout: Duration::from_secs(file.shutdown_seconds),
             task_events: file.task_events,
             task_megabytes: file.task_megabytes,
         }

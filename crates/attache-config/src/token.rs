@@ -36,25 +36,25 @@ pub(crate) fn read(file: Option<&Path>, environment: Environment<'_>) -> Result<
     if value.is_empty() {
         return Err(ConfigError::EmptyToken { origin });
     }
-    // Never the value itself: it is a secret, even a bad one.
+    // Never contains the value, even if it is invalid: it is a secret.
     match reason_to_refuse(value) {
         Some(expected) => Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected }),
         None => Ok(Some(value.to_owned())),
     }
 }
 
-/// What a bad token should be.
+/// The requirement for a token.
 pub(crate) fn reason_to_refuse(token: &str) -> Option<String> {
     let is_good = token.len() >= MIN_BYTES && token.bytes().all(|byte| byte.is_ascii_graphic());
     (!is_good).then(|| format!("at least {MIN_BYTES} printable characters without blanks"))
 }
 
-/// The text of a file that is its owner's alone.
+/// The text of a file that only its owner can access.
 pub(crate) fn read_file(path: &Path) -> Result<String, ConfigError> {
     let unreadable =
         |source: io::Error| ConfigError::Unreadable { what: "token file", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(unreadable)?;
-    // The mode of the opened file, so that it cannot be exchanged in between.
+    // The mode of the opened file, so that it cannot be replaced in between.
     let mode = file.metadata().map_err(unreadable)?.permissions().mode();
     if mode & OTHERS_BITS != 0 {
         return Err(ConfigError::ReadableToken { path: path.to_owned() });

@@ -58,12 +58,12 @@ impl Behaviour {
     }
 }
 
-/// Does the agent behind `pair` support a behaviour? An error says what it did instead.
+/// Whether the agent at `pair` supports a behaviour. The error says what it did instead.
 pub(crate) async fn supports(pair: &Pair, word: Behaviour) -> CheckResult {
     if word == Behaviour::Slow {
         let task = pair.send(SendRequest::behaving(word).at_once()).await?.task()?;
         ensure!(!task.state().is_terminal(), "the task was {:?} at once", task.state());
-        // Its end is of no interest.
+        // The end of the task does not matter.
         let _ = pair.cancel(&task.id).await;
         return Ok(());
     }

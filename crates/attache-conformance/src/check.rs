@@ -9,16 +9,16 @@ use crate::behaviour::Behaviour;
 use crate::pair::Pair;
 use crate::protocol::{Binding, Version};
 
-/// How much the protocol insists on a rule.
+/// The strength of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// The text says MUST, or the data model leaves no other reading.
+    /// The text says MUST, or the data model allows nothing else.
     Must,
     /// The text says SHOULD.
     Should,
-    /// The texts are silent or contradict each other; one reading is taken.
+    /// The texts are silent or contradict each other; the suite chooses one interpretation.
     Choice,
-    /// Not in the texts: what a server that is pleasant to use does.
+    /// Not in the texts: good practice.
     Quality,
 }
 
@@ -38,7 +38,7 @@ impl Strength {
 pub enum Stop {
     /// The rule is broken, with a description of the response.
     Fail(String),
-    /// The rule cannot be tried here, with the reason.
+    /// The rule cannot be tested here, with the reason.
     NotApplicable(String),
 }
 
@@ -62,17 +62,17 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-/// What the card must declare before a rule can be tried.
+/// What the card must declare for a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Requirement {
     Streaming,
     Push,
-    /// A receiver that the server can reach.
+    /// The server can reach a receiver on this machine.
     Receiver,
     ExtendedCard,
-    /// The server asks for credentials and we have some.
+    /// The server requires credentials, and we have some.
     Credentials,
-    /// We have those of a second caller, too.
+    /// We also have credentials of a second caller.
     OtherCaller,
 }
 
@@ -84,9 +84,9 @@ pub(crate) struct Check {
     pub(crate) bindings: &'static [Binding],
     pub(crate) needs: Vec<Requirement>,
     pub(crate) words: Vec<Behaviour>,
-    /// Tried once for the whole server.
+    /// Runs once for the whole server.
     pub(crate) once: bool,
-    /// Tried when all others are done: it judges what they saw.
+    /// Runs after all others and judges their responses.
     pub(crate) last: bool,
     run: Box<dyn Fn(Pair) -> BoxFuture<'static, CheckResult> + Send + Sync>,
 }
@@ -111,7 +111,7 @@ impl Check {
         }
     }
 
-    /// With another strength in 0.3, whose text is far less explicit.
+    /// The same rule with another strength in 0.3, whose text is less explicit.
     pub(crate) fn in_0_3(mut self, strength: Strength) -> Self {
         self.strength_0_3 = Some(strength);
         self

@@ -1,4 +1,4 @@
-//! All checks. An id is the rule's in our list of requirements, with a word where a rule has several.
+//! All checks. An id is that of the rule in the list of requirements, with a word if the rule has several checks.
 
 mod across;
 mod card;

@@ -13,14 +13,14 @@ pub(crate) struct ErrorResponse {
     pub(crate) version: Version,
     pub(crate) binding: Binding,
     pub(crate) head: ResponseHead,
-    /// The code of a JSON-RPC error, also where a REST body tells it.
+    /// The code of a JSON-RPC error, also in a REST body.
     pub(crate) code: Option<i64>,
-    /// The name of a gRPC status, also where a REST body tells it.
+    /// The name of a gRPC status, also in a REST body.
     pub(crate) status: Option<String>,
     /// The name of an error type in 0.3.
     pub(crate) name: Option<String>,
     pub(crate) message: String,
-    /// `details` or `data`, where they are a list.
+    /// `details` or `data`, if it is a list.
     pub(crate) details: Vec<Value>,
     /// The whole body, or a description of the gRPC status.
     pub(crate) body: Value,
@@ -73,7 +73,7 @@ impl ErrorResponse {
         self.details.iter().find(is_info)
     }
 
-    /// Does it mean `fault`, in any form of its binding? Other checks look at the form.
+    /// Whether it means `fault`, in any form of its binding. Other checks cover the form.
     pub(crate) fn is(&self, fault: Fault) -> bool {
         let names = fault.names();
         if self.binding == Binding::JsonRpc {
@@ -96,7 +96,7 @@ impl ErrorResponse {
         }
         match self.binding {
             Binding::Grpc => self.status.as_deref() == Some(names.grpc),
-            // 422 is what a framework's own validation says.
+            // Validation of frameworks returns 422.
             _ => self.head.status == names.http || (fault == Fault::InvalidParams && self.head.status == 422),
         }
     }

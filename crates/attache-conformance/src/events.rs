@@ -17,9 +17,9 @@ pub(crate) struct Events {
     pair: Pair,
     source: EventSource,
     pub(crate) head: ResponseHead,
-    /// Read already, to see whether the call was refused.
+    /// The first event, read early to detect an error.
     first: Option<SseFrame>,
-    /// The frames so far, on bindings that have frames.
+    /// The frames so far, on bindings with frames.
     pub(crate) frames: Vec<SseFrame>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum EventSource {
     Grpc(GrpcStream),
 }
 
-/// The next item, or none within a time.
+/// The next item; none after a timeout.
 #[derive(Debug)]
 pub(crate) enum NextItem {
     Item(Box<StreamItem>),
@@ -45,7 +45,7 @@ impl Events {
         Self { pair, source, head, first: None, frames: Vec::new() }
     }
 
-    /// The error that the server sent as the first event of a stream instead of refusing the call.
+    /// The error that the server sent as the first event of a stream instead of an error response.
     pub(crate) async fn late_error(&mut self) -> CheckResult<Option<Value>> {
         let EventSource::Sse { sse, .. } = &mut self.source else { return Ok(None) };
         let first = match tokio::time::timeout(RESPONSE_TIMEOUT, sse.next()).await {

@@ -72,12 +72,12 @@ impl Fault {
         FaultNames { code, http, grpc, reason, name }
     }
 
-    /// One of the protocol's own errors, which 1.0 wants to be told apart by an `ErrorInfo`.
+    /// An error of A2A, which 1.0 identifies with an `ErrorInfo`.
     pub(crate) fn is_of_a2a(self) -> bool {
         !matches!(self, Self::MethodNotFound | Self::InvalidParams)
     }
 
-    /// As a reader of a reason knows it on this pair.
+    /// The name for the reason of a failed check on this pair.
     pub(crate) fn on(self, version: Version, binding: Binding) -> String {
         let names = self.names();
         match (binding, version) {

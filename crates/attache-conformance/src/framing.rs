@@ -118,7 +118,7 @@ pub(crate) fn rest(pair: &Pair, operation: &Operation) -> CheckResult<HttpReques
             (Method::GET, format!("/tasks{query}"), None)
         }
         Operation::Cancel { task } => (Method::POST, at(task, ":cancel"), Some(json!({}))),
-        // The one verb that the texts of 1.0 and 0.3 agree with the protobuf file about is none; both are tried elsewhere.
+        // 1.0, 0.3 and the protobuf file agree on no verb here; other checks try both.
         Operation::Subscribe { task } => (Method::GET, at(task, ":subscribe"), None),
         Operation::PushCreate { task, config } => {
             let body = if new {
@@ -213,7 +213,7 @@ pub(crate) fn apply_options(pair: &Pair, mut request: HttpRequest) -> HttpReques
     if request.body.is_some() {
         add("Content-Type", options.content_type.as_deref().unwrap_or("application/json"));
     }
-    // What a check wants to say counts before what is usual.
+    // Headers of a check replace the default ones.
     request
         .headers
         .retain(|(known, _)| !options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(known)));
@@ -228,7 +228,7 @@ fn query_value(value: &Value) -> String {
     }
 }
 
-/// Percent-encodes everything but what every part of a URL may hold.
+/// Percent-encodes everything except characters that any part of a URL can contain.
 pub(crate) fn encoded(text: &str) -> String {
     const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     utf8_percent_encode(text, ENCODED).to_string()

@@ -26,7 +26,7 @@ pub(crate) struct GrpcStream {
     body: reqwest::Body,
     buffer: BytesMut,
     trailers: HeaderMap,
-    /// Read to see whether the call was refused.
+    /// The first message, read early to detect an error.
     first: Option<Value>,
 }
 
@@ -114,7 +114,7 @@ async fn send(pair: &Pair, path: &str, message: &[u8]) -> CheckResult<(ResponseH
     }
 }
 
-/// Cards name gRPC interfaces with and without a scheme. A path means nothing to gRPC.
+/// Cards name gRPC interfaces with and without a scheme. gRPC ignores a path.
 fn origin(pair: &Pair) -> String {
     let url = &pair.interface.url;
     if let Some((scheme, rest)) = url.split_once("://") {
@@ -135,7 +135,7 @@ fn call(pair: &Pair, operation: &Operation) -> CheckResult<(&'static str, Value)
         Operation::Send(params) => ("SendMessage", params.clone()),
         Operation::Stream(params) => ("SendStreamingMessage", params.clone()),
         Operation::Get { task, history } => {
-            // Not said is 0 here, which some take for all and some for none; so all has to be said.
+            // A missing value is 0 here. Some servers return all for 0 and some none, so the value is always written.
             let history = history.clone().unwrap_or(json!(1000));
             ("GetTask", json!({"name": name(task), "historyLength": history}))
         }

@@ -97,7 +97,7 @@ pub(crate) struct HttpClient {
 }
 
 impl HttpClient {
-    /// `direct`: without the proxy of the environment.
+    /// `direct`: bypasses the proxy of the environment.
     pub(crate) fn new(direct: bool) -> Result<Self, String> {
         let builder = || {
             let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
@@ -109,7 +109,7 @@ impl HttpClient {
         Ok(Self { client, http2 })
     }
 
-    /// Begins a call of gRPC: the body is left to the caller, for it ends with trailers.
+    /// Begins a gRPC call. The caller reads the body, because it ends with trailers.
     pub(crate) async fn begin_grpc(
         &self,
         request: HttpRequest,
@@ -131,7 +131,7 @@ impl HttpClient {
         }
     }
 
-    /// A stream, or the response that came instead.
+    /// A stream, or the response without a stream.
     pub(crate) async fn open(&self, request: HttpRequest) -> CheckResult<StreamOrResponse> {
         let line = format!("{} {}", request.method, request.url);
         let opening = async {

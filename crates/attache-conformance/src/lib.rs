@@ -1,8 +1,8 @@
-//! A conformance suite for A2A servers: every rule of 0.3 and 1.0 that can be seen from outside, as a named check.
+//! A conformance suite for A2A servers: every observable rule of 0.3 and 1.0 as a named check.
 //!
-//! It knows nothing about attache: it fetches the card of any server, speaks every pair of version and binding that
-//! the card offers, and asks the agent for behaviours by words in messages (see the README). A check whose behaviour the
-//! agent does not support is not applicable. The suite starts no servers and expects no particular results.
+//! The suite does not know attache. It fetches the card of any server, tests every offered pair of version and
+//! binding, and requests behaviours by words in messages (see the README). A check whose behaviour the agent does not
+//! support is not applicable. The suite starts no servers and expects no particular results.
 
 mod behaviour;
 mod check;

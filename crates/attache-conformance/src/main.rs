@@ -17,13 +17,13 @@ struct Arguments {
     /// A file with the bearer token
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// A file with the bearer token of a second caller, who must not see what the first one does
+    /// A file with the bearer token of a second caller, who must not see the tasks of the first
     #[arg(long, value_name = "FILE")]
     other_token_file: Option<PathBuf>,
-    /// Only checks whose ids begin so; may be repeated
+    /// Only checks whose ids begin with this; may be repeated
     #[arg(long, value_name = "ID")]
     only: Vec<String>,
-    /// How many checks run at a time
+    /// How many checks run in parallel
     #[arg(long, default_value_t = 8, value_name = "N")]
     jobs: usize,
     /// Print JSON instead of the table
@@ -32,7 +32,7 @@ struct Arguments {
     /// Also write the JSON to a file
     #[arg(long, value_name = "FILE")]
     json_file: Option<PathBuf>,
-    /// Fail on any breach, not only of a MUST, and if the agent does not obey every steering word
+    /// Fail on any broken rule, not only a MUST, and if the agent does not obey every steering word
     #[arg(long)]
     strict: bool,
 }

@@ -1,6 +1,6 @@
 //! A client for one version on one binding, with every operation.
 //!
-//! A check that looks at a binding itself takes the requests of [`crate::framing`] and sends them as it likes.
+//! A check of the binding itself builds its requests with [`crate::framing`] and sends them directly.
 
 use std::sync::Arc;
 
@@ -29,11 +29,11 @@ pub(crate) struct RequestOptions {
     /// The `Authorization` header.
     pub(crate) authorization: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
-    /// Of a body.
+    /// The content type of a body.
     pub(crate) content_type: Option<String>,
-    /// Put after the path.
+    /// Appended to the path.
     pub(crate) query: Option<String>,
-    /// Do not check the response against the data model: the request should have been refused.
+    /// Does not check the response against the data model, because the request should have been refused.
     pub(crate) quiet: bool,
 }
 
@@ -75,7 +75,7 @@ impl Pair {
         format!("{} {}", self.binding().as_str(), self.version().as_str())
     }
 
-    // The same pair, dressed otherwise.
+    // The same pair with other options.
 
     pub(crate) fn with_version(mut self, version: Option<&str>) -> Self {
         self.options.version = version.map(str::to_owned);
@@ -87,7 +87,7 @@ impl Pair {
         self
     }
 
-    /// The same pair as the second caller uses it.
+    /// The same pair for the second caller.
     pub(crate) fn other_caller(self) -> Self {
         let authorization = self.subject.other_token.as_ref().map(|token| format!("Bearer {token}"));
         self.with_authorization(authorization.as_deref())
@@ -262,7 +262,7 @@ impl Pair {
         if matches!(answer.status(), 401 | 403) {
             return Ok(Reply::Refused(ErrorResponse::of_json_rpc(self.version(), answer.head, body)));
         }
-        // A body that was not read has no id, and is refused by HTTP itself.
+        // An unread body has no id; HTTP itself refuses it.
         let unread = answer.status() == 413;
         if answer.status() != 200 && !unread {
             self.note("9.2-200", format!("HTTP {} with {}", answer.status(), shown(&body)));
@@ -297,13 +297,13 @@ impl Pair {
         self.subject.http.call(framing::apply_options(self, request)).await
     }
 
-    /// Posts exactly `body` where JSON-RPC is spoken.
+    /// Posts exactly `body` on JSON-RPC.
     pub(crate) async fn post(&self, body: impl Into<bytes::Bytes>) -> CheckResult<HttpResponse> {
         let request = HttpRequest::new(Method::POST, framing::url(self, "")).body(body);
         self.raw(request).await
     }
 
-    // What every answer is held against.
+    // Checks that apply to every response.
 
     pub(crate) fn check_item_shape(&self, value: &Value) {
         if let Some((object, inner)) = shape::item(self.dialect(), value) {
@@ -327,7 +327,7 @@ impl Pair {
 }
 
 impl Reply<SendResult> {
-    /// The task that a send must have come to.
+    /// The task in the response to a send.
     pub(crate) fn task(self) -> CheckResult<Task> {
         match self.done()? {
             SendResult::Task(task) => Ok(task),
@@ -350,7 +350,7 @@ fn required_extensions(subject: &Subject, version: Version) -> Vec<(String, Stri
     uris.map(|uri| (name.to_owned(), uri.to_owned())).collect()
 }
 
-/// The task that a stream begins with.
+/// The task at the beginning of a stream.
 pub(crate) fn first_task(item: Option<StreamItem>) -> CheckResult<Task> {
     match item {
         Some(StreamItem::Task(task)) => Ok(task),
@@ -359,7 +359,7 @@ pub(crate) fn first_task(item: Option<StreamItem>) -> CheckResult<Task> {
     }
 }
 
-/// For checks that look at the head of a success.
+/// For checks of the head of a successful response.
 pub(crate) fn head_of<T>(reply: Reply<T>) -> CheckResult<ResponseHead> {
     reply.done_with_head().map(|(_, head)| head)
 }

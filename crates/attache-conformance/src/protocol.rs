@@ -27,7 +27,7 @@ pub enum Binding {
 impl Binding {
     pub const ALL: [Self; 3] = [Self::JsonRpc, Self::Rest, Self::Grpc];
 
-    /// As cards name it.
+    /// The name on cards.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::JsonRpc => "JSONRPC",
@@ -124,7 +124,7 @@ pub(crate) struct Task {
     pub(crate) id: String,
     pub(crate) context: String,
     pub(crate) status: Status,
-    /// `None` when the member was missing.
+    /// `None` if the member is missing.
     pub(crate) artifacts: Option<Vec<Artifact>>,
     pub(crate) history: Option<Vec<Message>>,
     /// As sent.

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::check::{CheckResult, fail};
 
-/// The largest notification that is taken.
+/// The maximum size of a notification.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
@@ -89,11 +89,11 @@ impl Receiver {
 }
 
 impl Mailbox {
-    /// The deliveries, once `enough` holds or the time is over.
+    /// The deliveries, once `enough` holds or the time is up.
     pub(crate) async fn wait(&self, time: Duration, enough: impl Fn(&[Delivery]) -> bool) -> Vec<Delivery> {
         let mut receiver = self.slot.delivered.subscribe();
         let waiting = receiver.wait_for(|delivered| enough(delivered));
-        // Over is over: what has come by then is what there is.
+        // The time is up: returns what has arrived.
         let _ = tokio::time::timeout(time, waiting).await;
         self.slot.delivered.borrow().clone()
     }
@@ -102,12 +102,12 @@ impl Mailbox {
 async fn accept(listener: TcpListener, slots: Slots) {
     let mut connections = JoinSet::new();
     loop {
-        // Out of sockets for a moment: the sender tries again.
+        // No free socket at the moment: the sender retries.
         let Ok((stream, _)) = listener.accept().await else { continue };
         let slots = slots.clone();
         connections.spawn(async move {
             let service = service_fn(move |request| take(request, slots.clone()));
-            // A sender that breaks off is not this suite's business.
+            // A sender that disconnects is ignored.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await;

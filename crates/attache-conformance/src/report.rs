@@ -16,7 +16,7 @@ pub enum CheckOutcome {
     /// The card does not offer the pair.
     NotOffered,
     NotApplicable(String),
-    /// The version or the binding has no such rule.
+    /// The version or the binding does not have the rule.
     NoSuchRule,
 }
 
@@ -47,10 +47,10 @@ impl CheckOutcome {
 pub struct ReportRow {
     pub id: &'static str,
     pub sentence: &'static str,
-    /// Of the server as a whole; its result stands in the first cell.
+    /// A check of the whole server; its result is in the first cell.
     pub once: bool,
     pub cells: [CheckOutcome; 6],
-    /// The longest try.
+    /// The longest duration on a pair.
     pub taken: Duration,
     strength_0_3: Option<Strength>,
     strength_1_0: Option<Strength>,
@@ -76,7 +76,7 @@ impl ReportRow {
         }
     }
 
-    /// `MUST`, or `MUST/choice` when 0.3 insists less than 1.0.
+    /// `MUST`, or `MUST/choice` if 0.3 is less strict than 1.0.
     fn strengths(&self) -> String {
         match (self.strength_1_0, self.strength_0_3) {
             (Some(new), Some(old)) if new != old => format!("{}/{}", new.as_str(), old.as_str()),
@@ -98,7 +98,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Every breach: the row, the column and the reason, the strongest rules first.
+    /// Every broken rule: the row, the column and the reason, the strongest rules first.
     pub fn failures(&self) -> Vec<(&ReportRow, String, Strength, &str)> {
         let mut failures = Vec::new();
         for row in &self.rows {

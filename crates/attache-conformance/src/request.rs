@@ -5,14 +5,14 @@ use serde_json::Value;
 use crate::behaviour::Behaviour;
 use crate::protocol::PushConfig;
 
-/// A message to send, and how.
+/// A message to send, with its options.
 #[derive(Debug, Clone)]
 pub(crate) struct SendRequest {
     pub(crate) text: String,
     pub(crate) message_id: String,
     pub(crate) context: Option<String>,
     pub(crate) task: Option<String>,
-    /// `None` leaves it to the protocol's default, which is to wait.
+    /// `None`: the protocol's default, which is to wait.
     pub(crate) wait: Option<bool>,
     pub(crate) history: Option<i64>,
     pub(crate) accepted: Vec<String>,

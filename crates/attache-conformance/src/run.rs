@@ -1,4 +1,4 @@
-//! Runs every check on every pair that is offered, several at a time.
+//! Runs every check on every offered pair, several in parallel.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +20,11 @@ pub struct Options {
     /// Where the card is: `<base>/.well-known/agent-card.json`.
     pub base: String,
     pub token: Option<String>,
-    /// Of a second caller, who must not see what the first one does.
+    /// The token of a second caller, who must not see the tasks of the first.
     pub other_token: Option<String>,
-    /// Beginnings of the ids of the checks to run; empty for all.
+    /// Prefixes of the ids of the checks to run; empty for all.
     pub only: Vec<String>,
-    /// How many checks run at a time.
+    /// How many checks run in parallel.
     pub jobs: usize,
 }
 
@@ -93,7 +93,7 @@ async fn attempt(
 
 async fn judge(subject: &Arc<Subject>, check: &Check, version: Version, binding: Binding) -> CheckOutcome {
     let pair = if check.once {
-        // Any pair will do: such a check looks at the server as a whole.
+        // Any pair is suitable, because such a check covers the whole server.
         subject.pairs().into_iter().next()
     } else {
         if check.strength(version).is_none() || !check.bindings.contains(&binding) {

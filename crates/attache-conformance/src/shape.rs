@@ -1,4 +1,4 @@
-//! Which members the objects of each dialect have: every response of every check is compared with this.
+//! The members of the objects of each dialect. Every response of every check is compared with them.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 use crate::protocol::State;
 use crate::text::shown;
 
-/// The members of `object`: `name:type`, with `!` if it must be there and `+` for a list that must not be empty.
+/// The members of `object`: `name:type`, with `!` if it is required and `+` for a list that must not be empty.
 fn members(dialect: Dialect, object: &str) -> &'static str {
     match (dialect, object) {
         (Dialect::Schema0_3, "Task") => {
@@ -69,7 +69,7 @@ fn members(dialect: Dialect, object: &str) -> &'static str {
     }
 }
 
-/// The object inside a result of a send or an item of a stream, and what it is.
+/// The object in the result of a send or an item of a stream, and its type.
 pub(crate) fn item(dialect: Dialect, value: &Value) -> Option<(&'static str, &Value)> {
     if dialect == Dialect::Schema0_3 {
         let object = match value["kind"].as_str()? {
@@ -92,7 +92,7 @@ pub(crate) fn item(dialect: Dialect, value: &Value) -> Option<(&'static str, &Va
     Some((object, inner))
 }
 
-/// Everything about `value` that the data model does not allow.
+/// Everything in `value` that the data model does not allow.
 pub(crate) fn faults(dialect: Dialect, object: &str, value: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     check_object(dialect, object, value, &mut faults);
@@ -168,7 +168,7 @@ fn check_member(dialect: Dialect, place: &str, kind: &str, value: &Value, faults
     }
 }
 
-/// 1.0 wants UTC, told by a `Z`; 0.3 any ISO 8601.
+/// 1.0 requires UTC with a `Z`; 0.3 allows any ISO 8601.
 fn is_time(dialect: Dialect, text: &str) -> bool {
     if dialect == Dialect::V1_0 && !text.ends_with('Z') {
         return false;

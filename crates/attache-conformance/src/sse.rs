@@ -1,4 +1,4 @@
-//! Server-sent events, frame by frame, with the details that the framing checks need.
+//! Server-sent events, frame by frame, with the details for the framing checks.
 
 use attache_net::sse::{SseEvent, SseParser};
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use crate::check::{CheckResult, fail};
 use crate::http::ResponseHead;
 use crate::text::shortened;
 
-/// Far more than any event that the checks provoke.
+/// Far larger than any event of the checks.
 const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// An event that has data.

@@ -34,7 +34,7 @@ pub(crate) struct Subject {
     pub(crate) token: Option<String>,
     pub(crate) other_token: Option<String>,
     pub(crate) receiver: Option<Receiver>,
-    /// The behaviours that the agent supports, or what it does instead.
+    /// Whether the agent supports each behaviour, or what it does instead.
     words: OnceLock<BTreeMap<Behaviour, Result<(), String>>>,
     notes: Mutex<Notes>,
 }
@@ -94,7 +94,7 @@ impl Subject {
         self.interface(version, binding).map(|offer| Pair::new(self, offer))
     }
 
-    /// Every pair that is offered.
+    /// Every offered pair.
     pub(crate) fn pairs(self: &Arc<Self>) -> Vec<Pair> {
         self.offers.iter().map(|offer| Pair::new(self, offer)).collect()
     }
@@ -107,7 +107,7 @@ impl Subject {
         self.capability("extendedAgentCard") || self.card["supportsAuthenticatedExtendedCard"] == true
     }
 
-    /// Does the card require authentication?
+    /// Whether the card requires authentication.
     pub(crate) fn asks_for_credentials(&self) -> bool {
         let stated = |member: &str| self.card[member].as_array().is_some_and(|list| !list.is_empty());
         stated("securityRequirements") || stated("security")
@@ -119,7 +119,7 @@ impl Subject {
         extensions.map(|list| list.iter().collect()).unwrap_or_default()
     }
 
-    /// Why a requirement is not met, if so.
+    /// Why a requirement is not met; none if it is.
     pub(crate) fn lacks(&self, need: Requirement) -> Option<String> {
         let (met, why) = match need {
             Requirement::Streaming => (self.capability("streaming"), "the card declares no streaming"),
@@ -141,7 +141,7 @@ impl Subject {
         (!met).then(|| why.to_owned())
     }
 
-    /// Why the agent does not support a behaviour, if so.
+    /// Why the agent does not support a behaviour; none if it does.
     pub(crate) fn lacks_behaviour(&self, word: Behaviour) -> Option<String> {
         let known = self.words.get()?.get(&word)?;
         let why = known.as_ref().err()?;
@@ -180,7 +180,7 @@ impl Subject {
         notes.entry((version, binding, rule)).or_default().insert(what);
     }
 
-    /// The breaches of `rule` that were noted on one pair.
+    /// The violations of `rule` that were recorded on one pair.
     pub(crate) fn noted(&self, version: Version, binding: Binding, rule: &'static str) -> Vec<String> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.get(&(version, binding, rule)).into_iter().flatten().cloned().collect()
@@ -191,7 +191,7 @@ fn card_url(base: &str) -> String {
     format!("{base}/.well-known/agent-card.json")
 }
 
-/// The interfaces of the card: the list of 1.0, and those that only the members of 0.3 name.
+/// The interfaces of the card: the list of 1.0, and those in members of 0.3 only.
 fn interfaces(card: &Value) -> Vec<CardInterface> {
     let mut offers: Vec<CardInterface> = Vec::new();
     let mut add = |version: Option<&str>, binding: Option<&str>, url: Option<&str>, tenant: Option<&str>| {

@@ -9,7 +9,7 @@ pub(crate) fn shown(value: &Value) -> String {
     shortened(&value.to_string())
 }
 
-/// A whole reason, which may hold several values.
+/// A whole reason, which may contain several values.
 pub(crate) fn reason(text: &str) -> String {
     cut(text, 3 * MAX_CHARS)
 }

@@ -59,7 +59,7 @@ impl Reader {
                         ObjectPropName::Word(name) => name.value.to_owned(),
                     };
                     let node = Node { line, ..self.node(property.value, depth + 1)? };
-                    // Of two values with the same name, the later one counts.
+                    // Of two members with the same name, the later one counts.
                     entries.retain(|(known, _)| *known != name);
                     entries.push((name, node));
                 }
@@ -82,7 +82,7 @@ fn too_deep(line: u32) -> ParseError {
     ParseError { line, message: format!("nested deeper than {MAX_DEPTH} levels") }
 }
 
-/// The parser begins its messages with a capital letter; ours continue a sentence.
+/// The parser's messages begin with a capital letter; ours continue a sentence.
 fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Edits JSON with comments in place: one member of a table is set or removed, and the rest of the text stays.
+//! Edits JSON with comments in place: sets or removes one member, and keeps the rest of the text.
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
@@ -130,7 +130,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Hands out an edited text only if it reads as expected.
+/// Returns an edited text only if it parses to the expected value.
 fn verified(text: String, expected: &Value) -> Result<String, EditError> {
     match JsonDocument::parse(&text) {
         Ok(document) if document.value == *expected => Ok(text),

@@ -1,8 +1,8 @@
-//! The tree that every document is read into. Each value knows its line.
+//! The tree of every document. Each value knows its line.
 
 use serde_json::{Map, Number, Value};
 
-/// No person nests deeper than this by hand.
+/// The maximum depth.
 pub(crate) const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ impl Node {
             NodeKind::Null => "nothing".into(),
             NodeKind::Bool(value) => value.to_string(),
             NodeKind::Number(number) => format!("the number {number}"),
-            // The text itself may be a secret that slipped into the wrong place.
+            // The text may be a secret in the wrong place, so it is not shown.
             NodeKind::Text(_) => "a text".into(),
             NodeKind::List(_) => "a list".into(),
             NodeKind::Table(_) => "a table".into(),
@@ -103,7 +103,7 @@ impl Node {
         }
     }
 
-    /// Changes every text in the tree, but no name.
+    /// Changes every text in the tree, but no names.
     pub fn map_texts(&mut self, change: &mut dyn FnMut(u32, &str) -> Option<String>) {
         let line = self.line;
         match &mut self.kind {

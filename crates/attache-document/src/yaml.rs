@@ -1,4 +1,4 @@
-//! Reads the part of YAML that has a meaning in JSON.
+//! Reads the part of YAML that JSON can express.
 
 use std::fmt;
 

@@ -9,16 +9,16 @@ use serde_json::{Map, Value};
 
 use crate::answer_request::AnswerVerdict;
 
-/// Ids made up here begin so, where the provider gave none.
+/// The prefix of generated ids, for calls without an id of the provider.
 pub(crate) const GENERATED_ID_PREFIX: &str = "unnamed-";
 
-/// A longer one is not worth keeping, and another is made up.
+/// A longer id is replaced by a generated one.
 const MAX_ID_LENGTH: usize = 256;
 
-/// An answer in progress. Every added piece is reported at once.
+/// An answer in progress. Every added piece is reported immediately.
 #[derive(Debug)]
 pub(crate) struct AnswerBuilder {
-    /// Whose the opaque data of this answer is.
+    /// The provider that understands the opaque data of this answer.
     route: String,
     model: String,
     pub(crate) parts: Vec<ModelPart>,
@@ -41,7 +41,7 @@ impl AnswerBuilder {
         }
     }
 
-    /// A stretch of a thought; `data` is the same for all of one thought.
+    /// A piece of a thought; `data` is the same for all pieces of one thought.
     pub(crate) fn thought(&mut self, text: &str, data: Value, tell: &mut dyn FnMut(AnswerPiece)) {
         if text.is_empty() {
             return;
@@ -73,14 +73,14 @@ impl AnswerBuilder {
         self.push(ModelPartContent::Call(call), data);
     }
 
-    /// `data` is what the provider wants to see again.
+    /// `data` is returned to the provider with later requests.
     pub(crate) fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
         let opaque =
             data.map(|data| ProviderData { provider: self.route.clone(), model: self.model.clone(), data });
         self.parts.push(ModelPart { what, opaque });
     }
 
-    /// What to make of an answer that ended as it should, if there is something in it.
+    /// The finish of an answer that ended regularly, if it is not empty.
     pub(crate) fn verdict(&self, after_results: bool) -> AnswerVerdict {
         let speaks = |part: &ModelPart| match &part.what {
             ModelPartContent::Text(text) => !text.trim().is_empty(),
@@ -96,10 +96,10 @@ impl AnswerBuilder {
     }
 }
 
-/// Ids of calls that are taken, in the prompt or by this answer.
+/// The ids of calls in the prompt and in this answer.
 #[derive(Debug)]
 pub(crate) struct TakenIds {
-    /// Looked through when a provider gives an id, and not before: it may be long.
+    /// Searched only when the provider sends an id, because the history may be long.
     exchanges: Arc<Vec<Arc<Exchange>>>,
     own: HashSet<CallId>,
 }
@@ -109,7 +109,7 @@ impl TakenIds {
         Self { exchanges: Arc::clone(&prompt.exchanges), own: HashSet::new() }
     }
 
-    /// The id of a new call: as it was given if it is free, or else made up.
+    /// The id of a new call: the given one if it is free, otherwise a generated one.
     pub(crate) fn take(&mut self, given: Option<CallId>) -> CallId {
         let free = given.filter(|id| !self.own.contains(id) && !self.is_told(id));
         let id =
@@ -136,10 +136,10 @@ pub(crate) fn extent(parts: &[ModelPart]) -> usize {
     parts.iter().map(length).sum()
 }
 
-/// An answer as it enters the history.
+/// The answer as it is stored in the history.
 pub(crate) fn history_parts(mut parts: Vec<ModelPart>, stop: &StopReason) -> Vec<ModelPart> {
     if matches!(stop, StopReason::Refused { .. }) {
-        // They will get no results.
+        // These calls get no results.
         parts.retain(|part| !matches!(part.what, ModelPartContent::Call(_)));
     }
     parts

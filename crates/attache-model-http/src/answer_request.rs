@@ -1,7 +1,7 @@
 //! Sends a request, reads the answer and retries: the same for every provider.
 //!
-//! A state machine behind a stream: it runs only while the stream is polled, and dropping the stream cancels
-//! the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
+//! A state machine behind a stream. It runs only while the stream is polled; dropping the stream cancels the request.
+//! A [`Provider`] encodes requests and decodes the events of an answer.
 
 mod answer_reader;
 mod provider;
@@ -29,10 +29,10 @@ pub(crate) use provider::{
 };
 use silence_timer::{SilenceTimer, TimedOutcome};
 
-/// So many empty continuations in a row end an answer.
+/// The answer ends after this many empty continuations in a row.
 const MAX_EMPTY_CONTINUATIONS: u32 = 3;
 
-/// An error's body is read so far.
+/// The number of bytes read from the body of an error.
 const MAX_ERROR_BYTES: usize = 256 * 1024;
 
 pub(crate) fn answer<P: Provider>(
@@ -45,23 +45,23 @@ pub(crate) fn answer<P: Provider>(
     })
 }
 
-/// One prompt on its way to an answer.
+/// The request for the answer to one prompt, with its retries.
 struct AnswerRequest<P: Provider> {
     provider: Arc<P>,
     prompt: Prompt,
-    /// The encoded request, until the variation changes.
+    /// The encoded request; encoded again when the variation changes.
     body: Option<Bytes>,
-    circumstances: RequestVariation,
+    variation: RequestVariation,
     retry_state: RetryState,
     renew: TokenRenewal,
     assembly: P::Assembly,
-    /// How far the answer had come when it was last continued, and how often that led nowhere.
+    /// The length of the answer at the last continuation, and the number of continuations that added nothing.
     extent: usize,
     empty_continuations: u32,
     queued: VecDeque<Result<AnswerEvent, LanguageError>>,
-    /// Since the request was sent, or since the last piece of its answer came.
+    /// The time since the request was sent, or since the latest piece of the answer.
     silence: Option<SilenceTimer>,
-    /// Something of the answer to the latest request has come.
+    /// Whether the latest request has delivered a piece of the answer.
     has_begun: bool,
     phase: Phase,
 }
@@ -80,7 +80,7 @@ impl<P: Provider> AnswerRequest<P> {
             assembly: provider.assembly(&prompt),
             retry_state: RetryState::new(provider.retry().clone()),
             body: None,
-            circumstances: RequestVariation::default(),
+            variation: RequestVariation::default(),
             renew: TokenRenewal::IfNeeded,
             extent: 0,
             empty_continuations: 0,
@@ -95,8 +95,8 @@ impl<P: Provider> AnswerRequest<P> {
 
     async fn next(&mut self) -> Option<Result<AnswerEvent, LanguageError>> {
         loop {
-            if let Some(told) = self.queued.pop_front() {
-                return Some(told);
+            if let Some(queued) = self.queued.pop_front() {
+                return Some(queued);
             }
             match &mut self.phase {
                 Phase::Send => self.send().await,
@@ -127,15 +127,15 @@ impl<P: Provider> AnswerRequest<P> {
         self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
     }
 
-    /// Waits for the head of the answer.
+    /// Waits for the response's head.
     async fn wait(&mut self) {
         let Phase::Wait { sending, renew } = &mut self.phase else { return };
         let renew = *renew;
-        let heard = match &mut self.silence {
+        let outcome = match &mut self.silence {
             Some(silence) => silence.until(sending).await,
             None => TimedOutcome::This(sending.await),
         };
-        let answer = match heard {
+        let answer = match outcome {
             TimedOutcome::This(Ok(answer)) => answer,
             TimedOutcome::This(Err(error)) => return self.not_reached(&error, renew),
             TimedOutcome::Nothing(piece) => return self.queued.push_back(Ok(AnswerEvent::Piece(piece))),
@@ -162,15 +162,15 @@ impl<P: Provider> AnswerRequest<P> {
         if let Some(body) = &self.body {
             return Ok(body.clone());
         }
-        let body = self.provider.body(&self.prompt, &self.circumstances)?;
+        let body = self.provider.body(&self.prompt, &self.variation)?;
         self.body = Some(body.clone());
         Ok(body)
     }
 
-    /// The next request is for the same prompt, but says something else.
-    fn change(&mut self, circumstances: RequestVariation) {
-        if circumstances != self.circumstances {
-            self.circumstances = circumstances;
+    /// The next request repeats the prompt with another variation.
+    fn change(&mut self, variation: RequestVariation) {
+        if variation != self.variation {
+            self.variation = variation;
             self.body = None;
         }
     }
@@ -187,9 +187,9 @@ impl<P: Provider> AnswerRequest<P> {
             },
             None => step.await,
         };
-        let most = self.provider.client().idle_timeout();
+        let idle_timeout = self.provider.client().idle_timeout();
         (self.silence, self.has_begun) =
-            (Some(SilenceTimer::within_answer(self.provider.retry(), most)), true);
+            (Some(SilenceTimer::within_answer(self.provider.retry(), idle_timeout)), true);
         match step {
             ReadStep::Events(events) => self.take(&events),
             ReadStep::Closed => self.judge(StreamEnd::Closed),
@@ -206,9 +206,10 @@ impl<P: Provider> AnswerRequest<P> {
 
     fn take(&mut self, events: &[SseEvent]) {
         for event in events {
-            let told = &mut self.queued;
-            let taken = self.assembly.take(event, &mut |piece| told.push_back(Ok(AnswerEvent::Piece(piece))));
-            if let Err(error) = taken {
+            let queued = &mut self.queued;
+            let outcome =
+                self.assembly.take(event, &mut |piece| queued.push_back(Ok(AnswerEvent::Piece(piece))));
+            if let Err(error) = outcome {
                 return self.failed_within(&error);
             }
             if self.assembly.is_over() {
@@ -217,21 +218,21 @@ impl<P: Provider> AnswerRequest<P> {
         }
     }
 
-    /// The provider reports an error in the middle of the answer.
+    /// The provider reported an error in the middle of the answer.
     fn failed_within(&mut self, error: &Value) {
         let shown = self.provider.redacted(&error.to_string());
         let error = serde_json::from_str(&shown).unwrap_or(Value::String(shown));
         self.not_whole(self.provider.classify_event(&error));
     }
 
-    /// The stream has ended: decides whether the answer is complete.
+    /// The stream has ended: checks whether the answer is complete.
     fn judge(&mut self, end: StreamEnd) {
         match self.assembly.verdict(end, ends_with_results(&self.prompt.exchanges)) {
             AnswerVerdict::Whole(stop) => self.conclude(stop),
             AnswerVerdict::Continues(from) => self.carry_on(from),
             AnswerVerdict::Invalid { why, silent } => {
-                let nudged = silent || self.circumstances.nudged;
-                self.change(RequestVariation { nudged, ..self.circumstances.clone() });
+                let nudged = silent || self.variation.nudged;
+                self.change(RequestVariation { nudged, ..self.variation.clone() });
                 let what = format!("{why}, in {} tries", self.retry_state.attempt());
                 self.not_whole(FailedAttempt::of_answer(why, LanguageError::Unusable { what }));
             }
@@ -255,13 +256,13 @@ impl<P: Provider> AnswerRequest<P> {
             return self.give_up(LanguageError::Unusable { what });
         }
         self.assembly.continue_answer();
-        self.change(RequestVariation { continuation: Some(from), ..self.circumstances.clone() });
+        self.change(RequestVariation { continuation: Some(from), ..self.variation.clone() });
         self.phase = Phase::Send;
     }
 
     fn not_answered(&mut self, fault: FailedAttempt, renew: TokenRenewal) {
         let retry_reason = match fault.retry {
-            Some(RetryDecision::After(wanted)) => RetryReason::NotAnswered { wanted },
+            Some(RetryDecision::After(requested)) => RetryReason::NotAnswered { requested },
             Some(RetryDecision::ConnectionRefused) => RetryReason::ConnectionRefused,
             Some(RetryDecision::FirstByteTimeout) => RetryReason::FirstByteTimeout,
             Some(RetryDecision::NoCapacity) => RetryReason::NoCapacity,
@@ -278,7 +279,9 @@ impl<P: Provider> AnswerRequest<P> {
 
     fn not_whole(&mut self, fault: FailedAttempt) {
         match fault.retry {
-            Some(RetryDecision::After(wanted)) => self.retry(RetryReason::AnswerIncomplete { wanted }, fault),
+            Some(RetryDecision::After(requested)) => {
+                self.retry(RetryReason::AnswerIncomplete { requested }, fault)
+            }
             Some(RetryDecision::NoCapacity) => self.retry(RetryReason::NoCapacity, fault),
             Some(
                 RetryDecision::ConnectionRefused
@@ -296,7 +299,7 @@ impl<P: Provider> AnswerRequest<P> {
         };
         tracing::debug!(why = fault.why, ?pause, "the model is asked again");
         self.assembly = self.provider.assembly(&self.prompt);
-        self.change(RequestVariation { continuation: None, ..self.circumstances.clone() });
+        self.change(RequestVariation { continuation: None, ..self.variation.clone() });
         (self.extent, self.empty_continuations) = (0, 0);
         let attempt = self.retry_state.attempt();
         self.queued.push_back(Ok(AnswerEvent::Piece(AnswerPiece::Retrying {
@@ -304,7 +307,7 @@ impl<P: Provider> AnswerRequest<P> {
             pause,
             why: fault.why,
         })));
-        // Counts from now, not from the moment when the notice is read.
+        // The delay starts now, not when the notice is read.
         self.phase = Phase::Pause(Instant::now() + pause);
     }
 
@@ -314,7 +317,7 @@ impl<P: Provider> AnswerRequest<P> {
     }
 }
 
-/// Is the model's next answer the one to the results of its calls?
+/// Whether the model's next answer is the one to the results of its calls.
 fn ends_with_results(exchanges: &[Arc<Exchange>]) -> bool {
     matches!(exchanges.last().map(|exchange| &**exchange), Some(Exchange::Results(_)))
 }

@@ -16,12 +16,9 @@ use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
-use serde_json::Value;
 
-use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
+use crate::answer_request::{self, Provider, RequestVariation};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
-use crate::failed_attempt::FailedAttempt;
-use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 use answer::AnthropicAssembly;
@@ -29,26 +26,26 @@ use models::Model;
 
 const OFFICIAL: &str = "https://api.anthropic.com";
 
-/// How a model is reached.
+/// The options of a model.
 #[derive(Debug, Clone)]
 pub struct AnthropicOptions {
     pub model: String,
     pub key: Option<Secret>,
-    /// Anthropic's when there is none.
+    /// The server; none: Anthropic's.
     pub base_url: Option<BaseUrl>,
-    pub version: Version,
+    pub version: ApiVersion,
     /// Sent with every request. Treated as secret, because gateways put their own keys there.
     pub headers: Vec<(String, Secret)>,
-    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    /// The size of the context window, if the table of known models is wrong or has no entry.
     pub window: Option<u64>,
-    /// How long an answer may get where the prompt does not say; Anthropic insists on a number.
+    /// The maximum length of an answer if the prompt names none; Anthropic requires a number.
     pub max_output_tokens: Option<u64>,
     pub retry: RetryOptions,
 }
 
-/// Which version of the API is spoken.
+/// The version of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Version {
+pub enum ApiVersion {
     /// `2023-06-01`, with the key in `x-api-key`.
     #[default]
     June2023,
@@ -67,7 +64,7 @@ impl AnthropicOptions {
             model: model.into(),
             key: None,
             base_url,
-            version: Version::default(),
+            version: ApiVersion::default(),
             headers: Vec::new(),
             window: None,
             max_output_tokens: None,
@@ -76,7 +73,7 @@ impl AnthropicOptions {
     }
 }
 
-/// A Claude model, ready to be asked.
+/// A Claude model.
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
@@ -103,12 +100,12 @@ pub struct AnthropicModel {
     shared: Arc<Shared>,
 }
 
-/// What every answer of one model needs.
+/// The parts that all answers of one model share.
 #[derive(Debug)]
 struct Shared {
     model: Model,
     endpoint: Endpoint,
-    version: Version,
+    version: ApiVersion,
     retry: RetryOptions,
     client: HttpClient,
 }
@@ -126,10 +123,10 @@ impl AnthropicModel {
             headers: options.headers,
         })?;
         let (version, header, prefix) = match options.version {
-            Version::June2023 => ("2023-06-01", "x-api-key", ""),
-            Version::October2026 => ("2026-10-21", "authorization", "Bearer "),
+            ApiVersion::June2023 => ("2023-06-01", "x-api-key", ""),
+            ApiVersion::October2026 => ("2026-10-21", "authorization", "Bearer "),
         };
-        endpoint.notes.push(("anthropic-version", version.into()));
+        endpoint.plain_headers.push(("anthropic-version", version.into()));
         match options.key {
             Some(secret) => endpoint.set_key(ApiKey { header, prefix, secret }),
             None if endpoint.is_official() => {
@@ -145,7 +142,7 @@ impl AnthropicModel {
 
 impl LanguageModel for AnthropicModel {
     fn name(&self) -> &str {
-        &self.shared.model.id
+        self.shared.model_id()
     }
 
     fn window(&self) -> u64 {
@@ -159,6 +156,10 @@ impl LanguageModel for AnthropicModel {
 
 impl Provider for Shared {
     type Assembly = AnthropicAssembly;
+
+    fn model_id(&self) -> &str {
+        &self.model.id
+    }
 
     fn client(&self) -> &HttpClient {
         &self.client
@@ -176,12 +177,8 @@ impl Provider for Shared {
         self.endpoint.redacted(text)
     }
 
-    fn renews(&self) -> bool {
-        false
-    }
-
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
-        request::body(self, prompt, circumstances).map(Bytes::from)
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, variation).map(Bytes::from)
     }
 
     fn request(&self, body: Bytes, _: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {
@@ -190,13 +187,5 @@ impl Provider for Shared {
 
     fn assembly(&self, prompt: &Prompt) -> AnthropicAssembly {
         AnthropicAssembly::new(self, prompt)
-    }
-
-    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
-        RequestError::of_answer(head, body).failed_attempt(&self.model.id)
-    }
-
-    fn classify_event(&self, error: &Value) -> FailedAttempt {
-        RequestError::of_event(error).failed_attempt(&self.model.id)
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Objects with these keys, and text out of these words.
+/// Objects with these keys, and texts of these words.
 pub(crate) fn any_json(keys: &'static str, words: &'static str) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

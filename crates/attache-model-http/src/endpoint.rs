@@ -1,4 +1,4 @@
-//! The URL and the credential of a request, for providers with one address and one key.
+//! The URL and the credential of a request, for providers with one URL and one key.
 
 use attache_model::LanguageError;
 use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
@@ -15,11 +15,12 @@ pub struct BadOptions {
 pub(crate) struct Endpoint {
     url: Url,
     key: Option<ApiKey>,
-    /// Nothing secret.
-    pub(crate) notes: Vec<(&'static str, String)>,
-    /// Given by people, who may have put keys there.
+    /// Headers without secrets.
+    pub(crate) plain_headers: Vec<(&'static str, String)>,
+    /// Headers of the settings, which may contain keys.
     headers: Vec<(String, Secret)>,
-    /// Whose opaque data is understood there. Another server gets nothing of it, whatever its model is called.
+    /// The provider whose opaque data the server understands. Other servers do not get the data, whatever their model
+    /// is called.
     pub(crate) route: String,
 }
 
@@ -30,10 +31,10 @@ pub(crate) struct ApiKey {
     pub(crate) secret: Secret,
 }
 
-/// What an endpoint is made of.
+/// The parts of an endpoint.
 pub(crate) struct EndpointOptions {
     pub(crate) provider: &'static str,
-    /// Where it is unless `base_url` says otherwise.
+    /// The default URL.
     pub(crate) official: &'static str,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) path: &'static str,
@@ -41,7 +42,7 @@ pub(crate) struct EndpointOptions {
 }
 
 impl Endpoint {
-    /// Without a key; `is_official` says whether one is needed.
+    /// Whether a key is required depends on `is_official`.
     pub(crate) fn new(plan: EndpointOptions) -> Result<Self, BadOptions> {
         let bad = |error: NetError| BadOptions { what: error.to_string() };
         let official = BaseUrl::parse(plan.official).map_err(bad)?;
@@ -51,7 +52,7 @@ impl Endpoint {
             true => plan.provider.to_owned(),
             false => format!("{}@{}", plan.provider, url.origin().ascii_serialization()),
         };
-        Ok(Self { url, key: None, notes: Vec::new(), headers: plan.headers, route })
+        Ok(Self { url, key: None, plain_headers: Vec::new(), headers: plan.headers, route })
     }
 
     pub(crate) fn is_official(&self) -> bool {
@@ -65,7 +66,7 @@ impl Endpoint {
     pub(crate) fn request(&self, body: Bytes) -> Result<HttpRequest, LanguageError> {
         let refused = |error: NetError| LanguageError::Request { what: error.to_string() };
         let mut request = HttpRequest::post_json(self.url.clone(), body);
-        for (name, value) in &self.notes {
+        for (name, value) in &self.plain_headers {
             request = request.header(name, value).map_err(refused)?;
         }
         for (name, value) in &self.headers {
@@ -79,25 +80,25 @@ impl Endpoint {
         }
     }
 
-    /// `text` without what is secret, should a server repeat it.
+    /// Removes secrets from `text`, in case a server repeats them.
     pub(crate) fn redacted(&self, text: &str) -> String {
         let key = self.key.as_ref().map(|key| &key.secret);
         redacted(text, self.headers.iter().map(|(_, value)| value).chain(key))
     }
 
-    /// Which server it is, for people.
+    /// The display name of the server.
     pub(crate) fn place(&self) -> String {
         self.url.origin().ascii_serialization()
     }
 }
 
 pub(crate) fn redacted<'a>(text: &str, secrets: impl Iterator<Item = &'a Secret>) -> String {
-    // A secret of a few letters would blacken harmless words.
+    // Short secrets are not replaced, because they would also match harmless words.
     let worth = secrets.map(Secret::expose).filter(|secret| secret.len() >= 6);
     worth.fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
 }
 
-/// The name of a model in requests.
+/// The model's name in requests.
 pub(crate) fn checked_model(model: &str) -> Result<String, BadOptions> {
     match model.trim().is_empty() || model.chars().any(char::is_control) {
         true => Err(BadOptions { what: format!("{model:?} is not the name of a model") }),

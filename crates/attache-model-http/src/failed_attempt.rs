@@ -10,18 +10,18 @@ use crate::retry::RetryOptions;
 #[derive(Debug)]
 pub(crate) struct FailedAttempt {
     pub(crate) why: String,
-    /// Whether, and how, another try may help.
+    /// How a retry may help.
     pub(crate) retry: Option<RetryDecision>,
-    /// What it comes to when nothing helps.
+    /// The error if no retry succeeds.
     pub(crate) error: LanguageError,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RetryDecision {
-    /// After the pause that was asked for, if any.
+    /// After the requested pause, if any.
     After(Option<Duration>),
     NoCapacity,
-    /// Nothing came in time, which costs too much time to be tried often.
+    /// Timeouts take too long to be retried often.
     FirstByteTimeout,
     /// The connection was refused: a wrong address is more likely than a temporary failure.
     ConnectionRefused,
@@ -29,7 +29,7 @@ pub(crate) enum RetryDecision {
     WithNewCredential,
 }
 
-/// Errors are shown to people, and no more of them than is read.
+/// Error messages are shown to people, so longer ones are cut.
 const MAX_MESSAGE_LENGTH: usize = 2_000;
 const MAX_TITLE_LENGTH: usize = 200;
 
@@ -60,14 +60,14 @@ impl FailedAttempt {
         }
     }
 
-    /// An answer came that is none.
+    /// The response is not an answer.
     pub(crate) fn of_answer(why: String, end: LanguageError) -> Self {
         Self { why, retry: Some(RetryDecision::After(None)), error: end }
     }
 }
 
-/// What is rather wrong with the address than with the moment. The words of the operating system and of TLS are all
-/// that is left of them behind the client.
+/// Whether the address is more likely wrong than the server temporarily unavailable. The client keeps only the texts
+/// of the operating system's and of TLS errors.
 fn wrong_address(error: &NetError) -> Option<&'static str> {
     let NetError::Connect { what } = error else { return None };
     let what = what.to_ascii_lowercase();
@@ -80,7 +80,7 @@ fn wrong_address(error: &NetError) -> Option<&'static str> {
     }
 }
 
-/// An error's body as text for people. Of a web page only the title.
+/// The body of an error as text for people; of a web page only the title.
 pub(crate) fn readable(body: &str) -> String {
     let body = body.trim();
     if !body.starts_with('<') {
@@ -100,7 +100,7 @@ pub(crate) fn shortened(message: &str) -> String {
     }
 }
 
-/// The message, with the status and the provider's name for the error in parentheses.
+/// The message, with the status and the provider's error name in parentheses.
 pub(crate) fn error_text(status: Option<u16>, name: &str, message: &str) -> String {
     let status = status.map(|status| status.to_string()).unwrap_or_default();
     let label = format!("{status} {name}");
@@ -112,7 +112,7 @@ pub(crate) fn error_text(status: Option<u16>, name: &str, message: &str) -> Stri
     }
 }
 
-/// What a message asks for, such as "Please retry in 12.3s." or "try again in 6m0s".
+/// The delay that a message asks for, such as "Please retry in 12.3s." or "try again in 6m0s".
 pub(crate) fn delay_in(message: &str) -> Option<Duration> {
     let after = ["retry in ", "try again in "].iter().find_map(|words| Some(message.split_once(words)?.1))?;
     let end = after.find(|character: char| !character.is_ascii_alphanumeric() && character != '.');
@@ -142,7 +142,7 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(total).ok().filter(|_| !text.trim().is_empty())
 }
 
-/// What is done about it, in a word or two.
+/// Advice for people, in a few words.
 #[cfg(test)]
 pub(crate) fn outcome(fault: &FailedAttempt) -> String {
     let end = match &fault.error {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_at_an_address_is_told_from_other_trouble_with_the_network() {
+    fn an_unreachable_address_differs_from_other_network_failures() {
         let again = |error: NetError| FailedAttempt::of_error(&error, "http://x").retry;
         let connect = |what: &str| NetError::Connect { what: what.into() };
         assert_eq!(

@@ -29,7 +29,7 @@ pub fn anthropic(stream: &[u8]) {
     anthropic::fuzz::answer(stream);
 }
 
-/// Events of one answer; what it said can be said again. The same bytes as the body of an error.
+/// Events of one answer. The decoded answer can be encoded again. Also decodes the same bytes as the body of an error.
 pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     let mut assembly = provider.assembly(&Prompt::default());
     for event in read(stream) {
@@ -42,8 +42,8 @@ pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     }
     assembly.continue_answer();
     let _ = (assembly.has_finished(), assembly.is_over(), assembly.extent(), assembly.usage());
-    let said = assembly.into_parts(&StopReason::Done);
-    let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(said)];
+    let parts = assembly.into_parts(&StopReason::Done);
+    let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(parts)];
     let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
     let body = provider.body(&prompt, &RequestVariation::default()).expect("what was said can be said again");
     serde_json::from_slice::<serde_json::Value>(&body).expect("a request is JSON");
@@ -62,7 +62,7 @@ fn read(stream: &[u8]) -> Vec<SseEvent> {
     std::iter::from_fn(|| parser.next_event()).collect()
 }
 
-/// Never connects.
+/// A client that never connects.
 pub(crate) fn client() -> HttpClient {
     HttpClient::new(&HttpClientOptions::default()).expect("a client")
 }

@@ -34,24 +34,24 @@ use models::Model;
 
 pub use crate::BadOptions;
 pub use crate::token::{TokenRenewal, TokenSource};
-pub use chain::{chain_of, with_fallback};
+pub use chain::with_fallback;
 pub use models::model_id;
 pub use search::{GeminiSearch, SearchAnswer, SearchSource, SearchSupport};
 
-/// How a Gemini model is reached.
+/// The options of a Gemini model.
 #[derive(Debug, Clone)]
 pub struct GeminiOptions {
     /// A model's id, or one of `auto`, `pro`, `flash` and `flash-lite`.
     pub model: String,
-    pub credential: Credential,
+    pub credential: GeminiCredential,
     pub backend: Backend,
-    /// The version in the path; otherwise `v1beta` and, for Vertex, `v1beta1`.
+    /// The version in the path; by default `v1beta`, for Vertex `v1beta1`.
     pub version: Option<String>,
     /// Sent with every request. Treated as secret, because gateways put their own keys there.
     pub headers: Vec<(String, Secret)>,
-    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    /// The size of the context window, if the table of known models is wrong or has no entry.
     pub window: Option<u64>,
-    /// Asks for the input of calls as it is generated. Vertex only.
+    /// Streams the input of calls. Vertex only.
     pub stream_arguments: bool,
     pub retry: RetryOptions,
 }
@@ -59,10 +59,10 @@ pub struct GeminiOptions {
 impl GeminiOptions {
     /// Google's own Developer API.
     pub fn developer(model: impl Into<String>, key: Secret) -> Self {
-        Self::new(model, Credential::ApiKey(key), Backend::Developer { base_url: None })
+        Self::new(model, GeminiCredential::ApiKey(key), Backend::Developer { base_url: None })
     }
 
-    pub fn new(model: impl Into<String>, credential: Credential, backend: Backend) -> Self {
+    pub fn new(model: impl Into<String>, credential: GeminiCredential, backend: Backend) -> Self {
         Self {
             model: model.into(),
             credential,
@@ -78,13 +78,13 @@ impl GeminiOptions {
 
 /// How requests are authenticated.
 #[derive(Clone)]
-pub enum Credential {
+pub enum GeminiCredential {
     ApiKey(Secret),
-    /// Asked for a token before each request, and for a new one once when a token was refused.
+    /// A token is requested before each request, and a new one once after a refusal.
     Bearer(Arc<TokenSource>),
 }
 
-impl fmt::Debug for Credential {
+impl fmt::Debug for GeminiCredential {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::ApiKey(_) => "ApiKey(…)",
@@ -93,7 +93,7 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Which service; without a base URL it is Google's.
+/// The service; Google's by default.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Backend {
     Developer { base_url: Option<BaseUrl> },
@@ -101,7 +101,7 @@ pub enum Backend {
     VertexExpress { base_url: Option<BaseUrl> },
 }
 
-/// A Gemini model, ready to be asked.
+/// A Gemini model.
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
@@ -129,7 +129,7 @@ pub struct GeminiModel {
     shared: Arc<Shared>,
 }
 
-/// What every answer of one model needs.
+/// The parts that all answers of one model share.
 #[derive(Debug)]
 struct Shared {
     model: Model,
@@ -165,7 +165,7 @@ impl GeminiModel {
 
 impl LanguageModel for GeminiModel {
     fn name(&self) -> &str {
-        &self.shared.model.id
+        self.shared.model_id()
     }
 
     fn window(&self) -> u64 {
@@ -179,6 +179,10 @@ impl LanguageModel for GeminiModel {
 
 impl Provider for Shared {
     type Assembly = GeminiAssembly;
+
+    fn model_id(&self) -> &str {
+        &self.model.id
+    }
 
     fn client(&self) -> &HttpClient {
         &self.client
@@ -200,8 +204,8 @@ impl Provider for Shared {
         self.endpoint.renews()
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
-        request::body(self, prompt, circumstances)
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, variation)
     }
 
     fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {

@@ -1,8 +1,8 @@
-//! Puts the conversation into a form that providers accept.
+//! Converts the conversation into a history that providers accept.
 //!
-//! Providers refuse a history with unpaired calls and results, or with ids in another format. The agent pairs calls and results;
-//! what still does not fit, for example after a crash or from another provider, is repaired here, because a refused
-//! history would be refused in every later request.
+//! Providers refuse a history with unpaired calls and results, or with ids in another format. The agent pairs calls
+//! and results. Remaining mismatches, for example after a crash or from another provider, are repaired here, because
+//! every later request would be refused as well.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use attache_domain::{CallId, Content, Exchange, ModelPart, ModelPartContent, Too
 pub(crate) const NO_RESULT: &str =
     "This call was interrupted and has no result. Whether it had any effect is unknown.";
 
-/// The user's message where a provider requires one and there is none.
+/// The user's message for a provider that requires one.
 pub(crate) const GO_ON: &str = "Please go on.";
 
-/// One contribution. Results come right after the answer with their calls.
+/// One message of the history. Results follow directly after the answer with their calls.
 #[derive(Debug)]
 pub(crate) enum Turn<'a> {
     User(&'a [Content]),
@@ -27,9 +27,9 @@ pub(crate) enum Turn<'a> {
 #[derive(Debug)]
 pub(crate) struct AnswerPart<'a> {
     pub(crate) said: &'a ModelPart,
-    /// For a call, its id as it can be sent.
+    /// The id of a call, in the provider's format.
     pub(crate) id: String,
-    /// It belongs to the current turn.
+    /// Whether it belongs to the current turn.
     pub(crate) current: bool,
 }
 
@@ -63,26 +63,26 @@ pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
 
 struct TurnBuilder<'a> {
     turns: Vec<Turn<'a>>,
-    /// The calls of the last answer.
+    /// The calls of the latest answer.
     pending: Vec<(String, &'a ToolCall)>,
     ids: CallIds,
 }
 
 impl<'a> TurnBuilder<'a> {
     fn model(&mut self, said: &'a [ModelPart], current: bool) {
-        let mut spoken = Vec::new();
+        let mut parts = Vec::new();
         for said in said {
             let mut id = String::new();
             if let ModelPartContent::Call(call) = &said.what {
                 id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            spoken.push(AnswerPart { said, id, current });
+            parts.push(AnswerPart { said, id, current });
         }
-        self.turns.push(Turn::Model(spoken));
+        self.turns.push(Turn::Model(parts));
     }
 
-    /// Answers every pending call, by what is in `results` or by nothing.
+    /// Answers every pending call with its entry in `results`, or without a result.
     fn settle(&mut self, results: &'a [ToolResult]) {
         let pending = std::mem::take(&mut self.pending);
         let settled: Vec<_> = pending
@@ -98,14 +98,14 @@ impl<'a> TurnBuilder<'a> {
     }
 }
 
-/// The ids of one history, each used once. The same history gets the same ids, so that the provider's cache stays valid.
+/// The ids of one history, each used once. Deterministic, so that the provider's cache stays valid.
 #[derive(Default)]
 struct CallIds {
     used: HashSet<String>,
     count: usize,
 }
 
-/// OpenAI takes no longer ones.
+/// OpenAI's maximum.
 const MAX_ID_LENGTH: usize = 40;
 
 impl CallIds {

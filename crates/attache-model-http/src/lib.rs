@@ -1,8 +1,8 @@
 //! Model providers reached over HTTP.
 //!
-//! [`gemini`] speaks to Google's Gemini, by its Developer API and by Vertex; [`openai`] to OpenAI and to all that
-//! speak like it; [`anthropic`] to Anthropic's Claude. [`retry`]
-//! is what providers share. Not here: which model is asked for what, and where keys come from.
+//! [`gemini`] is Google's Gemini, through the Developer API or Vertex; [`openai`] is OpenAI and compatible servers;
+//! [`anthropic`] is Anthropic's Claude. Providers share [`retry`]. The choice of the model and the source of its key
+//! are the caller's.
 
 mod answer_builder;
 mod answer_request;

@@ -4,7 +4,7 @@ use attache_domain::Content;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// How something is shown to a model.
+/// How content is shown to a model.
 #[derive(Debug, PartialEq)]
 pub(crate) enum MediaPart<'a> {
     Text(String),
@@ -19,12 +19,12 @@ pub(crate) enum MediaPart<'a> {
     },
 }
 
-/// `None` for what says nothing.
+/// `None` if there is no content.
 pub(crate) fn media_part(content: &Content) -> Option<MediaPart<'_>> {
     match content {
         Content::Text(text) if text.trim().is_empty() => None,
         Content::Text(text) => Some(MediaPart::Text(text.clone())),
-        // The model decides whether to fetch it, with a tool.
+        // The model decides whether to fetch the link with a tool.
         Content::Link { url, .. } => Some(MediaPart::Text(url.clone())),
         Content::Bytes { media_type, bytes, name } => {
             let media_type = essence(media_type);
@@ -34,7 +34,7 @@ pub(crate) fn media_part(content: &Content) -> Option<MediaPart<'_>> {
                     MediaPart::Image { media_type, bytes: &bytes.0 }
                 }
                 "application/pdf" => MediaPart::Pdf { bytes: &bytes.0, name },
-                _ => MediaPart::Text(told(&media_type, &bytes.0, name)),
+                _ => MediaPart::Text(file_text(&media_type, &bytes.0, name)),
             })
         }
     }
@@ -45,13 +45,13 @@ pub(crate) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// A file in words: what is in it, or that it cannot be shown.
-pub(crate) fn told(essence: &str, bytes: &str, name: Option<&str>) -> String {
+/// A description of a file: its content, or that it cannot be shown.
+pub(crate) fn file_text(essence: &str, bytes: &str, name: Option<&str>) -> String {
     let shown = name.map_or_else(|| "A file".to_owned(), |name| format!("The file {name}"));
     let text = STANDARD.decode(bytes).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     match text.filter(|_| is_text(essence)) {
         Some(text) => format!("{shown}:\n{text}"),
-        // One that a provider cannot read would make it refuse everything.
+        // A file that the provider cannot read would make it refuse the whole request.
         None => format!("{shown} of type {essence} is not shown: it cannot be read here."),
     }
 }

@@ -19,12 +19,9 @@ use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
-use serde_json::Value;
 
-use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
+use crate::answer_request::{self, Provider, RequestVariation};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
-use crate::failed_attempt::FailedAttempt;
-use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 use answer::OpenAiAssembly;
@@ -32,37 +29,36 @@ use models::Model;
 
 const OFFICIAL: &str = "https://api.openai.com/v1";
 
-/// How a model is reached.
+/// The options of a model.
 #[derive(Debug, Clone)]
 pub struct OpenAiOptions {
-    /// As the server calls it.
+    /// The name on the server.
     pub model: String,
-    /// With the version in its path, such as `http://localhost:11434/v1`; OpenAI's when there is none.
+    /// The URL with the version in its path, such as `http://localhost:11434/v1`; none: OpenAI's.
     pub base_url: Option<BaseUrl>,
-    /// OpenAI requires one; other servers may not.
+    /// Required by OpenAI; optional for other servers.
     pub key: Option<Secret>,
     pub organization: Option<String>,
     pub project: Option<String>,
     /// Sent with every request. Treated as secret, because gateways put their own keys there.
     pub headers: Vec<(String, Secret)>,
-    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    /// The size of the context window, if the table of known models is wrong or has no entry.
     pub window: Option<u64>,
-    /// The name of the field with the answer's limit; `None` decides by the server.
+    /// The name of the field that limits the answer; `None` chooses it by the server.
     pub output_limit: Option<OutputLimit>,
-    /// Asks for what an answer cost. Only a server that refuses the question needs `false`.
+    /// Requests the token usage. `false` is for servers that refuse this option.
     pub include_usage: bool,
-    /// Sends what the model let be seen of its reasoning back to it, as some vendors require; `None` goes by the
-    /// server.
+    /// Returns the visible reasoning to the model, as some vendors require; `None` decides by the server.
     pub return_reasoning: Option<bool>,
     pub retry: RetryOptions,
 }
 
-/// The field with the limit for an answer.
+/// The field that limits the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputLimit {
     /// OpenAI's own: `max_completion_tokens`.
     MaxCompletionTokens,
-    /// What others know: `max_tokens`.
+    /// Of other servers: `max_tokens`.
     MaxTokens,
 }
 
@@ -89,7 +85,7 @@ impl OpenAiOptions {
     }
 }
 
-/// A model behind OpenAI's API, or one like it, ready to be asked.
+/// A model of OpenAI or a compatible server.
 ///
 /// ```
 /// use attache_domain::{Content, Exchange};
@@ -116,7 +112,7 @@ pub struct OpenAiModel {
     shared: Arc<Shared>,
 }
 
-/// What every answer of one model needs.
+/// The parts that all answers of one model share.
 #[derive(Debug)]
 struct Shared {
     model: Model,
@@ -147,8 +143,11 @@ impl OpenAiModel {
             }
             None => {}
         }
-        let notes = [("openai-organization", options.organization), ("openai-project", options.project)];
-        endpoint.notes.extend(notes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        let plain_headers =
+            [("openai-organization", options.organization), ("openai-project", options.project)];
+        endpoint
+            .plain_headers
+            .extend(plain_headers.into_iter().filter_map(|(name, value)| Some((name, value?))));
         let by_server = match endpoint.is_official() {
             true => OutputLimit::MaxCompletionTokens,
             false => OutputLimit::MaxTokens,
@@ -169,7 +168,7 @@ impl OpenAiModel {
 
 impl LanguageModel for OpenAiModel {
     fn name(&self) -> &str {
-        &self.shared.model.id
+        self.shared.model_id()
     }
 
     fn window(&self) -> u64 {
@@ -183,6 +182,10 @@ impl LanguageModel for OpenAiModel {
 
 impl Provider for Shared {
     type Assembly = OpenAiAssembly;
+
+    fn model_id(&self) -> &str {
+        &self.model.id
+    }
 
     fn client(&self) -> &HttpClient {
         &self.client
@@ -200,12 +203,8 @@ impl Provider for Shared {
         self.endpoint.redacted(text)
     }
 
-    fn renews(&self) -> bool {
-        false
-    }
-
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
-        request::body(self, prompt, circumstances).map(Bytes::from)
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, variation).map(Bytes::from)
     }
 
     fn request(&self, body: Bytes, _: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {
@@ -214,13 +213,5 @@ impl Provider for Shared {
 
     fn assembly(&self, prompt: &Prompt) -> OpenAiAssembly {
         OpenAiAssembly::new(self, prompt)
-    }
-
-    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
-        RequestError::of_answer(head, body).failed_attempt(&self.model.id)
-    }
-
-    fn classify_event(&self, error: &Value) -> FailedAttempt {
-        RequestError::of_event(error).failed_attempt(&self.model.id)
     }
 }

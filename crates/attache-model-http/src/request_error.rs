@@ -1,7 +1,7 @@
-//! An error of OpenAI, Anthropic or a compatible server, read from its body.
+//! Decodes an error of OpenAI, Anthropic or a compatible server.
 //!
-//! Their words differ, but none of them means two things, so one reading does for all. What is done about an error
-//! `retry_class` decides.
+//! Their formats differ, but the meanings do not conflict, so one decoder is sufficient. `retry_class` decides how an
+//! error is handled.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use crate::retry_class::{ErrorFacts, ErrorMeaning, classify};
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RequestError {
     status: Option<u16>,
-    /// What kind it is, and more exactly, in the provider's words.
+    /// The provider's type and code of the error.
     kind: String,
     code: String,
     message: String,
     delay: Option<Duration>,
-    /// The provider says that a retry is useless.
+    /// Whether the provider says that a retry is useless.
     permanent: bool,
-    /// It came as a page for people, which is not how providers speak.
+    /// Whether the body is a web page, so it is not from the provider.
     page: bool,
 }
 
 impl RequestError {
-    /// An answer with an error status.
+    /// A response with an error status.
     pub(crate) fn of_answer(head: &ResponseHead, body: &str) -> Self {
         let mut trouble = Self { message: readable(body), ..Self::default() };
         if let Ok(body) = serde_json::from_str::<Value>(body) {
@@ -40,7 +40,7 @@ impl RequestError {
         trouble
     }
 
-    /// An error in the middle of an answer, without a status.
+    /// An error event in the middle of an answer, without a status.
     pub(crate) fn of_event(error: &Value) -> Self {
         let mut trouble = Self::default();
         trouble.take(error);
@@ -83,6 +83,7 @@ impl RequestError {
             text: error_text(self.status, name, &self.message),
             meaning: self.meaning(status),
             delay: self.delay,
+            is_minute_limit: false,
             is_permanent: self.permanent,
             has_new_credential: false,
         };
@@ -101,7 +102,7 @@ impl RequestError {
         }
     }
 
-    /// The status, also where only a kind was given.
+    /// The status; derived from the error type if only that is given.
     fn status_or_kind(&self) -> u16 {
         let by_word = |word: &str| {
             Some(match word {
@@ -157,7 +158,7 @@ impl RequestError {
     fn is_unknown_model(&self, status: u16) -> bool {
         let named = || !self.page && self.says(&["model"]);
         match status {
-            // That something is not there is said of paths too.
+            // Servers also say "not found" about paths.
             404 => self.is(&["model_not_found"]) || named(),
             400 | 403 => self.is(&["model_not_found"]),
             _ => false,
@@ -165,7 +166,7 @@ impl RequestError {
     }
 }
 
-/// How long the head asks to wait.
+/// The delay that the headers ask for.
 fn wanted(head: &ResponseHead) -> Option<Duration> {
     let number = |text: &Option<String>| text.as_deref()?.trim().parse::<f64>().ok();
     if let Some(milliseconds) = number(&head.retry_after_ms) {
@@ -174,7 +175,7 @@ fn wanted(head: &ResponseHead) -> Option<Duration> {
     if let Some(seconds) = number(&head.retry_after) {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    // A date is held against the server's own, because clocks differ.
+    // Compares a date with the server's own clock, because clocks differ.
     let at = |text: &Option<String>| {
         let parser = jiff::fmt::rfc2822::DateTimeParser::new();
         parser.parse_timestamp(text.as_deref()?).ok()

@@ -1,6 +1,6 @@
 //! Counts retries and computes the delay before the next one.
 //!
-//! Pure: the caller waits, and passes [`Jitter`] in.
+//! Pure: the caller waits and passes a [`Jitter`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use std::time::Duration;
 pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
 
 impl Jitter {
-    /// `chance` gives numbers from 0 up to but not including 1.
+    /// `chance` returns numbers from 0 up to but not including 1.
     pub fn new(chance: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(chance))
     }
 
-    /// Half of the largest number is the middle: no spread at all.
+    /// No jitter: half of the maximum is the middle.
     pub fn none() -> Self {
         Self::new(|| 0.5)
     }
@@ -53,9 +53,9 @@ pub struct RetryOptions {
     pub retry_network_failures: bool,
     pub first_delay: Duration,
     pub max_delay: Duration,
-    /// A longer delay of the provider ends the retries.
+    /// A longer requested delay ends the retries.
     pub max_provider_delay: Duration,
-    /// Attempts until an answer is complete.
+    /// Attempts to get a complete answer.
     pub stream_attempts: u32,
     pub first_stream_delay: Duration,
     pub jitter: Jitter,
@@ -66,7 +66,7 @@ impl Default for RetryOptions {
         Self {
             attempts: 10,
             refused_attempts: 3,
-            // A model that reasons without showing it may well be silent for a minute.
+            // A model whose reasoning is hidden may be silent for a minute.
             first_byte_timeout: Duration::from_secs(120),
             silent_attempts: 3,
             silence_notice_delay: Duration::from_secs(20),
@@ -83,22 +83,22 @@ impl Default for RetryOptions {
 
 /// Why a request is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryReason {
+pub(crate) enum RetryReason {
     /// No answer began: a network failure, or an error of the provider.
-    NotAnswered { wanted: Option<Duration> },
+    NotAnswered { requested: Option<Duration> },
     /// The connection was refused.
     ConnectionRefused,
     /// No answer began in time.
     FirstByteTimeout,
-    /// The provider has no capacity for this model now. That passes within seconds or not at all.
+    /// The provider has no capacity for this model. This passes within seconds or not at all.
     NoCapacity,
-    /// An answer broke off or was empty.
-    AnswerIncomplete { wanted: Option<Duration> },
+    /// An answer was incomplete or empty.
+    AnswerIncomplete { requested: Option<Duration> },
 }
 
 /// The retries of one prompt.
 #[derive(Debug)]
-pub struct RetryState {
+pub(crate) struct RetryState {
     options: RetryOptions,
     unanswered: u32,
     refused: u32,
@@ -108,26 +108,26 @@ pub struct RetryState {
     begun: u32,
 }
 
-/// The first pauses when there is no capacity.
+/// The first delays when the provider has no capacity.
 const CAPACITY_DELAYS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
 impl RetryState {
-    pub fn new(options: RetryOptions) -> Self {
+    pub(crate) fn new(options: RetryOptions) -> Self {
         Self { options, unanswered: 0, refused: 0, silent: 0, without_capacity: 0, unfinished: 0, begun: 1 }
     }
 
-    /// The number of the attempt that is under way, from one.
-    pub fn attempt(&self) -> u32 {
+    /// The number of the current attempt, from one.
+    pub(crate) fn attempt(&self) -> u32 {
         self.begun
     }
 
-    /// The delay before the next attempt; `None` to give up.
-    pub fn delay_after(&mut self, retry_reason: RetryReason) -> Option<Duration> {
+    /// The delay before the next attempt; `None`: give up.
+    pub(crate) fn delay_after(&mut self, retry_reason: RetryReason) -> Option<Duration> {
         let pause = match retry_reason {
-            RetryReason::NotAnswered { wanted } => {
+            RetryReason::NotAnswered { requested } => {
                 self.unanswered += 1;
                 (self.unanswered < self.options.attempts).then_some(())?;
-                self.at_least(wanted, self.doubled(self.options.first_delay, self.unanswered, true))
+                self.at_least(requested, self.doubled(self.options.first_delay, self.unanswered, true))
             }
             RetryReason::ConnectionRefused => {
                 self.refused += 1;
@@ -148,12 +148,15 @@ impl RetryState {
                 self.without_capacity += 1;
                 Some(pause)
             }
-            RetryReason::AnswerIncomplete { wanted } => {
+            RetryReason::AnswerIncomplete { requested } => {
                 self.unfinished += 1;
-                // What follows is a new request with all its tries.
+                // The next request has all its attempts again.
                 (self.unanswered, self.refused) = (0, 0);
                 (self.unfinished < self.options.stream_attempts).then_some(())?;
-                self.at_least(wanted, self.doubled(self.options.first_stream_delay, self.unfinished, false))
+                self.at_least(
+                    requested,
+                    self.doubled(self.options.first_stream_delay, self.unfinished, false),
+                )
             }
         }?;
         self.begun += 1;
@@ -166,11 +169,11 @@ impl RetryState {
         if spread { pause.mul_f64(self.options.jitter.between(0.7, 1.3)) } else { pause }
     }
 
-    fn at_least(&self, wanted: Option<Duration>, otherwise: Duration) -> Option<Duration> {
-        match wanted {
-            Some(wanted) if wanted > self.options.max_provider_delay => None,
-            // Never earlier than asked for.
-            Some(wanted) => Some(wanted.mul_f64(self.options.jitter.between(1.0, 1.2))),
+    fn at_least(&self, requested: Option<Duration>, otherwise: Duration) -> Option<Duration> {
+        match requested {
+            Some(requested) if requested > self.options.max_provider_delay => None,
+            // Never earlier than requested.
+            Some(requested) => Some(requested.mul_f64(self.options.jitter.between(1.0, 1.2))),
             None => Some(otherwise),
         }
     }
@@ -195,8 +198,8 @@ mod tests {
     #[test]
     fn pauses_grow_up_to_a_bound() {
         let expected = [5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0];
-        check(RetryReason::NotAnswered { wanted: NO_WISH }, &expected);
-        check(RetryReason::AnswerIncomplete { wanted: NO_WISH }, &[1.0, 2.0, 4.0]);
+        check(RetryReason::NotAnswered { requested: NO_WISH }, &expected);
+        check(RetryReason::AnswerIncomplete { requested: NO_WISH }, &[1.0, 2.0, 4.0]);
         check(RetryReason::NoCapacity, &[1.0, 3.0]);
         check(RetryReason::ConnectionRefused, &[5.0, 10.0]);
         check(RetryReason::FirstByteTimeout, &[5.0, 10.0]);
@@ -204,16 +207,16 @@ mod tests {
 
     #[test]
     fn a_requested_pause_is_a_minimum_and_too_long_a_pause_is_the_end() {
-        let wanted = Some(Duration::from_secs(100));
-        check(RetryReason::NotAnswered { wanted }, &[110.0; 9]);
-        assert_eq!(pauses(Jitter::new(|| 0.0), RetryReason::NotAnswered { wanted }), [100.0; 9]);
-        check(RetryReason::AnswerIncomplete { wanted }, &[110.0; 3]);
-        check(RetryReason::NotAnswered { wanted: Some(Duration::from_secs(301)) }, &[]);
+        let requested = Some(Duration::from_secs(100));
+        check(RetryReason::NotAnswered { requested }, &[110.0; 9]);
+        assert_eq!(pauses(Jitter::new(|| 0.0), RetryReason::NotAnswered { requested }), [100.0; 9]);
+        check(RetryReason::AnswerIncomplete { requested }, &[110.0; 3]);
+        check(RetryReason::NotAnswered { requested: Some(Duration::from_secs(301)) }, &[]);
     }
 
     #[test]
     fn jitter_spreads_by_less_than_a_third() {
-        let retry_reason = RetryReason::NotAnswered { wanted: NO_WISH };
+        let retry_reason = RetryReason::NotAnswered { requested: NO_WISH };
         assert_eq!(pauses(Jitter::new(|| 0.0), retry_reason)[0], 3.5);
         assert_eq!(pauses(Jitter::new(|| 1.0), retry_reason)[0], 6.5);
         let random = pauses(Jitter::random(), retry_reason);
@@ -223,10 +226,10 @@ mod tests {
     #[test]
     fn an_answer_that_broke_off_gives_its_request_all_its_tries_again() {
         let mut tries = RetryState::new(RetryOptions { attempts: 2, ..RetryOptions::default() });
-        assert!(tries.delay_after(RetryReason::NotAnswered { wanted: NO_WISH }).is_some());
-        assert!(tries.delay_after(RetryReason::AnswerIncomplete { wanted: NO_WISH }).is_some());
-        assert!(tries.delay_after(RetryReason::NotAnswered { wanted: NO_WISH }).is_some());
+        assert!(tries.delay_after(RetryReason::NotAnswered { requested: NO_WISH }).is_some());
+        assert!(tries.delay_after(RetryReason::AnswerIncomplete { requested: NO_WISH }).is_some());
+        assert!(tries.delay_after(RetryReason::NotAnswered { requested: NO_WISH }).is_some());
         assert_eq!(tries.attempt(), 4);
-        assert!(tries.delay_after(RetryReason::NotAnswered { wanted: NO_WISH }).is_none());
+        assert!(tries.delay_after(RetryReason::NotAnswered { requested: NO_WISH }).is_none());
     }
 }

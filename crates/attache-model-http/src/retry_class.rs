@@ -1,7 +1,8 @@
-//! The retry class of a provider's error: which status is retried, after which delay, and what it comes to otherwise.
+//! The retry class of a provider's error: which status is retried, after which delay, and the error if no retry
+//! succeeds.
 //!
-//! The one place that decides it, for every provider. Each provider reads the body of its errors
-//! (`request_error`, `gemini::request_error`) and hands in the facts.
+//! This is the only place that decides, for every provider. Each provider decodes its errors (`request_error`,
+//! `gemini::request_error`) and passes the facts.
 
 use std::time::Duration;
 
@@ -12,23 +13,28 @@ use crate::failed_attempt::{FailedAttempt, RetryDecision};
 /// A 429 that names a longer delay is reported as an exhausted quota.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(300);
 
-/// Added where another server than the provider's has most likely answered.
+/// The delay after a 429 of a limit per minute that names none.
+const MINUTE_LIMIT_DELAY: Duration = Duration::from_secs(60);
+
+/// Added if the response is probably not from the provider's server.
 const NOT_SERVED: &str = "nothing is served at that address: is the base URL right?";
 
-/// What is known about an error, free of the words of its provider.
+/// The facts about an error, in no provider's format.
 #[derive(Debug)]
 pub(crate) struct ErrorFacts {
-    /// The status of the answer, or the one that the provider's words stand for.
+    /// The status of the response, or the one that the provider's error name stands for.
     pub(crate) status: u16,
-    /// What people are shown.
+    /// The message for people.
     pub(crate) text: String,
-    /// What the words say beyond the status.
+    /// A fact beyond the status.
     pub(crate) meaning: Option<ErrorMeaning>,
     /// How long the provider asks to wait.
     pub(crate) delay: Option<Duration>,
-    /// The provider says that a retry is useless.
+    /// Whether the exceeded limit is one per minute.
+    pub(crate) is_minute_limit: bool,
+    /// Whether the provider says that a retry is useless.
     pub(crate) is_permanent: bool,
-    /// A refused credential can be fetched anew.
+    /// Whether a refused credential can be renewed.
     pub(crate) has_new_credential: bool,
 }
 
@@ -36,18 +42,20 @@ pub(crate) struct ErrorFacts {
 pub(crate) enum ErrorMeaning {
     /// The prompt does not fit into the model's context.
     TooLong,
-    /// No waiting of a reasonable length helps.
+    /// A wait of some minutes does not help.
     QuotaExhausted,
-    /// The model has no room for anyone.
+    /// The model is at capacity.
     NoCapacity,
     UnknownModel,
-    /// No other attempt with this key can succeed.
+    /// No request with this key can succeed.
     InvalidKey,
 }
 
-/// Decides what is done about an error of a request to `model`.
+/// Decides how the error of a request to `model` is handled.
 pub(crate) fn classify(facts: ErrorFacts, model: &str) -> FailedAttempt {
-    let ErrorFacts { status, text, meaning, delay, is_permanent, has_new_credential } = facts;
+    let ErrorFacts { status, text, meaning, delay, is_minute_limit, is_permanent, has_new_credential } =
+        facts;
+    let delay = delay.or((status == 429 && is_minute_limit).then_some(MINUTE_LIMIT_DELAY));
     let what = text.clone();
     let exhausted = |what| LanguageError::QuotaExhausted { what, retry_after: delay };
     let is_long_delay = delay.is_some_and(|delay| delay > MAX_RETRY_DELAY);
@@ -88,7 +96,15 @@ mod tests {
 
     fn facts(status: u16) -> ErrorFacts {
         let (text, meaning, delay) = ("no".to_owned(), None, None);
-        ErrorFacts { status, text, meaning, delay, is_permanent: false, has_new_credential: false }
+        ErrorFacts {
+            status,
+            text,
+            meaning,
+            delay,
+            is_minute_limit: false,
+            is_permanent: false,
+            has_new_credential: false,
+        }
     }
 
     #[track_caller]
@@ -129,6 +145,9 @@ mod tests {
         check(after(429, 300), "again in 300 s, unavailable");
         check(after(429, 301), "quota");
         check(after(503, 301), "again in 301 s, unavailable");
+        let per_minute = |status| ErrorFacts { is_minute_limit: true, ..facts(status) };
+        check(per_minute(429), "again in 60 s, unavailable");
+        check(per_minute(503), "again, unavailable");
         check(ErrorFacts { is_permanent: true, ..after(429, 7) }, "unavailable");
     }
 

@@ -1,15 +1,15 @@
-//! Tokens that are requested when they are needed.
+//! Tokens that are requested when needed.
 
 use attache_net::Secret;
 use futures_util::future::BoxFuture;
 
-/// Gives a token, or says why there is none.
+/// Returns a token, or an error message.
 pub type TokenSource = dyn Fn(TokenRenewal) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenRenewal {
-    /// One that was given before is as good.
+    /// A cached token is sufficient.
     IfNeeded,
-    /// The last one was refused.
+    /// The previous token was refused.
     Now,
 }

@@ -14,13 +14,13 @@ pub(crate) struct ToolNames {
     tools: HashMap<String, String>,
 }
 
-/// What all providers take.
+/// The characters that all providers accept.
 pub(crate) const MAX_NAME_LENGTH: usize = 64;
 
 impl ToolNames {
     pub(crate) fn of(prompt: &Prompt) -> Self {
         let mut names = Self::default();
-        // Valid names stay, in whichever order the tools come.
+        // Valid names stay unchanged, in any order of the tools.
         let (fitting, others): (Vec<_>, Vec<_>) =
             prompt.tools.iter().map(|tool| tool.name.as_str()).partition(|name| fits(name));
         for name in fitting.into_iter().chain(others) {
@@ -34,12 +34,12 @@ impl ToolNames {
         names
     }
 
-    /// The name in requests. Tools that are gone but were called earlier have one too.
+    /// The name in requests. Also covers removed tools that the history calls.
     pub(crate) fn sent_name(&self, name: &str) -> String {
         self.sent.get(name).cloned().unwrap_or_else(|| plain_name(name, 0))
     }
 
-    /// The tool that a model calls by `sent`.
+    /// The tool that a model calls as `sent`.
     pub(crate) fn tool_name(&self, sent: String) -> String {
         self.tools.get(&sent).cloned().unwrap_or(sent)
     }

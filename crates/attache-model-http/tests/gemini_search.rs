@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attache_model::LanguageError;
 use attache_model_http::gemini::{
-    Backend, Credential, GeminiOptions, GeminiSearch, SearchAnswer, SearchSource, SearchSupport,
+    Backend, GeminiCredential, GeminiOptions, GeminiSearch, SearchAnswer, SearchSource, SearchSupport,
 };
 use attache_model_http::retry::{Jitter, RetryOptions};
 use attache_net::{BaseUrl, HttpClient, HttpClientOptions, Secret};
@@ -22,8 +22,10 @@ fn search_by(model: &str, server: &ModelServer) -> GeminiSearch {
     let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url()).unwrap()) };
     let first_pause = Duration::from_millis(1);
     let retry = RetryOptions { jitter: Jitter::none(), first_delay: first_pause, ..RetryOptions::default() };
-    let options =
-        GeminiOptions { retry, ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend) };
+    let options = GeminiOptions {
+        retry,
+        ..GeminiOptions::new(model, GeminiCredential::ApiKey(Secret::new(KEY)), backend)
+    };
     let client = HttpClientOptions::default();
     GeminiSearch::new(options, HttpClient::new(&client).unwrap()).unwrap()
 }
@@ -127,7 +129,7 @@ async fn an_account_without_previews_searches_by_another_model() {
 }
 
 #[tokio::test]
-async fn a_search_that_nobody_can_make_names_the_last_that_was_asked() {
+async fn a_search_that_fails_names_the_last_model() {
     let answer = || gemini::error(404, "NOT_FOUND", "no", json!([]));
     let server = ModelServer::with_responses([answer(), answer(), answer()]);
     let error = search_by("flash", &server).search("why?").await.unwrap_err();

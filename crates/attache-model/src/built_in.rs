@@ -5,15 +5,15 @@ use std::sync::Arc;
 use attache_domain::{Artifact, Message, Part, ReplyShape, ToolCall, ToolResult};
 use futures_util::stream::BoxStream;
 
-/// One turn's worth of conversation.
+/// The part of a conversation that one turn needs.
 #[derive(Debug, Clone)]
 pub struct ModelRequest {
     /// The conversation so far, oldest first; the last message is the one to answer.
     pub history: Vec<Arc<Message>>,
     /// Counted from one within the task.
     pub turn: u32,
-    /// How many chunks of this turn are already recorded, from before a restart. A provider that can
-    /// continues after them; one that cannot starts again with [`ModelChunk::Withdrawn`].
+    /// How many chunks of this turn were recorded before a restart. A provider that can continue after them does; any
+    /// other starts again with [`ModelChunk::Withdrawn`].
     pub emitted: u32,
     /// The results of this turn's calls so far: one entry for each [`TurnFinish::Calls`], in order.
     pub results: Vec<Vec<ToolResult>>,
@@ -25,7 +25,7 @@ pub enum ModelChunk {
     Thought(String),
     /// The next piece of the answer.
     Text(String),
-    /// The text so far does not count.
+    /// Withdraws the text so far.
     Withdrawn,
     /// An artifact or the next piece of one.
     Artifact {
@@ -33,22 +33,22 @@ pub enum ModelChunk {
         append: bool,
         last: bool,
     },
-    /// A credential is needed; the stream goes on by itself with `Resumed` once it is there.
+    /// A credential is needed; the stream continues with `Resumed` once the credential was given.
     CredentialNeeded(String),
     Resumed,
 }
 
-/// How a turn ends. The text, where there is one, becomes the message of the final status.
+/// The end of a turn. Its text, if any, becomes the message of the final status.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnFinish {
     Completed {
         status: Option<String>,
     },
-    /// The turn ends with a question, or just waits for the next message.
+    /// The turn ends with a question or waits for the next message.
     InputRequired {
         question: Option<String>,
     },
-    /// A credential is needed, and a message that says it is there.
+    /// A credential was needed. The message is sent once it was given.
     AuthRequired {
         explanation: String,
     },
@@ -58,23 +58,23 @@ pub enum TurnFinish {
     Rejected {
         reason: String,
     },
-    /// The turn is not over: it goes on, with the same request and one more entry in `results`, once these calls are.
-    /// Their ids are unique within the task.
+    /// The turn pauses until these calls have finished. Then the model gets the same request with one more entry in
+    /// `results`. Ids are unique within the task.
     Calls(Vec<ToolCall>),
-    /// The whole answer is one bare message. Only after [`BuiltInModel::reply_shape`] said so.
+    /// The whole answer is one message without a task. Allowed only after [`BuiltInModel::reply_shape`] announced it.
     Replied {
         parts: Vec<Part>,
     },
 }
 
-/// Any number of chunks, then one finish and nothing more.
+/// Any number of chunks, then one finish.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelStreamItem {
     Chunk(ModelChunk),
     Finish(TurnFinish),
 }
 
-/// Lazy: nothing happens before the stream is polled, and dropping it cancels the work.
+/// Lazy: nothing happens before the stream is polled. Dropping it cancels the work.
 pub type ModelStream = BoxStream<'static, Result<ModelStreamItem, ModelError>>;
 
 #[derive(Debug, thiserror::Error)]
@@ -85,13 +85,13 @@ pub enum ModelError {
 }
 
 pub trait BuiltInModel: Send + Sync + 'static {
-    /// The name that people use.
+    /// The display name.
     fn name(&self) -> &str;
 
     /// Answers the last message of the request.
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
-    /// Will `message`, opening a task, be answered with a task or with a bare message? Asked before the
-    /// task opens, because what the caller gets back is fixed then. Quick, and the same every time.
+    /// Whether the answer to `message`, which opens a task, is a task or one message. Called before the task opens,
+    /// because the reply to the caller is fixed then. Must be fast and deterministic.
     fn reply_shape(&self, message: &Message) -> ReplyShape;
 }

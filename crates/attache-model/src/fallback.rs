@@ -24,24 +24,24 @@ struct Chain {
 
 struct ChainModel {
     model: Arc<dyn LanguageModel>,
-    /// Skipped until then, unless every model is skipped.
-    rests_until: Mutex<Option<Instant>>,
+    /// The end of the skip; ignored while every model is skipped.
+    skipped_until: Mutex<Option<Instant>>,
 }
 
 /// How long a model is skipped that does not exist, or whose quota is exhausted for an unknown time.
-const LONG_REST_INTERVAL: Duration = Duration::from_secs(3_600);
+const LONG_SKIP_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// How long a model is skipped that could not be reached.
-const SHORT_REST_INTERVAL: Duration = Duration::from_secs(300);
+const SHORT_SKIP_INTERVAL: Duration = Duration::from_secs(300);
 
 impl FallbackModel {
     pub fn new(
         first: Arc<dyn LanguageModel>,
         others: impl IntoIterator<Item = Arc<dyn LanguageModel>>,
     ) -> Self {
-        let link = |model| ChainModel { model, rests_until: Mutex::default() };
+        let link = |model| ChainModel { model, skipped_until: Mutex::default() };
         let links: Vec<ChainModel> = [first].into_iter().chain(others).map(link).collect();
-        // A prompt has to fit into the window of every model.
+        // A prompt must fit into the window of every model.
         let window = links.iter().map(|link| link.model.window()).min().unwrap_or(0);
         Self { chain: Arc::new(Chain { links }), window }
     }
@@ -63,7 +63,7 @@ impl LanguageModel for FallbackModel {
     }
 }
 
-/// One prompt on its way along the chain.
+/// A request that moves along the chain.
 struct FallbackRequest {
     chain: Arc<Chain>,
     prompt: Prompt,
@@ -99,8 +99,8 @@ impl FallbackRequest {
     }
 
     fn failed(&mut self, index: usize, error: LanguageError) -> Result<AnswerEvent, LanguageError> {
-        let next = rest(&error).and_then(|rest| {
-            self.chain.links[index].rest(rest);
+        let next = skip_for(&error).and_then(|skip_for| {
+            self.chain.links[index].skip_for(skip_for);
             self.chain.after(index)
         });
         let Some(next) = next else {
@@ -116,35 +116,35 @@ impl FallbackRequest {
 impl Chain {
     /// The first model that is not skipped, or else the first of the chain.
     fn first(&self) -> usize {
-        self.links.iter().position(|link| !link.rests()).unwrap_or(0)
+        self.links.iter().position(|link| !link.is_skipped()).unwrap_or(0)
     }
 
     fn after(&self, index: usize) -> Option<usize> {
-        (index + 1..self.links.len()).find(|index| !self.links[*index].rests())
+        (index + 1..self.links.len()).find(|index| !self.links[*index].is_skipped())
     }
 }
 
 impl ChainModel {
-    fn rests(&self) -> bool {
-        let until = *self.rests_until.lock().ignore_poison();
+    fn is_skipped(&self) -> bool {
+        let until = *self.skipped_until.lock().ignore_poison();
         until.is_some_and(|until| until > Instant::now())
     }
 
-    fn rest(&self, pause: Duration) {
+    fn skip_for(&self, pause: Duration) {
         let until = Instant::now() + pause;
-        *self.rests_until.lock().ignore_poison() = Some(until);
+        *self.skipped_until.lock().ignore_poison() = Some(until);
     }
 }
 
 /// How long a model is skipped after an error that another model may not have; `None` for any other error.
-fn rest(error: &LanguageError) -> Option<Duration> {
+fn skip_for(error: &LanguageError) -> Option<Duration> {
     match error {
-        LanguageError::NoSuchModel { .. } => Some(LONG_REST_INTERVAL),
+        LanguageError::NoSuchModel { .. } => Some(LONG_SKIP_INTERVAL),
         LanguageError::QuotaExhausted { retry_after, .. } => {
-            // The provider's number is bounded before it is added to a clock.
-            Some(retry_after.map_or(LONG_REST_INTERVAL, |pause| pause.min(24 * LONG_REST_INTERVAL)))
+            // Bounds the provider's number before it is added to a clock.
+            Some(retry_after.map_or(LONG_SKIP_INTERVAL, |pause| pause.min(24 * LONG_SKIP_INTERVAL)))
         }
-        LanguageError::Unavailable { .. } => Some(SHORT_REST_INTERVAL),
+        LanguageError::Unavailable { .. } => Some(SHORT_SKIP_INTERVAL),
         LanguageError::Credential { .. }
         | LanguageError::NoCredential { .. }
         | LanguageError::Request { .. }

@@ -62,12 +62,12 @@ fn chain(models: &[&Arc<Fake>]) -> FallbackModel {
     FallbackModel::new(first, models)
 }
 
-/// What is told, in a line: texts, `>model` for a switch, `.` for an end and `!` for an error.
-async fn told(model: &FallbackModel) -> String {
-    let mut told = Vec::new();
+/// The stream in a line: texts, `>model` for a switch, `.` for an end and `!` for an error.
+async fn summary(model: &FallbackModel) -> String {
+    let mut summary = Vec::new();
     let mut stream = model.stream(Prompt::default());
     while let Some(next) = stream.next().await {
-        told.push(match next {
+        summary.push(match next {
             Ok(AnswerEvent::Piece(AnswerPiece::Text(text))) => text,
             Ok(AnswerEvent::Piece(AnswerPiece::Switched { model, why })) => {
                 assert!(!why.is_empty());
@@ -78,23 +78,26 @@ async fn told(model: &FallbackModel) -> String {
             Err(error) => format!("! {error}"),
         });
     }
-    told.join(" ")
+    summary.join(" ")
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_next_goes_on_where_one_cannot() {
     for error in [quota, unavailable, unknown] {
         let (first, second) = (fake("one", 1, error), fake("two", 0, error));
-        assert_eq!(told(&chain(&[&first, &second])).await, "one >two two .");
+        assert_eq!(summary(&chain(&[&first, &second])).await, "one >two two .");
     }
     let models = [fake("one", 1, quota), fake("two", 1, unknown), fake("three", 0, quota)];
-    assert_eq!(told(&chain(&[&models[0], &models[1], &models[2]])).await, "one >two two >three three .");
+    assert_eq!(summary(&chain(&[&models[0], &models[1], &models[2]])).await, "one >two two >three three .");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_error_that_another_model_would_have_too_is_the_end() {
     let (first, second) = (fake("one", 1, too_long), fake("two", 0, quota));
-    assert_eq!(told(&chain(&[&first, &second])).await, "one ! the prompt is larger than the model takes: x");
+    assert_eq!(
+        summary(&chain(&[&first, &second])).await,
+        "one ! the prompt is larger than the model takes: x"
+    );
     assert_eq!(second.asked.load(Ordering::SeqCst), 0);
 }
 
@@ -102,19 +105,19 @@ async fn an_error_that_another_model_would_have_too_is_the_end() {
 async fn the_error_of_the_last_is_the_end() {
     let (first, second) = (fake("one", 9, quota), fake("two", 9, unavailable));
     let model = chain(&[&first, &second]);
-    assert_eq!(told(&model).await, "one >two two ! the model cannot be reached: away");
+    assert_eq!(summary(&model).await, "one >two two ! the model cannot be reached: away");
     // Both models rest; the first one is asked all the same.
-    assert_eq!(told(&model).await, "one ! the quota is used up: no more");
+    assert_eq!(summary(&model).await, "one ! the quota is used up: no more");
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_failed_is_left_alone_for_a_while() {
     let (first, second) = (fake("one", 1, quota), fake("two", 0, quota));
     let model = chain(&[&first, &second]);
-    assert_eq!(told(&model).await, "one >two two .");
-    assert_eq!(told(&model).await, "two .");
+    assert_eq!(summary(&model).await, "one >two two .");
+    assert_eq!(summary(&model).await, "two .");
     tokio::time::advance(Duration::from_secs(61)).await;
-    assert_eq!(told(&model).await, "one .");
+    assert_eq!(summary(&model).await, "one .");
     assert_eq!(first.asked.load(Ordering::SeqCst), 2);
 }
 

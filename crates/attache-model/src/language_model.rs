@@ -10,7 +10,7 @@ use attache_domain::{Exchange, ModelPart, ToolCall, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-/// Everything a model is sent for one answer.
+/// The input of a model for one answer.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     pub instructions: Option<String>,
@@ -71,16 +71,16 @@ pub enum AnswerEvent {
 pub enum AnswerPiece {
     /// The answer begins, with the provider's id.
     Begun { id: String },
-    /// The next stretch of the answer.
+    /// The next piece of the answer.
     Text(String),
-    /// The next stretch of what the model lets be seen of its reasoning.
+    /// The next piece of the visible reasoning.
     Thought(String),
-    /// A call whose input has begun to arrive.
+    /// The input of a call has begun to arrive.
     CallBegun { name: String },
-    /// A whole call.
+    /// A complete call.
     Call(ToolCall),
-    /// No data for `silent`, before the answer or in the middle of it; the request times out after `most`.
-    Waiting { silent: Duration, most: Duration },
+    /// No data has arrived for `silent`. The request times out after `timeout`.
+    Waiting { silent: Duration, timeout: Duration },
     /// A temporary failure. The pieces so far are withdrawn; the answer begins again after `pause`.
     Retrying { attempt: u32, pause: Duration, why: String },
     /// A fallback model answers. The pieces so far are withdrawn.
@@ -98,27 +98,28 @@ pub enum StopReason {
     Refused { why: String },
 }
 
-/// Lazy: nothing is sent before the stream is polled, and dropping it cancels the request.
+/// Lazy: nothing is sent before the stream is polled. Dropping it cancels the request.
 pub type LanguageStream = BoxStream<'static, Result<AnswerEvent, LanguageError>>;
 
-/// Why there is no answer, by what the caller can do about it. Temporary failures have been retried before.
+/// Why there is no answer. The variants differ in what the caller can do. Temporary failures have already been
+/// retried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LanguageError {
-    /// The credential is missing, wrong, or not good for this.
+    /// The credential is missing, wrong, or lacks a permission.
     #[error("the model's provider refuses the credential: {what}")]
     Credential { what: String },
     /// No credential is configured, so no request was sent.
     #[error("no credential can be given to the model's provider: {what}")]
     NoCredential { what: String },
-    /// The request itself is at fault, or the history in it.
+    /// The request or its history is invalid.
     #[error("the model's provider refuses the request: {what}")]
     Request { what: String },
     #[error("there is no model {model}: {what}")]
     NoSuchModel { model: String, what: String },
     #[error("the prompt is larger than the model takes: {what}")]
     TooLong { what: String },
-    /// Waiting for minutes does not help: the limit is per day, or a payment is missing.
+    /// A wait of some minutes does not help: the limit is per day, or a payment is missing.
     #[error("the quota is used up: {what}")]
     QuotaExhausted { what: String, retry_after: Option<Duration> },
     /// All retries failed.

@@ -1,9 +1,8 @@
 //! A deterministic model without a key or a network.
 //!
-//! It understands plain-English requests, which its answer to "help" lists, and says honestly that it is no
-//! language model when it is asked for more. Some requests it answers by itself (`request`, `reply`); others
-//! become a `plan` of calls of tools, and an `account` of their results. What it says and does follows from
-//! the request alone, so a turn goes on after a restart where it was.
+//! It understands the plain-English requests that its answer to "help" lists, and says that it is no language model
+//! when a request needs one. It answers some requests by itself (`request`, `reply`); others become a `plan` of tool
+//! calls and a summary of their results. Its output depends on the request alone, so a turn continues after a restart.
 
 mod action;
 mod arithmetic;
@@ -46,7 +45,7 @@ impl BuiltInModel for OfflineModel {
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let Reply { pieces, finish } = reply_to(&request);
-        // The answer is the same every time, so what is recorded already can simply be left out.
+        // The answer is deterministic, so recorded chunks are skipped.
         let rest = pieces.skip(request.emitted as usize);
         let chunks = rest.map(|text| Ok(ModelStreamItem::Chunk(ModelChunk::Text(text))));
         stream::iter(chunks.chain([Ok(ModelStreamItem::Finish(finish))])).boxed()
@@ -61,12 +60,12 @@ fn reply_to(request: &ModelRequest) -> Reply {
     let messages = callers_messages(&request.history);
     let Some((latest, earlier)) = messages.split_last() else { return Reply::to(&Request::Unknown) };
     let text = latest.text();
-    // The message after a question is its answer, whatever it says.
-    let asked = earlier.iter().fold(false, |asked, message| {
-        !asked && matches!(Request::understand(&message.text()), Request::AskMe)
+    // The message after a question is the answer to it.
+    let question_open = earlier.iter().fold(false, |question_open, message| {
+        !question_open && matches!(Request::understand(&message.text()), Request::AskMe)
     });
-    let understood = if asked { Request::Answer(text.trim()) } else { Request::understand(&text) };
-    // A greeting may be just the beginning of a request.
+    let understood = if question_open { Request::Answer(text.trim()) } else { Request::understand(&text) };
+    // A request may follow a greeting.
     let reply = match understood {
         Request::Unknown | Request::Greet => match Plan::of(&text) {
             Ok(plan) => turn::play(&plan, request.turn, &request.results),

@@ -1,10 +1,10 @@
 //! A model that plays a YAML file: rules that match what the caller writes, each with steps to play.
 //!
-//! What a turn produces is a pure function of the script, the conversation, the turn's number and what came
-//! of the calls so far, so a turn that was cut off goes on after the last recorded chunk or answered call. Everything is compiled when the script
-//! is loaded; a step without a wait is ready at once. The format is described in `docs/script-model.md`.
+//! The output of a turn is a pure function of the script, the conversation, the number of the turn and the results of
+//! its calls. So an interrupted turn continues after the last recorded chunk or answered call. Scripts are compiled
+//! when they are loaded; a step without a wait is ready at once. The format is described in `docs/script-model.md`.
 //!
-//! Not here: reading the file, which is the binary's business.
+//! The binary reads the file.
 
 mod chunk_sequence;
 mod error;
@@ -54,8 +54,7 @@ pub struct ScriptModel {
 }
 
 impl ScriptModel {
-    /// Checks and compiles a script. Takes any text, and answers a wrong one with an error that says where
-    /// and what would be right.
+    /// Checks and compiles a script. Accepts any text; an error says where the mistake is and what is allowed.
     pub fn from_yaml(text: &str) -> Result<Self, ScriptError> {
         Ok(Self { script: Arc::new(parse::script(text)?) })
     }

@@ -1,17 +1,17 @@
-//! Checksums of rows: CRC-32 over what a row holds and over its key, so that a row at a wrong place is noticed too.
+//! Checksums of rows: CRC-32 over the content and the key, so that a misplaced row is detected too.
 //!
-//! They detect accidents of disks and memory, not people who change the file.
+//! They detect accidental damage of disks and memory, not deliberate changes.
 
 use attache_store::StoreError;
 
 use crate::error::corrupt;
 
-/// The checksum of a batch or snapshot before its place is known.
+/// The checksum of a batch or snapshot before its position is known.
 pub(crate) fn of_body(body: &[u8]) -> u32 {
     crc32fast::hash(body)
 }
 
-/// The checksum of a batch or snapshot at its place.
+/// The checksum of a batch or snapshot at its position.
 pub(crate) fn at_place(of_body: u32, place: i64) -> i64 {
     let mut hasher = crc32fast::Hasher::new_with_initial(of_body);
     hasher.update(&place.to_le_bytes());

@@ -1,7 +1,6 @@
-//! Opens connections and sets them up.
+//! Opens and configures connections.
 //!
-//! Caches are small on purpose: the operating system caches the file anyway, and a reader's cache is
-//! worth nothing after the next commit.
+//! The page caches are small: the operating system caches the file, and a commit invalidates a reader's cache.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -15,14 +14,14 @@ use crate::{OpenError, SqliteOptions};
 const WRITER_CACHE_KIB: u32 = 4096;
 const READER_CACHE_KIB: u32 = 512;
 
-/// Pages in the write-ahead log at which the writer moves them into the database. More makes this
-/// rarer and cheaper in sum (a page changed often is moved once), but each time longer.
+/// The size of the write-ahead log, in pages, at which the writer moves it into the database. A larger value makes
+/// this rarer and cheaper in total (a page changed often is moved once), but each time longer.
 const CHECKPOINT_PAGES: u32 = 2000;
 
-/// Other processes do not hold locks for long; this only bridges the readers' recovery after a crash.
+/// Other processes hold locks only briefly; this covers the readers' recovery after a crash.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes sure that the folder is there, readable by its owner only if made here.
+/// Creates a missing folder, readable by its owner only.
 pub(crate) fn prepare_folder(path: &Path) -> Result<(), OpenError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -35,7 +34,7 @@ pub(crate) fn open_writer(path: &Path, options: SqliteOptions) -> rusqlite::Resu
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // Set first, and answered with a row: the mode the file is in afterwards.
+    // Set first. The result row is the actual mode of the file.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {};

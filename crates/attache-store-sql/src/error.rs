@@ -1,4 +1,4 @@
-//! Why a database could not be opened, and how errors of SQLite become errors of the seams.
+//! Why a database could not be opened, and the conversion of SQLite's errors to those of the store traits.
 
 use std::error::Error;
 use std::io;
@@ -26,19 +26,19 @@ pub enum OpenError {
     #[error("{} is in use by another process{}", path.display(), by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default())]
     InUse {
         path: PathBuf,
-        /// Its id and name, where the system tells.
+        /// The process id and name, if known.
         by: Option<String>,
     },
     /// There is no database because a restore was interrupted.
     #[error("{} is missing: `attache store restore` was interrupted; run it again", path.display())]
     Restoring { path: PathBuf },
-    /// Written by a later version of this program.
+    /// Written by a newer version of this program.
     #[error("{} has schema {found}, but this program knows schemas up to {known} only", path.display())]
     Newer { path: PathBuf, found: u32, known: u32 },
-    /// A step of the schema was not the one this program would have taken.
+    /// A schema step differs from the one of this program.
     #[error("schema step {step} of {} is not the one this program knows", path.display())]
     Altered { path: PathBuf, step: u32 },
-    /// A good database, but of another program.
+    /// A valid database of another program.
     #[error("{} is a database of another program", path.display())]
     Foreign { path: PathBuf },
     #[error("{} is damaged or not a database", path.display())]
@@ -64,12 +64,12 @@ impl OpenError {
     }
 }
 
-/// An error met while reading.
+/// An error of a read.
 pub(crate) fn read_failed(error: rusqlite::Error) -> StoreError {
     if is_corrupt(&error) { corrupt(error) } else { StoreError::unavailable(error) }
 }
 
-/// The error is about what one row holds; the database itself works.
+/// Whether the error concerns one row only; the database itself works.
 pub(crate) fn is_of_one_row(error: &rusqlite::Error) -> bool {
     !matches!(error, rusqlite::Error::SqliteFailure(..))
 }

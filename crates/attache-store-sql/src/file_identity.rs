@@ -1,4 +1,4 @@
-//! Which file a path leads to.
+//! The identity of the file at a path.
 
 use std::fs::Metadata;
 use std::io;
@@ -17,7 +17,7 @@ impl FileIdentity {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
 
-    /// The file that `path` leads to, through symbolic links; `None` when there is none. Opens nothing.
+    /// The file at `path`, through symbolic links; `None` if it does not exist. Opens nothing.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         match std::fs::metadata(path) {
             Ok(metadata) => Ok(Some(Self::of(&metadata))),

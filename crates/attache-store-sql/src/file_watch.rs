@@ -1,13 +1,13 @@
-//! Notices when the files of an open database are deleted or replaced.
+//! Detects that the files of an open database were deleted or replaced.
 //!
-//! The process would go on writing into files that no path leads to. Looking takes one `stat` for each file.
+//! The process would continue to write into files without a path. A check takes one `stat` per file.
 
 use std::path::{Path, PathBuf};
 
 use crate::file_identity::{FileIdentity, beside};
 
 pub(crate) struct FileWatch {
-    /// As the operator wrote it: a symbolic link that leads elsewhere by now is noticed too.
+    /// The path of the settings, so that a changed symbolic link is detected too.
     database: PathBuf,
     identity: FileIdentity,
     log: PathBuf,
@@ -16,14 +16,14 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Watches an open database. `real` is where its symbolic links lead, if it has any.
+    /// Watches an open database. `real` is the path with its symbolic links resolved, if it has any.
     pub(crate) fn new(database: &Path, real: &Path, identity: FileIdentity) -> Self {
         let log = beside(real, "-wal");
         let log_identity = FileIdentity::at(&log).ok().flatten();
         Self { database: database.to_owned(), identity, log, log_identity }
     }
 
-    /// What is wrong, if anything is.
+    /// The problem, if there is one.
     pub(crate) fn fault(&mut self) -> Option<String> {
         if let Some(fault) = difference(&self.database, self.identity) {
             return Some(fault);

@@ -6,7 +6,7 @@
 //! database tells whether its past has changed, and files that are deleted or replaced are noticed before the next
 //! acknowledgement.
 //!
-//! Not here: what events mean. The store keeps them as JSON and looks only at their numbers.
+//! The store does not interpret events: it keeps them as JSON and reads only their numbers.
 
 mod checksum;
 mod connection;

@@ -1,8 +1,8 @@
 //! Locks the database against a second process.
 //!
-//! SQLite's own locks would let two processes write in turn; each would then believe what it keeps in
-//! memory. So the database file itself is locked with `flock`, which locks the inode: symbolic links, hard links and
-//! other spellings of the path lead to the same lock, and the lock goes with its process, however that ends.
+//! With SQLite's own locks two processes could write in turn, each with outdated state in memory. So the database file
+//! itself is locked with `flock`, which locks the inode: every path to the file leads to the same lock, and the lock
+//! ends with its process.
 //!
 //! `flock` and the byte-range locks that SQLite takes do not see each other on local file systems. But a process loses
 //! all its byte-range locks on a file when it closes any descriptor of it, so this one is opened before SQLite opens the
@@ -23,10 +23,10 @@ use crate::file_identity::FileIdentity;
 /// How long to wait between tries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The databases that this process holds.
+/// The databases locked by this process.
 static HELD: Mutex<Vec<FileIdentity>> = Mutex::new(Vec::new());
 
-/// Held as long as this lives.
+/// Held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct DatabaseLock {
     file: File,
@@ -45,7 +45,7 @@ impl DatabaseLock {
                 LockAttempt::InUse(identity) if Instant::now() >= deadline => {
                     return Err(OpenError::InUse { path: database.to_owned(), by: holder_of(identity) });
                 }
-                // The path leads to another file by now.
+                // The path now leads to another file.
                 LockAttempt::Replaced if Instant::now() >= deadline => {
                     return Err(OpenError::InUse { path: database.to_owned(), by: None });
                 }
@@ -108,12 +108,12 @@ enum LockAttempt {
     Replaced,
 }
 
-/// Opens or creates a file that only its owner may read: records may be secret.
+/// Opens or creates a file that only its owner can read: records may be secret.
 pub(crate) fn open_private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// The process that holds a lock on the file, as far as the kernel tells: "4711, attache".
+/// The process that holds a lock on the file, if the kernel reports it: "4711, attache".
 pub(crate) fn holder_of(identity: FileIdentity) -> Option<String> {
     let process = if held().contains(&identity) {
         std::process::id().to_string()

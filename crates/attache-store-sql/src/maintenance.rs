@@ -1,4 +1,4 @@
-//! What operators do with a database besides serving from it: check, back up, restore, compact.
+//! Maintenance of a database: check, back up, restore, compact.
 //!
 //! Checking and backing up read a consistent state and may be done while a server writes. Restoring and compacting take the
 //! lock that a server holds.
@@ -68,7 +68,7 @@ fn count_of(faults: &[String]) -> String {
     }
 }
 
-/// An empty file is as good as none: opening a database creates it.
+/// An empty file counts as missing: opening a database creates one.
 fn holds_something(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
 }
@@ -77,7 +77,7 @@ fn require_database(path: &Path) -> Result<(), MaintenanceError> {
     if holds_something(path) { Ok(()) } else { Err(MaintenanceError::Missing { path: path.to_owned() }) }
 }
 
-/// Makes what was written to the file at `path`, and its name, durable.
+/// Syncs the file at `path` and its folder entry.
 fn sync(path: &Path) -> Result<(), MaintenanceError> {
     let failed = |source| MaintenanceError::write(path, source);
     File::open(path).and_then(|file| file.sync_all()).map_err(failed)?;

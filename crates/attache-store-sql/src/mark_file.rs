@@ -1,12 +1,11 @@
-//! Remembers, beside the database, the last append that was acknowledged.
+//! Stores the last acknowledged append beside the database.
 //!
-//! A database cannot tell by itself that it is an older copy, or that its write-ahead log was lost: what it lacks, it
-//! lacks without a trace. So after each commit that appended something, the place and the checksum of the last batch
-//! are written into `PATH.mark`. At the next start the database must hold exactly that batch, in the same file;
-//! otherwise its past has changed.
+//! A database cannot detect by itself that it is an older copy, or that its write-ahead log was lost. So after each
+//! commit with an append, the position and the checksum of the last batch are written into `PATH.mark`. At the next
+//! start the database must contain exactly that batch, in the same file; otherwise its past has changed.
 //!
-//! The mark is not synced with each commit: it survives `kill -9`, and after a loss of power it may be as old as the
-//! operating system's write-back delay. It is never ahead of what the database promised to keep.
+//! The mark is not synced with each commit: it survives `kill -9`. After a power failure it may be as old as the
+//! operating system's write-back delay, but never newer than what the database guarantees to keep.
 
 use std::fs::File;
 use std::io;
@@ -20,9 +19,9 @@ use crate::error::is_corrupt;
 use crate::file_identity::{FileIdentity, beside};
 use crate::lock::open_private;
 
-/// Written in turn, so that one of them is whole whatever happens to the other.
+/// Two slots, written in turn, so that one of them is always complete.
 const SLOTS: u64 = 2;
-/// Apart, so that no sector holds two.
+/// The distance of the slots, so that no sector contains both.
 const SLOT_DISTANCE: u64 = 512;
 const SLOT_BYTES: usize = 56;
 const MAGIC: &[u8; 8] = b"attmark1";
@@ -34,7 +33,7 @@ pub(crate) struct AcknowledgedBatch {
     pub(crate) checksum: i64,
 }
 
-/// What is in the mark file.
+/// The content of the mark file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MarkSlot {
     generation: u64,
@@ -44,16 +43,16 @@ pub(crate) struct MarkSlot {
     at: i64,
 }
 
-/// How the database compares with its mark.
+/// The comparison of a database with its mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkComparison {
-    /// The same file, and it holds what was acknowledged last.
+    /// The same file, with the last acknowledged batch.
     Same,
-    /// There is no readable mark beside it: it was restored or moved here, or never had one.
+    /// No readable mark: the database was restored or moved here, or never had one.
     Unmarked,
-    /// It holds what was acknowledged last, but is another file: a copy.
+    /// Another file with the last acknowledged batch: a copy.
     Copied,
-    /// It lacks what was acknowledged last.
+    /// The last acknowledged batch is missing.
     Lost(MarkSlot),
 }
 
@@ -80,13 +79,13 @@ impl MarkComparison {
                 Ok(if mark.inode == identity.inode { Self::Same } else { Self::Copied })
             }
             Ok(_) => Ok(Self::Lost(mark)),
-            // A damaged page must not keep everything else from being served.
+            // A damaged page must not stop the whole server.
             Err(error) if is_corrupt(&error) => Ok(Self::Lost(mark)),
             Err(error) => Err(error),
         }
     }
 
-    /// What an operator has to know.
+    /// The warning for operators.
     pub(crate) fn warning(self) -> Option<String> {
         let Self::Lost(mark) = self else { return None };
         let at = Timestamp::from_millisecond(mark.at).map_or_else(|_| "?".into(), |at| at.to_string());
@@ -100,7 +99,7 @@ impl MarkComparison {
 /// The mark of one database.
 pub(crate) struct MarkFile {
     path: PathBuf,
-    /// Opened with the first write.
+    /// Opened at the first write.
     file: Option<File>,
     inode: u64,
     generation: u64,
@@ -112,14 +111,14 @@ impl MarkFile {
         beside(database, ".mark")
     }
 
-    /// For the database at `database`, whose last mark was `last`.
+    /// The mark of `database`, whose last entry was `last`.
     pub(crate) fn new(database: &Path, identity: FileIdentity, last: Option<MarkSlot>) -> Self {
         let generation = last.map_or(0, |mark| mark.generation);
         let path = Self::path_for(database);
         Self { path, file: None, inode: identity.inode, generation, failed: false }
     }
 
-    /// After a commit, before it is acknowledged.
+    /// Called after a commit, before it is acknowledged.
     pub(crate) fn write(&mut self, witness: AcknowledgedBatch) {
         self.generation += 1;
         let at = Timestamp::now().as_millisecond();
@@ -132,7 +131,7 @@ impl MarkFile {
         }
     }
 
-    /// Makes the mark durable; for a clean end.
+    /// Syncs the mark at a regular end.
     pub(crate) fn sync(&self) {
         if let Some(file) = &self.file
             && let Err(error) = file.sync_all()
@@ -150,7 +149,7 @@ impl MarkFile {
     }
 }
 
-/// The newest whole mark of the database at `database`.
+/// The newest complete mark of `database`.
 pub(crate) fn read_mark(database: &Path) -> Option<MarkSlot> {
     let bytes = std::fs::read(MarkFile::path_for(database)).ok()?;
     let slots = (0..SLOTS as usize).filter_map(|slot| bytes.get(slot * SLOT_DISTANCE as usize..));

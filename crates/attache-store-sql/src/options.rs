@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// How a [`SqliteStore`](crate::SqliteStore) is run.
+/// The options of a [`SqliteStore`](crate::SqliteStore).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqliteOptions {
     pub synchronous: Synchronous,
-    /// Threads that serve reads and listings; at least one is started.
+    /// Threads for reads and listings; at least one.
     pub readers: usize,
     /// How long to retry when another process holds the database.
     pub lock_timeout: Duration,
@@ -18,15 +18,15 @@ impl Default for SqliteOptions {
     }
 }
 
-/// What an acknowledged append survives. The file stays consistent with each of them.
+/// The failure that an acknowledged append survives. The file stays consistent in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Synchronous {
-    /// Loss of power: every commit waits for the disk.
+    /// A power failure: every commit waits for the disk.
     #[default]
     Full,
-    /// Death of the process. Loss of power may take back the last commits.
+    /// The death of the process. A power failure may lose the last commits.
     Normal,
-    /// Death of the process. Loss of power may take the whole file.
+    /// The death of the process. A power failure may destroy the file.
     Off,
 }
 

@@ -1,7 +1,6 @@
-//! A queue that several threads take from.
+//! A queue with several consumers.
 //!
-//! Putting never waits. It has no bound of its own: every entry has a caller waiting for its answer,
-//! so there are never more entries than callers.
+//! A push never waits. The queue needs no limit: every entry has a waiting caller.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -15,7 +14,7 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     entries: VecDeque<T>,
-    /// Threads asleep in `take`. When there is none, a push makes no system call to wake one.
+    /// The number of threads that wait in `take`. If it is zero, a push makes no system call.
     sleeping: usize,
     closed: bool,
 }
@@ -26,7 +25,7 @@ impl<T> Queue<T> {
         Self { state: Mutex::new(state), filled: Condvar::new() }
     }
 
-    pub(crate) fn put(&self, entry: T) {
+    pub(crate) fn push(&self, entry: T) {
         let mut state = self.state();
         state.entries.push_back(entry);
         let wake = state.sleeping > 0;
@@ -52,7 +51,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// What is in the queue is still taken.
+    /// Entries in the queue are still taken.
     pub(crate) fn close(&self) {
         self.state().closed = true;
         self.filled.notify_all();
@@ -78,7 +77,7 @@ mod tests {
                 std::thread::spawn(move || std::iter::from_fn(|| queue.take()).collect::<Vec<_>>())
             })
             .collect();
-        (0..1000).for_each(|number| queue.put(number));
+        (0..1000).for_each(|number| queue.push(number));
         queue.close();
         let mut taken: Vec<i32> = takers.into_iter().flat_map(|taker| taker.join().unwrap()).collect();
         taken.sort_unstable();

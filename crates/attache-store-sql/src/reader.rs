@@ -1,4 +1,4 @@
-//! Answers questions on a connection of its own, with statements prepared once.
+//! Executes queries on a connection with prepared statements.
 
 mod context;
 mod count;
@@ -19,7 +19,7 @@ use crate::error::{corrupt, read_failed};
 use crate::scopes::Scopes;
 use crate::unreadable::UnreadableRows;
 
-/// What writer and readers know together.
+/// The state that writer and readers share.
 #[derive(Default)]
 pub(crate) struct SharedState {
     pub(crate) scopes: Scopes,
@@ -72,7 +72,7 @@ impl<'c> Reader<'c> {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        // A later `after` is the better place to begin: the index goes straight there.
+        // A later `after` is the better start for the index.
         let from = after.unwrap_or_default().max(prefix);
         let mut rows = self.records.query((space, from, after)).map_err(read_failed)?;
         let mut found = Vec::new();
@@ -94,7 +94,7 @@ impl<'c> Reader<'c> {
         Ok(found)
     }
 
-    /// The number of a caller; `None` when there is nothing of that caller.
+    /// The number of a caller; `None` if the caller has no data.
     fn scope_number(&mut self, scope: &Scope) -> Result<Option<i64>, StoreError> {
         if let Some(number) = self.shared.scopes.number(scope) {
             return Ok(Some(number));

@@ -1,4 +1,4 @@
-//! The threads that read.
+//! The reader threads.
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -13,17 +13,17 @@ use crate::connection::open_reader;
 use crate::queue::Queue;
 use crate::reader::{Reader, SharedState};
 
-/// One question to whichever reader is free.
+/// A query for any free reader.
 type ReadJob = Box<dyn FnOnce(&mut Reader<'_>) + Send>;
 
-/// Dropping it answers what was asked and waits for the threads.
+/// Dropping it answers all queued queries and waits for the threads.
 pub(crate) struct Readers {
     jobs: Arc<Queue<ReadJob>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Readers {
-    /// Returns once every reader is ready.
+    /// Returns when every reader is ready.
     pub(crate) fn start(path: &Path, count: usize, shared: &Arc<SharedState>) -> Result<Self, OpenError> {
         let mut readers = Self { jobs: Arc::new(Queue::new()), threads: Vec::new() };
         for number in 0..count.max(1) {
@@ -43,14 +43,14 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Has a reader answer. Takes effect even if the caller stops waiting.
+    /// Runs a query on a reader. The query runs even if the caller stops waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.put(Box::new(move |reader| {
-            // The caller may have left without waiting for the answer.
+        self.jobs.push(Box::new(move |reader| {
+            // The caller may have stopped waiting.
             if !answer.is_closed() {
                 let _ = answer.send(question(reader));
             }

@@ -1,12 +1,12 @@
-//! Reads the rows of the listing that lie on pages that can be read, past those that cannot.
+//! Reads the rows of the listing on readable pages, and skips damaged pages.
 
 use rusqlite::{Connection, Row};
 
 use crate::error::is_corrupt;
 use crate::stored::task_at;
 
-/// Hands every readable row of `sql` to `take`, and returns how many numbers were passed over at most. `sql` selects the
-/// tasks with a number above its one parameter, by their numbers, which are the first column.
+/// Passes every readable row of `sql` to `take`, and returns the maximum number of skipped rows. `sql` selects the
+/// tasks with a number above its one parameter, ordered by number, which is the first column.
 pub(crate) fn each_readable(
     connection: &Connection,
     sql: &str,
@@ -42,7 +42,7 @@ pub(crate) fn each_readable(
     }
 }
 
-/// At least the highest number of a task, if that can be told.
+/// A lower bound of the highest task number, if it can be read.
 fn last_number(connection: &Connection) -> Option<i64> {
     let ask = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).ok();
     let listed = ask("SELECT coalesce(max(number), 0) FROM task");

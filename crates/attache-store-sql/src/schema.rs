@@ -1,7 +1,7 @@
-//! Brings a database to the schema of this program, step by step.
+//! Migrates a database to the schema of this program, step by step.
 //!
-//! A step that was once released is never changed: its checksum is kept in the database and compared
-//! at every start. A database that is ahead of this program is refused, not guessed at.
+//! A released step is never changed: its checksum is in the database and compared at every start. A database newer
+//! than this program is refused.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use crate::OpenError;
 
-/// Marks the file as ours, so that another program's database is never written to ("atch").
+/// Marks the file as a database of this program, so that it never writes to another program's database ("atch").
 const APPLICATION_ID: u32 = 0x6174_6368;
 
 const STEPS: [&str; 3] = [
@@ -18,7 +18,7 @@ const STEPS: [&str; 3] = [
     include_str!("schema/0003_plain_indexes.sql"),
 ];
 
-/// Takes the steps that are missing, all or none.
+/// Applies the missing steps, all or none.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let found = verify(connection, path)?;
     if found < STEPS.len() as u32 {
@@ -27,7 +27,7 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Op
     Ok(())
 }
 
-/// Refuses a database that this program cannot read; changes nothing. Returns the number of steps it has taken.
+/// Refuses a database that this program cannot read; changes nothing. Returns the number of applied steps.
 pub(crate) fn verify(connection: &Connection, path: &Path) -> Result<u32, OpenError> {
     let failed = |source| OpenError::sqlite(path, source);
     let found = pragma(connection, "user_version").map_err(failed)?;
@@ -42,7 +42,7 @@ pub(crate) fn verify(connection: &Connection, path: &Path) -> Result<u32, OpenEr
     Ok(found)
 }
 
-/// A database without our mark is ours to take only while it is empty.
+/// A database without our mark is accepted only if it is empty.
 fn check_owner(connection: &Connection, path: &Path, version: u32) -> Result<(), OpenError> {
     let failed = |source| OpenError::sqlite(path, source);
     if pragma(connection, "application_id").map_err(failed)? == APPLICATION_ID {
@@ -87,7 +87,7 @@ fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, name, |row| row.get(0))
 }
 
-/// FNV-1a with 64 bits: this is against mistakes, not against malice.
+/// FNV-1a with 64 bits: detects mistakes, not attacks.
 fn checksum(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! The numbers of callers, cached so that no request looks them up twice.
+//! The numbers of callers, cached so that each is looked up once.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use attache_domain::{BoundedCache, IgnorePoison, Scope};
 
 const MAX_SCOPES: usize = 10_000;
 
-/// Holds committed numbers only: they never change, so an entry is never wrong.
+/// Contains only committed numbers, which never change.
 pub(crate) struct Scopes {
     numbers: Mutex<BoundedCache<Scope, i64>>,
 }

@@ -1,4 +1,4 @@
-//! The store as the seams see it: hands writes to the writer and questions to the readers.
+//! The implementation of the store traits: passes writes to the writer and queries to the readers.
 
 use std::path::Path;
 use std::sync::{Arc, mpsc as std_mpsc};
@@ -24,14 +24,13 @@ use crate::stored::{encode, fits};
 use crate::writer::{AppendBody, DatabaseFiles, MAX_QUEUED, Write, WriteReply, WriteRequest, Writer};
 use crate::{OpenError, SqliteOptions, checksum, schema};
 
-/// The longest batch that SQLite takes, with room to spare.
+/// The longest batch that SQLite accepts, with a margin.
 const MAX_BODY_BYTES: usize = 500_000_000;
 
 /// The log, the listing and the records in one SQLite file.
 ///
-/// Writes wait in a queue of 1024 requests; when it is full, callers wait for room. Dropping the store
-/// finishes what is queued, moves everything into the main file and ends the threads; it may take
-/// a moment.
+/// Writes wait in a queue of 1024 requests; when it is full, callers wait. Dropping the store completes all queued
+/// writes, moves everything into the main file and ends the threads, which can take a moment.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), attache_store_sql::OpenError> {
@@ -42,7 +41,7 @@ const MAX_BODY_BYTES: usize = 500_000_000;
 /// # Ok(()) }
 /// ```
 pub struct SqliteStore {
-    // Dropped in this order: the last connection to close, the writer's, cleans up.
+    // Dropped in this order: the writer's connection is the last one, which cleans up.
     readers: Readers,
     writer: WriterThread,
     shared: Arc<SharedState>,
@@ -51,7 +50,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database at `path`, or makes it, with its folder.
+    /// Opens the database at `path`, or creates it and its folder.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         prepare_folder(path)?;
         refuse_interrupted(path)?;
@@ -93,7 +92,7 @@ impl EventLog for SqliteStore {
             return Err(StoreError::unavailable("an append without events"));
         };
         debug_assert_eq!(last.0, expected.0 + events.len() as u64, "events are numbered without a hole");
-        // Encoded here, not in the writer: callers can do this at the same time.
+        // Encoded here, not in the writer, so that callers encode in parallel.
         let body = encode(&events).map_err(StoreError::unavailable)?;
         if !fits(last) || body.len() > MAX_BODY_BYTES {
             return Err(StoreError::unavailable("the log of a task cannot grow that large"));
@@ -190,7 +189,7 @@ impl Records for SqliteStore {
     }
 }
 
-/// Names a past that has changed in the log.
+/// Logs that the past of the database has changed.
 fn log_comparison(past: MarkComparison, path: &Path) {
     let path = path.display();
     match past {
@@ -203,7 +202,7 @@ fn log_comparison(past: MarkComparison, path: &Path) {
     }
 }
 
-/// Dropping it finishes what is queued.
+/// Dropping it completes all queued writes.
 struct WriterThread {
     inbox: Option<mpsc::Sender<Write>>,
     thread: Option<JoinHandle<()>>,
@@ -257,7 +256,7 @@ fn run_writer(
         }
     };
     if !may_close {
-        // Closing would remove the write-ahead log by its name, which may belong to another database by now.
+        // Closing would remove the write-ahead log by name, which may now belong to another database.
         std::mem::forget(connection);
         return;
     }

@@ -1,4 +1,4 @@
-//! The forms in which things are stored. Pinned by golden files; old forms stay readable.
+//! The stored forms. Golden files pin them; old forms stay readable.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use serde::Deserialize;
 
 use crate::error::corrupt;
 
-/// How many bits of a place hold the event's number; the rest hold the task's. Enough for 268 million
-/// events in each of 34 billion tasks.
+/// The bits of a position for the event's number; the rest hold the task's. Enough for 268 million events in each of
+/// 34 billion tasks.
 const SEQ_BITS: u32 = 28;
 const MAX_SEQ: u64 = (1 << SEQ_BITS) - 1;
 
-/// Where the events of a task up to `seq` lie; beyond what can be stored, where the last one would.
+/// The position of the events of a task up to `seq`; beyond the maximum, that of the last possible event.
 pub(crate) fn place(task: i64, seq: Seq) -> i64 {
     (task << SEQ_BITS) | seq.0.min(MAX_SEQ) as i64
 }
 
-/// The number of the last event at a place.
+/// The number of the last event at a position.
 pub(crate) fn seq_at(place: i64) -> Seq {
     Seq(place as u64 & MAX_SEQ)
 }
 
-/// The number of the task at a place.
+/// The number of the task at a position.
 pub(crate) fn task_at(place: i64) -> i64 {
     place >> SEQ_BITS
 }
 
-/// Every place of `task` is at most this.
+/// The maximum position of `task`.
 pub(crate) fn last_place(task: i64) -> i64 {
     place(task, Seq(MAX_SEQ))
 }
@@ -46,7 +46,7 @@ pub(crate) fn encode(events: &[Arc<Event>]) -> Result<String, serde_json::Error>
 /// The events of a batch that ends with `last`.
 pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreError> {
     let mut json = serde_json::Deserializer::from_slice(body);
-    // What clients and models bring may be nested as deep as is read without this; here it lies in an event.
+    // The values of clients and models may be nested up to the parser's limit, and an event adds levels.
     json.disable_recursion_limit();
     let events = Vec::<Arc<Event>>::deserialize(&mut json).map_err(corrupt)?;
     json.end().map_err(corrupt)?;
@@ -62,7 +62,7 @@ pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreErr
     Ok(events)
 }
 
-/// The number of a state in the database. Never changes its meaning.
+/// The number of a state in the database. Its meaning never changes.
 pub(crate) fn code_of(state: TaskState) -> u8 {
     match state {
         TaskState::Submitted => 0,

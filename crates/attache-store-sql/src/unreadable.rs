@@ -1,14 +1,14 @@
-//! Names rows that cannot be read, each once, and counts them.
+//! Logs unreadable rows, each once, and counts them.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 
 use attache_domain::IgnorePoison;
 
-/// Beyond so many the log has said enough.
+/// Further rows are only counted.
 const MAX_NAMED: usize = 1000;
 
-/// Rows that were left out: of the listing, the snapshots and the records. What a task's log holds is told to its reader.
+/// Left-out rows of the listing, the snapshots and the records. Damage in a task's log is returned to its reader.
 #[derive(Default)]
 pub(crate) struct UnreadableRows {
     named: Mutex<HashSet<String>>,

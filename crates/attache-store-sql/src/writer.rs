@@ -27,7 +27,7 @@ use crate::mark_file::AcknowledgedBatch;
 use crate::reader::{SharedState, record_of};
 use crate::stored::{fits, place};
 
-/// Requests that wait for the writer. Beyond that, callers wait for room.
+/// The maximum number of waiting requests. Beyond it callers wait.
 pub(crate) const MAX_QUEUED: usize = 1024;
 
 /// Requests in one transaction: bounds how long the first of them waits for the last.
@@ -38,7 +38,7 @@ const MAX_TOGETHER: usize = 256;
 const GATHER_AT: usize = 4;
 const GATHER_DELAY: Duration = Duration::from_micros(500);
 
-/// One request and who waits for it. It takes effect even if the caller stops waiting.
+/// A request and its reply channel. It takes effect even if the caller stops waiting.
 pub(crate) struct Write {
     pub(crate) change: WriteRequest,
     pub(crate) answer: oneshot::Sender<Result<WriteReply, StoreError>>,
@@ -54,7 +54,7 @@ pub(crate) enum WriteRequest {
 #[derive(Debug)]
 pub(crate) enum WriteReply {
     Done,
-    /// The value that counts.
+    /// The stored value.
     Record(Vec<u8>),
 }
 
@@ -74,9 +74,9 @@ pub(crate) struct Writer<'c> {
     put_record: Statement<'c>,
     delete_record: Statement<'c>,
     append: append::Statements<'c>,
-    /// Callers that are new in this transaction; readers know them once it is committed.
+    /// New callers of this transaction; readers see them once it is committed.
     new_scopes: Vec<(Scope, i64)>,
-    /// By how much this transaction changes the number of tasks of a caller in a state.
+    /// The changes of this transaction to the task counts, by caller and state.
     count_changes: HashMap<(i64, u8), i64>,
     /// The last batch of this transaction.
     last_batch: Option<AcknowledgedBatch>,
@@ -113,13 +113,13 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// Watches the files from now on, and keeps the mark beside them.
+    /// Watches the files from now on, and updates the mark beside them.
     pub(crate) fn with_files(self, files: DatabaseFiles) -> Self {
         Self { files: Some(files), ..self }
     }
 
-    /// Serves until every sender is gone and the queue is empty. Returns false when the files are not those that were
-    /// opened: then the connection must not be closed.
+    /// Runs until every sender is dropped and the queue is empty. Returns false if the files were replaced: then the
+    /// connection must not be closed.
     pub(crate) fn serve(mut self, mut inbox: mpsc::Receiver<Write>) -> bool {
         let mut writes = Vec::with_capacity(MAX_TOGETHER);
         let mut together = 0;
@@ -134,7 +134,7 @@ impl<'c> Writer<'c> {
         self.files.as_mut().is_none_or(DatabaseFiles::close)
     }
 
-    /// Commits all of `writes` or none, then answers each.
+    /// Commits all of `writes` or none, then sends the replies.
     fn commit_together(&mut self, writes: &mut Vec<Write>) {
         if let Some(what) = self.files.as_mut().and_then(DatabaseFiles::fault) {
             refuse(writes, || StoreError::Gone { what: what.clone() });
@@ -153,7 +153,7 @@ impl<'c> Writer<'c> {
                     let _ = write.answer.send(outcome);
                 }
             }
-            // A damaged page concerns only the writes that need it; they are found one by one.
+            // A damaged page concerns only the writes that need it; each is tried alone.
             Err(error) if is_corrupt(&error) && writes.len() > 1 => {
                 self.roll_back();
                 for write in std::mem::take(writes) {
@@ -181,7 +181,7 @@ impl<'c> Writer<'c> {
         Ok(outcomes)
     }
 
-    /// What cannot be read concerns its own change only.
+    /// Unreadable data concerns only its own change.
     fn apply(&mut self, change: &WriteRequest) -> rusqlite::Result<Outcome> {
         match self.apply_readable(change) {
             Err(error) if is_of_one_row(&error) => Ok(Err(corrupt(error))),
@@ -214,7 +214,7 @@ impl<'c> Writer<'c> {
     }
 
     fn keep_snapshot(&mut self, key: &TaskKey, snapshot: &Snapshot) -> rusqlite::Result<Outcome> {
-        // Without a task, or too far on to be stored, it is not kept: it is only a cache.
+        // A snapshot without a task, or beyond the maximum position, is dropped: it is only a cache.
         if let Some(scope) = self.scope_number(&key.scope)?
             && let Some(task) = self.task_number(scope, &key.task)?
             && fits(snapshot.at)
@@ -251,9 +251,9 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Undoes a transaction, in the database and in memory.
+    /// Rolls back a transaction, in the database and in memory.
     fn roll_back(&mut self) {
-        // Some errors have rolled back already.
+        // Some errors have already rolled back.
         if !self.connection.is_autocommit()
             && let Err(error) = self.connection.execute_batch("ROLLBACK")
         {

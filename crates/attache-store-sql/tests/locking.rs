@@ -46,7 +46,7 @@ async fn a_second_store_is_refused_by_every_name_of_the_file() {
 }
 
 #[test]
-fn a_removed_lock_file_lets_nobody_in() {
+fn a_removed_lock_file_lets_no_process_in() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.db");
     let _first = open(&path).unwrap();

@@ -1,11 +1,11 @@
 //! The suite every store must pass, one named test per promise.
 //!
-//! A store's crate writes [`conformance_tests!`](crate::conformance_tests) into a test file and gets
-//! one test per check, each with a store of its own. Not here: what only some stores promise, such as
-//! keeping everything across a restart; those tests belong to the store.
+//! A store's crate writes [`conformance_tests!`](crate::conformance_tests) in a test file and gets one test per check,
+//! each with a store of its own. Guarantees of some stores only, such as durability across a restart, are tested by
+//! those stores.
 //!
-//! Two wrappers are for the tests of others: [`GatedStore`], a store whose appends wait until they are let through, and
-//! [`DamagedStore`], a store in which some logs and records cannot be read.
+//! Two wrappers serve the tests of other crates: [`GatedStore`], whose appends wait until they are released, and
+//! [`DamagedStore`], in which some logs and records cannot be read.
 
 mod concurrent;
 mod damaged_store;
@@ -27,13 +27,13 @@ pub use samples::{Sample, every_kind_of_fact, name_of};
 
 use crate::{EventLog, Records, TaskIndex};
 
-/// All three seams at once.
+/// All three traits.
 pub trait Store: EventLog + TaskIndex + Records {}
 
 impl<S: EventLog + TaskIndex + Records> Store for S {}
 
-/// Writes one test per check. The argument is evaluated in each test, may `.await`, and yields the
-/// store as `Arc<S>` together with whatever must outlive it (a temporary folder, or `()`).
+/// Writes one test per check. The argument is evaluated in each test, may `.await`, and returns the store as `Arc<S>`
+/// together with a value that must outlive it (a temporary folder, or `()`).
 ///
 /// ```text
 /// attache_store::conformance_tests!((Arc::new(MemoryStore::default()), ()));
@@ -62,7 +62,7 @@ macro_rules! conformance_tests {
             a_large_text_comes_back_unchanged
             the_newest_snapshot_at_or_before_a_place_is_found
             a_snapshot_belongs_to_one_task_only
-            // Many at once.
+            // Concurrency.
             many_tasks_appended_at_once_each_keep_their_order
             of_appends_to_one_task_at_once_exactly_one_wins
             of_openings_of_one_task_at_once_exactly_one_wins

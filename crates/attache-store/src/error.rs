@@ -1,4 +1,4 @@
-//! Errors of stores, by what the caller can do about them.
+//! Errors of stores, by what the caller can do.
 
 use attache_domain::Seq;
 
@@ -7,7 +7,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another append came first: read the new events, decide again, append again.
+    /// Another append was first: read the new events, decide again, append again.
     #[error("the log is at {head}, not at {expected}")]
     Conflict { expected: Seq, head: Seq },
     /// Nothing was written; a retry may work.
@@ -19,7 +19,7 @@ pub enum StoreError {
     /// This task or record cannot be read. Everything else in the store stays readable.
     #[error("a stored record cannot be read: {what}")]
     Corrupt { what: String },
-    /// The store's own files were deleted or replaced while it was open. Nothing is acknowledged any more.
+    /// The store's files were deleted or replaced while it was open. Nothing is acknowledged any more.
     #[error("the store is gone: {what}")]
     Gone { what: String },
 }

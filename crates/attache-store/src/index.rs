@@ -5,13 +5,13 @@ use attache_domain::{ContextId, Scope, TaskId, TaskKey, TaskState, TaskSummary, 
 
 use crate::StoreError;
 
-/// Which tasks, newest status first; ties are broken by task id, descending.
+/// A filter, with the newest status first; ties are ordered by task id, descending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListQuery {
     pub scope: Scope,
     pub context: Option<ContextId>,
     pub state: Option<TaskState>,
-    /// Only tasks with a status from this time on.
+    /// Only tasks with a status at or after this time.
     pub since: Option<Timestamp>,
     /// Only tasks after this position.
     pub after: Option<ListCursor>,
@@ -28,7 +28,7 @@ pub struct ListCursor {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexPage {
     pub tasks: Vec<ListCursor>,
-    /// More tasks follow after the last one here.
+    /// More tasks follow after the last one of this page.
     pub more: bool,
     /// The number of tasks that match the filters, regardless of position and limit.
     pub total: u64,
@@ -42,13 +42,13 @@ pub struct IndexCounts {
 
 #[async_trait]
 pub trait TaskIndex: Send + Sync + 'static {
-    /// A page of the caller's tasks; hidden ones are never in it, and a row that cannot be read is left out.
+    /// A page of the caller's tasks. Leaves out hidden tasks and unreadable rows.
     async fn list(&self, query: &ListQuery) -> Result<IndexPage, StoreError>;
 
-    /// The listing row of one task, hidden or not; `None` when there is no such task.
+    /// The listing row of one task, hidden or not; `None` if there is no such task.
     async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError>;
 
-    /// Every task of every caller that needs work, oldest status first. A row that cannot be read is left out.
+    /// All unfinished tasks of all callers, oldest status first. Leaves out unreadable rows.
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError>;
 
     async fn counts(&self) -> Result<IndexCounts, StoreError>;

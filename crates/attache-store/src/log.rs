@@ -11,39 +11,39 @@ use crate::StoreError;
 #[derive(Debug, Clone)]
 pub struct Append {
     pub key: TaskKey,
-    /// The expected head of the log; zero for a task that must not exist yet.
+    /// The expected head of the log; zero for a new task.
     pub expected: Seq,
     /// Numbered without a hole from `expected + 1`; never empty.
     pub events: Vec<Arc<Event>>,
-    /// The listing row after these events, written with them or not at all.
+    /// The listing row after these events, written atomically with them.
     pub summary: TaskSummary,
 }
 
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
-    /// Appends all events or none. When it returns, they are as durable as the store promises, and
-    /// only from then on does any `read` show them.
+    /// Appends all events or none. When it returns, they are as durable as the store guarantees, and only then can a
+    /// `read` return them.
     ///
-    /// [`StoreError::Conflict`] when `expected` is not the head of the log: then nothing was written.
+    /// [`StoreError::Conflict`] if `expected` is not the head of the log: nothing was written.
     async fn append(&self, append: Append) -> Result<(), StoreError>;
 
-    /// Up to about `limit` events strictly after `after`, oldest first, without a hole. Empty means
-    /// caught up, or that there is no such task. At least one event when there is one.
+    /// Up to about `limit` events strictly after `after`, oldest first, without gaps. Empty at the end of the log and
+    /// for a missing task. At least one event if there is one.
     ///
-    /// [`StoreError::Corrupt`] when the next event cannot be read; the events before it can.
+    /// [`StoreError::Corrupt`] if the next event cannot be read; the events before it can be read.
     async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError>;
 
-    /// The beginnings of several logs, each as `read` from the start gives it, in the order asked for. A log among whose
-    /// first `limit` events one cannot be read has an error of its own; an error of the whole call concerns the store.
+    /// The beginnings of several logs, each like `read` from the start, in the given order. A log with an unreadable
+    /// event among its first `limit` events has an error of its own; an error of the whole call concerns the store.
     async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError>;
 
-    /// Keeps a snapshot beside the log. A cache: losing it costs time only.
+    /// Saves a snapshot beside the log. A cache: losing it only costs time.
     async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError>;
 
-    /// The newest snapshot taken at or before `at_most`, if one was kept.
+    /// The newest snapshot at or before `at_most`, if one was saved.
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError>;
 
-    /// The problems found since the store was opened. Never waits.
+    /// The problems found since the store was opened. Does not block.
     fn status(&self) -> StoreStatus {
         StoreStatus::default()
     }
@@ -55,16 +55,16 @@ pub type LogRead = Result<Vec<Arc<Event>>, StoreError>;
 /// The problems that a store has found since it was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoreStatus {
-    /// The log may lack events that it once acknowledged, or is a copy: cursors from before it was opened are
-    /// invalid. Stays true until something is appended and the store is opened again.
+    /// The log may lack events that it once acknowledged, or is a copy: earlier cursors are invalid. Stays true until
+    /// an append and the next opening of the store.
     pub past_changed: bool,
     /// Warnings for operators, one sentence each, without paths and data.
     pub warnings: Vec<String>,
-    /// Rows found unreadable so far that belong to no task's log: listing rows, snapshots, records.
+    /// The number of unreadable rows found so far that belong to no task's log: listing rows, snapshots, records.
     pub unreadable_rows: u64,
 }
 
-/// A task folded up to `at`, in a form only its writer understands.
+/// A task folded up to `at`, in the writer's own format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     pub at: Seq,

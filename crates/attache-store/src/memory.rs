@@ -1,4 +1,4 @@
-//! The store in memory: for tests, benchmarks and servers that keep nothing.
+//! The store in memory: for tests, benchmarks and servers without persistence.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;

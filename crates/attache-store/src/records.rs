@@ -6,17 +6,17 @@ use crate::StoreError;
 
 #[async_trait]
 pub trait Records: Send + Sync + 'static {
-    /// [`StoreError::Corrupt`] when there is a record and it cannot be read.
+    /// [`StoreError::Corrupt`] if the record exists and cannot be read.
     async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Stores `value` unless there is one already; returns the stored value.
+    /// Stores `value` unless the key exists; returns the stored value.
     async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError>;
 
-    /// Makes all changes, in this order, or none. When it returns, they are as durable as the store promises.
+    /// Applies all changes in this order, or none. When it returns, they are as durable as the store guarantees.
     async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError>;
 
-    /// Up to `limit` records of `space` whose keys begin with `prefix` and come strictly after `after`, in the order of
-    /// the bytes of their keys. Fewer than `limit`: there are no more. A record that cannot be read is left out.
+    /// Up to `limit` records of `space` whose keys begin with `prefix` and come strictly after `after`, in byte order
+    /// of their keys. Fewer than `limit` means that there are no more. Leaves out unreadable records.
     async fn list_prefix(
         &self,
         space: &str,
@@ -34,7 +34,7 @@ pub enum RecordChange {
     Delete { space: &'static str, key: String },
 }
 
-/// One record within its space. Has no debug text: it may be secret.
+/// A record within its space. No `Debug`, because it may be secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Record {
     pub key: String,

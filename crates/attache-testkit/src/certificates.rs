@@ -5,12 +5,12 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A certificate authority in a temporary folder.
+/// A certificate authority with files in a temporary folder.
 pub struct TestAuthority {
     folder: TempDir,
 }
 
-/// A certificate and its key, as files in PEM form.
+/// A certificate and its key, as PEM files.
 #[derive(Debug, Clone)]
 pub struct TestCertificate {
     pub certificate: PathBuf,
@@ -29,7 +29,7 @@ impl TestAuthority {
         authority
     }
 
-    /// The certificate to trust.
+    /// The certificate of the authority.
     pub fn certificate(&self) -> PathBuf {
         self.path("authority.pem")
     }

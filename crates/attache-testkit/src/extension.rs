@@ -6,14 +6,14 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Value, json};
 
-/// The published description.
+/// The published schema.
 pub const SCHEMA: &str = include_str!("../../../docs/extension/development-tool.schema.json");
 
-/// By the names of definitions: compiling all of them takes longer than most tests.
+/// By definition: compiling all of them takes longer than most tests.
 static COMPILED: LazyLock<Mutex<BTreeMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
 
-/// Is `event` what the dialect of the RFC may send on a stream? In A2A 0.3 or 1.0, by itself or in an answer of JSON-RPC;
-/// the error says where it is wrong.
+/// Checks an event of a stream in the dialect of the RFC, in A2A 0.3 or 1.0, plain or in a JSON-RPC response. The
+/// error says where it is invalid.
 pub fn check_event(event: &Value) -> Result<(), String> {
     let event = event.get("result").filter(|_| event.get("jsonrpc").is_some()).unwrap_or(event);
     if ["statusUpdate", "task", "artifactUpdate", "message"].iter().any(|name| event.get(name).is_some()) {
@@ -28,11 +28,11 @@ pub fn check_event(event: &Value) -> Result<(), String> {
     }
 }
 
-/// Is `value` what the description calls `definition`, such as `ToolCall`?
+/// Checks `value` against the definition `definition` of the schema, such as `ToolCall`.
 pub fn check(definition: &str, value: &Value) -> Result<(), String> {
     let validator = compiled(definition)?;
-    let told = |error: ValidationError<'_>| format!("at {:?}: {error}", error.instance_path().as_str());
-    let errors: Vec<String> = validator.iter_errors(value).map(told).collect();
+    let message = |error: ValidationError<'_>| format!("at {:?}: {error}", error.instance_path().as_str());
+    let errors: Vec<String> = validator.iter_errors(value).map(message).collect();
     if errors.is_empty() { Ok(()) } else { Err(format!("no {definition}: {}", errors.join("; "))) }
 }
 

@@ -1,6 +1,6 @@
-//! A forward proxy that records what it is asked for.
+//! A forward proxy that records its requests.
 //!
-//! It connects to one address, whichever host it is asked for, so tests can use names that do not exist.
+//! It connects to one address for every requested host, so tests can use names that do not exist.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ pub struct ForwardProxy {
 
 struct Shared {
     backend: SocketAddr,
-    /// The value of `Proxy-Authorization` that it wants.
+    /// The required value of `Proxy-Authorization`.
     password: Option<String>,
     asked: Mutex<Vec<ProxyRequest>>,
     stopped: AtomicBool,
@@ -70,7 +70,7 @@ impl ForwardProxy {
                     return;
                 }
                 let (Ok(stream), shared) = (stream, serving.clone()) else { continue };
-                // Ends when its connection does.
+                // Ends with its connection.
                 std::thread::spawn(move || shared.serve(stream));
             }
         });
@@ -90,7 +90,7 @@ impl Drop for ForwardProxy {
 }
 
 impl Shared {
-    /// A client that goes away is part of the play.
+    /// Tests close connections on purpose.
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut head = Vec::new();
@@ -131,7 +131,7 @@ impl Shared {
     }
 }
 
-/// The head that the host gets, on a connection that ends with the answer.
+/// The request head for the host. The connection ends with the response.
 fn origin_form(method: &str, target: &str, headers: &[String]) -> String {
     let path = target.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| rest[at..].to_owned()));
     let kept = headers.iter().filter(|header| {
@@ -142,7 +142,7 @@ fn origin_form(method: &str, target: &str, headers: &[String]) -> String {
     format!("{method} {} HTTP/1.1\r\n{kept}connection: close\r\n\r\n", path.unwrap_or("/".into()))
 }
 
-/// Copies as bytes come, and then tells the other side that there are no more.
+/// Copies bytes as they arrive, and forwards the end of the input.
 fn copy(mut from: impl Read, mut to: TcpStream) -> io::Result<()> {
     let mut buffer = [0; 16 << 10];
     loop {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 const SCHEMA: &str = include_str!("../../../docs/extension/gemini.schema.json");
 
-/// Says what is wrong with one event of a stream, in any version and binding.
+/// Returns what is wrong with one event of a stream, in any version and binding.
 pub fn check_gemini_event(event: &Value) -> Result<(), String> {
     let event = in_rpc_words(event);
     let errors: Vec<String> =
@@ -66,7 +66,7 @@ fn unwrap_status(status: &mut Map<String, Value>) {
         let role = role.to_lowercase();
         message.insert("role".into(), role.into());
     }
-    // REST of 0.3 has another name for the parts, and wraps data once more.
+    // 0.3 over REST has another name for the parts, and wraps data again.
     if let Some(Value::Array(mut parts)) = message.remove("content") {
         for data in parts.iter_mut().filter_map(|part| part.get_mut("data")) {
             *data = data["data"].take();

@@ -1,4 +1,4 @@
-//! Helpers for tests of the whole product: a real server process and a client that sees every byte.
+//! Helpers for tests of the whole product: a real server process and a client that shows every byte.
 //!
 //! The client is deliberately not an A2A client: it sends any bytes, valid or not, and shows the response frame by frame, so
 //! that tests are about the wire format only.
@@ -25,5 +25,5 @@ pub use tls_front::TlsFront;
 
 use std::time::Duration;
 
-/// Longer than any step of a passing test takes, also on a busy machine.
+/// Longer than any step of a passing test, also on a busy machine.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,8 +1,7 @@
 //! A fake model provider: it sends planned responses, valid or not, and records the requests.
 //!
-//! It runs on its own thread, so that a test may pause tokio's clock.
-//! [`gemini`], [`openai`] and [`anthropic`] build responses in these formats. The server does not
-//! interpret requests.
+//! It runs on its own thread, so that a test can pause tokio's clock. [`gemini`], [`openai`] and [`anthropic`] build
+//! responses in these formats. The server does not interpret requests.
 
 pub mod anthropic;
 mod connection;
@@ -110,7 +109,7 @@ impl Drop for ModelServer {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic over there has been told already.
+            // A panic of the thread has been printed already.
             let _ = thread.join();
         }
     }
@@ -141,7 +140,7 @@ fn serve(listener: std::net::TcpListener, shared: &Arc<Shared>, stopped: oneshot
                 accepted = listener.accept() => {
                     if let Ok((stream, _)) = accepted {
                         let shared = Arc::clone(shared);
-                        // A client that goes away is part of the play.
+                        // Tests close connections on purpose.
                         connections.spawn(async move { let _ = connection::serve(stream, &shared).await; });
                     }
                 }

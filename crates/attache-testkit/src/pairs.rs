@@ -17,7 +17,7 @@ pub enum Pair {
     Rest10,
 }
 
-/// An operation, free of binding and version.
+/// An operation, independent of binding and version.
 #[derive(Debug, Clone)]
 pub enum Ask {
     /// Parameters in the pair's own encoding; see [`Pair::text`].
@@ -55,7 +55,7 @@ impl Pair {
         if self == Self::Rpc03 { "user" } else { "ROLE_USER" }
     }
 
-    /// What the member that holds a message's parts is called.
+    /// The name of the member that holds a message's parts.
     pub fn parts(self) -> &'static str {
         if self == Self::Rest03 { "content" } else { "parts" }
     }
@@ -90,7 +90,7 @@ impl Pair {
         }
     }
 
-    /// Names its version, as clients of 1.0 must and those of 0.3 do not.
+    /// Names the version, as clients of 1.0 must and those of 0.3 do not.
     pub fn dress(self, client: &TestClient) -> TestClient {
         if self.is_v1_0() { client.with("A2A-Version", "1.0") } else { client.clone() }
     }
@@ -192,7 +192,7 @@ impl Pair {
     }
 }
 
-/// What came back over a pair.
+/// A response over a pair.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub pair: Pair,
@@ -200,7 +200,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// What is inside the envelope of a success, which must be well formed.
+    /// The content of a successful response, whose envelope must be well formed.
     #[track_caller]
     pub fn result(&self) -> Value {
         let mut body = self.answer.json();
@@ -214,7 +214,7 @@ impl Reply {
         body["result"].take()
     }
 
-    /// A refusal, whose shape is checked to the last member.
+    /// An error response, checked to the last member.
     #[track_caller]
     pub fn refusal(&self) -> Refusal {
         Refusal::read(self.pair, &self.answer)
@@ -225,24 +225,24 @@ impl Reply {
     }
 }
 
-/// A refusal, free of binding and version as far as each of them says it.
+/// An error, independent of binding and version as far as each of them contains it.
 #[derive(Debug, Clone)]
 pub struct Refusal {
     pub http: u16,
-    /// JSON-RPC error code; REST 1.0 does not say it.
+    /// JSON-RPC error code; REST 1.0 has none.
     pub code: Option<i64>,
     /// Id of the JSON-RPC response.
     pub id: Value,
-    /// gRPC status name, which only REST 1.0 says.
+    /// gRPC status name, which only REST 1.0 has.
     pub status: Option<String>,
     /// Reason of the ErrorInfo of 1.0.
     pub reason: Option<String>,
-    /// Error type, which only REST 0.3 says.
+    /// Error type, which only REST 0.3 has.
     pub name: Option<String>,
     pub message: String,
     /// Metadata of the ErrorInfo, or the data of 0.3.
     pub metadata: Value,
-    /// The members that were wrong.
+    /// The invalid members.
     pub fields: Vec<String>,
 }
 
@@ -252,7 +252,7 @@ impl Refusal {
         let body = answer.json();
         let media_type = if pair == Pair::Rest10 { "application/a2a+json" } else { "application/json" };
         let found = answer.header("content-type");
-        // In place of a stream, a fault may be its only event.
+        // A stream may consist of an error event only.
         let is_event = found == Some("text/event-stream") && !pair.is_rest();
         assert!(is_event || found == Some(media_type), "{pair:?}: {found:?} {body:#}");
         let mut refusal = Self {
@@ -336,7 +336,7 @@ impl Refusal {
     }
 }
 
-/// `object` is one, and has no members but these.
+/// `object` is an object with no other members than these.
 #[track_caller]
 fn only(object: &Value, members: &[&str]) {
     let found = object.as_object().unwrap_or_else(|| panic!("an object, not {object}"));

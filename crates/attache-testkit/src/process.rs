@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::{TestClient, WAIT_TIMEOUT};
 
-/// How to start a server; the same launch can be started again after a crash.
+/// The options of a server. The same launch can be started again after a crash.
 pub struct ServerLaunch {
     binary: PathBuf,
     arguments: Vec<String>,
@@ -51,7 +51,8 @@ impl ServerLaunch {
         self
     }
 
-    /// Starts the binary from a Bash script that runs `lines` first. `start` is the command in front of the binary, such as `exec`.
+    /// Starts the binary from a Bash script that runs `lines` first. `start` is the command before the binary, such as
+    /// `exec`.
     pub fn through_shell(mut self, lines: &str, start: &str) -> Self {
         let binary = self.binary.display();
         let script = format!("#!/bin/bash\n{lines}\n{start} '{binary}' \"$@\"\n");
@@ -101,8 +102,8 @@ impl ServerLaunch {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg("serve");
-        let said = ["CODER_AGENT_PORT", "PORT"];
-        let in_environment = self.variables.iter().any(|(name, _)| said.contains(&name.as_str()));
+        let names = ["CODER_AGENT_PORT", "PORT"];
+        let in_environment = self.variables.iter().any(|(name, _)| names.contains(&name.as_str()));
         if !in_environment && !self.arguments.iter().any(|argument| argument == "--port") {
             command.args(["--port", "0"]);
         }
@@ -143,7 +144,7 @@ impl ServerLaunch {
         let log: Arc<Mutex<String>> = Arc::default();
         let mut errors = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
         let sink = log.clone();
-        // Owned by the process: it ends when the other side of the pipe does.
+        // Ends when the process closes the pipe.
         #[expect(clippy::disallowed_methods, reason = "ends with the child's stderr")]
         tokio::spawn(async move {
             while let Ok(Some(line)) = errors.next_line().await {

@@ -1,7 +1,6 @@
-//! Receives push notifications, records them, and answers as a test wants.
+//! Receives push notifications, records them, and responds as a test requires.
 //!
-//! It lives on a thread of its own, so it outlives any server that is killed, and keeps connections open, as real ones
-//! do.
+//! It runs on its own thread, so it outlives a killed server. It keeps connections open, as real receivers do.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -42,11 +41,11 @@ struct Shared {
     received: Mutex<Vec<ReceivedRequest>>,
 }
 
-/// By what came, and how many came before it.
+/// Decides by the notification and the number of earlier ones.
 type PushHandler = dyn Fn(&ReceivedRequest, usize) -> PushReaction + Send + Sync;
 
 impl PushReceiver {
-    /// Takes everything.
+    /// Accepts everything.
     pub fn accepting() -> Self {
         Self::with_handler(|_, _| PushReaction::Take)
     }
@@ -69,18 +68,18 @@ impl PushReceiver {
         format!("http://{}{path}", self.address)
     }
 
-    /// Everything that came so far, oldest first.
+    /// All notifications so far, oldest first.
     pub fn received(&self) -> Vec<ReceivedRequest> {
         self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What came for one path.
+    /// The notifications for one path.
     pub fn at(&self, path: &str) -> Vec<ReceivedRequest> {
         let received = self.shared.received.lock().unwrap_or_else(PoisonError::into_inner);
         received.iter().filter(|received| received.target == path).cloned().collect()
     }
 
-    /// Waits until so much came for a path.
+    /// Waits until this many notifications have arrived for a path.
     pub async fn until(&self, path: &str, count: usize) -> Vec<ReceivedRequest> {
         let waiting = async {
             while self.at(path).len() < count {
@@ -97,7 +96,7 @@ impl Drop for PushReceiver {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic over there has been told already.
+            // A panic of the thread has been printed already.
             let _ = thread.join();
         }
     }
@@ -115,7 +114,7 @@ fn serve(listener: std::net::TcpListener, shared: &Arc<Shared>, stopped: oneshot
                 accepted = listener.accept() => {
                     if let Ok((stream, _)) = accepted {
                         let shared = Arc::clone(shared);
-                        // A sender that goes away is part of the play.
+                        // Tests close connections on purpose.
                         connections.spawn(async move { let _ = connection(stream, &shared).await; });
                     }
                 }

@@ -9,23 +9,23 @@ use tokio::time::timeout;
 use crate::WAIT_TIMEOUT;
 use crate::test_client::{find, read_chunk};
 
-/// Far more than any event of a test.
+/// Far larger than any event of a test.
 const MAX_EVENT_BYTES: usize = 64 << 20;
 
 /// One frame: everything up to a blank line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SseFrame {
     pub id: Option<u64>,
-    /// The id as it was sent.
+    /// The id as sent.
     pub id_text: Option<String>,
     pub event: Option<String>,
     pub data: Value,
-    /// The data as it was sent.
+    /// The data as sent.
     pub raw: String,
 }
 
 impl SseFrame {
-    /// What is inside the JSON-RPC envelope, or the data itself.
+    /// The content of the JSON-RPC envelope, or the data itself.
     pub fn payload(&self) -> &Value {
         self.data.get("result").unwrap_or(&self.data)
     }
@@ -36,7 +36,7 @@ pub struct SseStream {
     pub headers: Vec<(String, String)>,
     connection: BufReader<TcpStream>,
     parser: SseParser,
-    /// Comment lines seen, such as heartbeats.
+    /// The number of comment lines, such as heartbeats.
     pub comments: Vec<String>,
     /// How many chunks the server sent: everything in one chunk was one write.
     pub chunks: usize,
@@ -136,7 +136,7 @@ fn frame(event: SseEvent) -> SseFrame {
     let raw = event.data.clone().unwrap_or_default();
     assert!(event.comment.is_none() && !raw.contains('\n'), "an unexpected line in {event:?}");
     let data = event.data.map(|data| serde_json::from_str(&data).expect("JSON in a data line"));
-    // With the replay extension the number stands behind the name of the log.
+    // With the replay extension the number follows the name of the log.
     let id = event.id.as_deref().and_then(|id| id.rsplit('.').next()?.parse().ok());
     SseFrame { id, id_text: event.id, event: event.name, data: data.unwrap_or(Value::Null), raw }
 }

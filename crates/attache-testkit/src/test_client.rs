@@ -169,7 +169,7 @@ impl TestClient {
             head.push_str(&format!("content-length: {}\r\n", body.len()));
         }
         head.push_str("connection: close\r\n\r\n");
-        // The server may answer and close before it has read all of a body it does not want.
+        // The server may respond and close before it has read a refused body.
         let _ = stream.write_all(&[head.as_bytes(), body].concat()).await;
         Some(BufReader::new(stream))
     }

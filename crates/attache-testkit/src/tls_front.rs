@@ -60,7 +60,7 @@ impl Drop for TlsFront {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic over there has been told already.
+            // A panic of the thread has been printed already.
             let _ = thread.join();
         }
     }
@@ -104,7 +104,7 @@ fn serve(
                 accepted = listener.accept() => {
                     let Ok((stream, _)) = accepted else { continue };
                     let acceptor = acceptor.clone();
-                    // A client that is refused or goes away is part of the play.
+                    // Tests close connections on purpose.
                     connections.spawn(async move { let _ = pass_on(stream, backend, acceptor).await; });
                 }
                 Some(_) = connections.join_next() => {}

@@ -1,4 +1,4 @@
-//! Connects to a server that a client named, once a person has agreed.
+//! Connects to a server that a client added, after a person has agreed.
 //!
 //! Models do not see this tool. The agent calls it by itself before it lists the server's tools.
 
@@ -15,7 +15,7 @@ use crate::ServerState;
 use crate::resources::WeakServers;
 use crate::server::Server;
 
-/// How long the agent waits for the server's tools before it goes on without them.
+/// The time to wait for the server's tools before the turn continues without them.
 const FIRST_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct ConnectServer {
@@ -83,7 +83,7 @@ impl Tool for ConnectServer {
     async fn run(&self, proposal: Proposal, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let (server, _) = self.find(&proposal.input)?;
         server.approve();
-        // A slow server goes on connecting, and its tools are there once it has listed them.
+        // A slow server continues to connect. Its tools are available once it has listed them.
         let _ = timeout(FIRST_LIST_TIMEOUT, server.settled()).await;
         let status = server.status();
         let name = &status.name;

@@ -1,4 +1,4 @@
-//! One connection to one server. Only this module uses the protocol library.
+//! A connection to a server. Only this module uses the protocol library.
 
 mod connection_end;
 mod event_reader;
@@ -36,12 +36,12 @@ use host::{Host, ServerNotifications};
 use http_channel::HttpError;
 use process::Process;
 
-/// Bytes of one message; a server that sends a larger one is not listened to any longer.
+/// The maximum size of a message. A larger one ends the connection.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 const MAX_ERROR_LENGTH: usize = 4_000;
-/// For telling a server that a call is of no interest any more.
+/// The time to notify the server that a call was cancelled.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
-/// For the library to put a connection away.
+/// The time for the library to close a connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct Connection {
@@ -62,7 +62,7 @@ pub(crate) struct RequestOptions<'a> {
 }
 
 impl Connection {
-    /// Connects and shakes hands, within the time of the context.
+    /// Connects and performs the handshake within the timeout of the context.
     pub(crate) async fn open(
         options: &ServerOptions,
         context: &ConnectContext,
@@ -70,7 +70,7 @@ impl Connection {
         open::open(options, context).await
     }
 
-    /// Sends a request and waits for its answer, whatever it is.
+    /// Sends a request and returns the response unchecked.
     pub(crate) async fn request(
         &self,
         method: &str,
@@ -97,12 +97,12 @@ impl Connection {
         Err(stopped)
     }
 
-    /// What the server says about its use.
+    /// The server's instructions.
     pub(crate) fn instructions(&self) -> Option<String> {
         self.peer.peer_info()?.instructions.clone()
     }
 
-    /// Whether the server said that it has such things.
+    /// Whether the server declares this capability.
     pub(crate) fn has_resources(&self) -> bool {
         self.peer.peer_info().is_some_and(|info| info.capabilities.resources.is_some())
     }
@@ -111,19 +111,19 @@ impl Connection {
         self.ending.is_over() || self.peer.is_transport_closed()
     }
 
-    /// Returns when the connection is over, with the reason.
+    /// Returns when the connection has ended, with the reason.
     pub(crate) async fn over(&self) -> String {
         self.ending.over().await;
         let words = self.process.as_ref().map(Process::stderr_tail).filter(|words| !words.is_empty());
         words.map_or_else(|| self.ending.why(), |words| format!("{}; it wrote: {words}", self.ending.why()))
     }
 
-    /// Returns once what the server lists has changed since the last time this returned.
+    /// Returns when the server's lists have changed since the previous return.
     pub(crate) async fn lists_changed(&self) {
         self.notifications.lists_changed().await;
     }
 
-    /// Ends the connection and with it a program that was started, in less than a second.
+    /// Ends the connection and a started program within a second.
     pub(crate) async fn close(&self) {
         self.ending.end("it was closed");
         self.stop.cancel();
@@ -141,7 +141,7 @@ impl Connection {
         tokio::join!(put_away, stop_process);
     }
 
-    /// The same without waiting for anything.
+    /// Ends the connection without waiting.
     pub(crate) fn close_now(&self) {
         self.ending.end("it was closed");
         self.stop.cancel();
@@ -180,7 +180,7 @@ impl Drop for Connection {
     }
 }
 
-/// What went wrong on the web, if that is where it did.
+/// The HTTP error, if the connection failed because of one.
 fn web_failure<'a>(error: &'a (dyn Error + Send + Sync + 'static)) -> Option<&'a HttpError> {
     match error.downcast_ref::<StreamableHttpError<HttpError>>() {
         Some(StreamableHttpError::Client(failure)) => Some(failure),
@@ -190,6 +190,6 @@ fn web_failure<'a>(error: &'a (dyn Error + Send + Sync + 'static)) -> Option<&'a
 }
 
 async fn send_cancel(handle: RequestHandle<RoleClient>, why: &CallError) {
-    // A server that does not listen is not waited for.
+    // Does not wait for a server that does not read.
     let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.to_string()))).await;
 }

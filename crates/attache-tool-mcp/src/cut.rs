@@ -1,11 +1,11 @@
-//! The beginning of a text, where there is room for no more.
+//! Shortens a text to a number of bytes.
 
-/// The beginning of `text`, for a place that holds `most` bytes.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    if text.len() <= most {
+/// The beginning of `text` in at most `limit` bytes.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
         return text.to_owned();
     }
-    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     format!("{}…", &text[..end])
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum ConnectError {
     Silent { after: Duration },
     #[error("it answers {status}: credentials are missing or wrong; give them in its `headers` setting")]
     SignIn { status: u16 },
-    #[error("it answers {status}{}", said(what))]
+    #[error("it answers {status}{}", answer_text(what))]
     Refused { status: u16, what: String },
     #[error("{0}")]
     Unreachable(String),
@@ -32,16 +32,16 @@ pub(crate) enum CallError {
     Cancelled,
     #[error("no answer within {} s; the server was told to stop", after.as_secs())]
     TimedOut { after: Duration },
-    /// The server's own answer.
+    /// The error response of the server.
     #[error("the server answers with error {code}: {message}")]
     Refused { code: i32, message: String },
     #[error("the connection was lost: {0}")]
     Lost(String),
-    /// It never reached the server.
+    /// The request never reached the server.
     #[error("the server cannot be reached: {0}")]
     Unsent(String),
 }
 
-fn said(what: &str) -> String {
+fn answer_text(what: &str) -> String {
     if what.is_empty() { String::new() } else { format!(": {what}") }
 }

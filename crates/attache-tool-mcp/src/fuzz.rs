@@ -13,7 +13,7 @@ use crate::{ServerOptions, Transport, connection, input, server};
 
 const SOURCE: ResultSource<'_> = ResultSource { server: "server", tool: "tool" };
 
-/// A server's list of tools, as one entry or as several, and an input for each that was understood.
+/// A server's list of tools, as one entry or as several, and an input for each decoded tool.
 pub fn tools(text: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
     let transport = Transport::Sse { url: "http://127.0.0.1:1/".into(), headers: Vec::new() };
@@ -36,17 +36,17 @@ pub fn tools(text: &[u8]) {
     }
 }
 
-/// A server's answer to a call, and to reading a resource.
+/// A server's response to a call, and to a read of a resource.
 pub fn answer(text: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
-    // Small answers are never put into the scratch folder.
+    // Small results are never stored in the scratch folder.
     let scratch = Path::new("/nonexistent/scratch");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let called = runtime.block_on(tool_result::of_call(value.clone(), SOURCE, scratch));
     let read = runtime.block_on(tool_result::of_resource(value, SOURCE, scratch));
     for output in called.into_iter().chain([read]) {
         assert!(!output.content.is_empty(), "a model is always told something");
-        let told: usize = output
+        let length: usize = output
             .content
             .iter()
             .map(|content| match content {
@@ -54,7 +54,7 @@ pub fn answer(text: &[u8]) {
                 _ => 0,
             })
             .sum();
-        assert!(told <= 8 * text.len() + 10_000, "{told} bytes of {}", text.len());
+        assert!(length <= 8 * text.len() + 10_000, "{length} bytes of {}", text.len());
     }
 }
 
@@ -63,12 +63,12 @@ pub fn events(stream: &[u8]) {
     connection::fuzz::events(stream);
 }
 
-/// What a server that was started as a program writes, line by line.
+/// The output of a server that was started as a program, line by line.
 pub fn lines(written: &[u8]) {
     connection::fuzz::lines(written);
 }
 
-/// All that such a server says, from the handshake to its last word: turns with empty lines between them.
+/// All messages of such a server: turns with empty lines between them.
 pub fn conversation(script: &[u8]) {
     server::fuzz::said(script);
 }

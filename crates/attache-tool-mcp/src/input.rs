@@ -1,12 +1,12 @@
-//! Checks an input against a tool's schema, leniently: the server decides.
+//! Checks an input against a tool's schema, leniently: the server has the last word.
 //!
-//! Shallow on purpose: presence, primitive types and listed values of the topmost level. What passes here may still
-//! be refused by the server, which answers with its own words.
+//! Checks only presence, primitive types and enumerated values at the top level. The server may still refuse the input
+//! with its own message.
 
 use attache_tool::{ToolError, ToolInput};
 use serde_json::{Map, Value};
 
-/// Refuses an input that the server would refuse for certain, naming all that is wrong with it.
+/// Refuses an input that the server would certainly refuse, and names all mistakes.
 pub(crate) fn check(schema: &Value, input: &ToolInput) -> Result<(), ToolError> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let mut wrong = missing(schema, input);
@@ -50,7 +50,7 @@ fn is(expected: &str, value: &Value) -> bool {
         "array" => value.is_array(),
         "object" => value.is_object(),
         "number" => value.is_number(),
-        // 3.0 is an integer to JSON Schema.
+        // In JSON Schema 3.0 is an integer.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         // Unknown types are up to the server.
         _ => true,

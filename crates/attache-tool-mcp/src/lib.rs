@@ -19,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! Not here: which servers there are (settings), who may call which tool (rules), and signing in with OAuth.
-//! Only `connection` knows the protocol library.
+//! Not in this crate: which servers are configured (settings), which calls may run (rules), and OAuth. Only
+//! `connection` uses the protocol library.
 
 mod options;
 mod servers;

@@ -17,13 +17,13 @@ use attache_tool::untrusted;
 
 const MAX_ERROR_LENGTH: usize = 4_000;
 
-/// Servers of a client go with the client.
+/// Weak, because a client can remove its servers.
 const TAKEN_AWAY: &str =
     "the server was taken away during the call, so its outcome is unknown; its tools are gone";
 
 pub(crate) struct McpTool {
     spec: ToolSpec,
-    /// What the server calls it.
+    /// The tool's name on the server.
     tool: String,
     server: Weak<Server>,
 }

@@ -1,4 +1,4 @@
-//! How a server is reached, and what it may do.
+//! The options of a server: its transport, limits and confinement.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,28 +8,28 @@ use std::time::Duration;
 use attache_net::{AddressRules, NetworkSettings, Secret, Url};
 use attache_tool::{Access, Confiner};
 
-/// How long a call may take unless the server's options say otherwise.
+/// The default timeout of a call.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// One server of the settings.
+/// A server of the settings or of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerOptions {
     pub name: String,
     pub transport: Transport,
-    /// For one call.
+    /// The timeout of a call.
     pub timeout: Duration,
-    /// What the server claims about its tools is believed.
+    /// Whether the server's claims about its tools count.
     pub trust: bool,
-    /// Only these tools, if any are named.
+    /// Only these tools are used; empty: all.
     pub include: Option<Vec<String>>,
-    /// None of these, even if they are included.
+    /// These tools are not used, even if they are included.
     pub exclude: Vec<String>,
     pub description: Option<String>,
-    /// How far a program may reach that is started.
+    /// The access of a started program.
     pub access: Access,
-    /// The client of the conversation named it, and not the settings: people are shown where it is.
+    /// A client added the server, so approvals show its address.
     pub named_by_client: bool,
-    /// Nothing is sent to the server before a person has agreed.
+    /// A person must agree before anything is sent to the server.
     pub needs_approval: bool,
 }
 
@@ -49,7 +49,7 @@ impl ServerOptions {
         }
     }
 
-    /// The whole URL that a person agrees to connect to, but for a name and password in it.
+    /// The URL for an approval, without user name and password.
     pub(crate) fn approval_address(&self) -> Option<String> {
         let url = match &self.transport {
             Transport::Http { url, .. } | Transport::Sse { url, .. } | Transport::Detect { url, .. } => url,
@@ -60,7 +60,7 @@ impl ServerOptions {
         Some(url.into())
     }
 
-    /// Where a server is that the client named, without what may be secret.
+    /// The address of a client's server, without secrets.
     pub(crate) fn client_address(&self) -> Option<String> {
         match &self.transport {
             Transport::Http { url, .. } | Transport::Sse { url, .. } | Transport::Detect { url, .. } => {
@@ -71,23 +71,23 @@ impl ServerOptions {
     }
 }
 
-/// How to speak with a server.
+/// The transport of a server.
 #[derive(Clone, PartialEq)]
 pub enum Transport {
-    /// A program that is started and spoken with over its standard input and output.
+    /// A started program with messages on its standard input and output.
     Stdio {
         command: String,
         args: Vec<String>,
-        /// Added to what every program may see.
+        /// Variables in addition to those of every program.
         env: Vec<(String, Secret)>,
-        /// Relative to the folder of the [`ConnectContext`], and that folder when there is none.
+        /// Relative to the folder of the [`ConnectContext`], which is also the default.
         directory: Option<PathBuf>,
     },
     /// Streamable HTTP.
     Http { url: String, headers: Vec<(String, Secret)> },
-    /// The older HTTP with one stream of server-sent events.
+    /// The legacy HTTP+SSE transport.
     Sse { url: String, headers: Vec<(String, Secret)> },
-    /// Streamable HTTP, and the older way if the server refuses it.
+    /// Streamable HTTP, or the legacy transport if the server refuses it.
     Detect { url: String, headers: Vec<(String, Secret)> },
 }
 
@@ -99,7 +99,7 @@ impl fmt::Debug for Transport {
                 return formatter
                     .debug_struct("Stdio")
                     .field("command", command)
-                    // An argument may be a key.
+                    // Arguments are not shown, because they may be secrets.
                     .field("args", &args.len())
                     .field("env", &names)
                     .field("directory", directory)
@@ -114,32 +114,32 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Scheme, host and path: what comes before and after may be a password or a key.
+/// Scheme, host and path; the rest may contain a password or a key.
 fn without_secrets(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "(not a URL)".into() };
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
 
-/// What all servers have in common.
+/// The options that all servers share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectContext {
-    /// All that a started program sees of our environment.
+    /// The environment of started programs.
     pub environment: Vec<(String, String)>,
-    /// The workspace: where programs start, and what a server that asks is told to work in.
+    /// The workspace: the working folder of programs, and the root that servers get.
     pub directory: PathBuf,
-    /// For starting a server, shaking hands and reading its first list of tools.
+    /// The timeout for the start, the handshake and the first list of tools.
     pub connect_timeout: Duration,
-    /// The proxy for servers that are reached over HTTP, and whose certificates count.
+    /// The proxy and the certificates for servers on HTTP.
     pub network: NetworkSettings,
-    /// Where servers may be.
+    /// The network addresses that servers may have.
     pub addresses: AddressRules,
-    /// What confines programs that are to be confined; none: they are not started.
+    /// Confines programs; none: programs that need confinement are not started.
     pub confinement: Option<ServerConfinement>,
-    /// The mark on every program that is started, by which what is left of them after a crash is found.
+    /// The mark of every started program, by which leftovers of a crash are found.
     pub mark: Option<String>,
 }
 
-/// The confinement of servers, and the folder of their temporary files.
+/// The confinement of servers, and their temporary folder.
 #[derive(Debug, Clone)]
 pub struct ServerConfinement {
     pub confiner: Arc<dyn Confiner>,
@@ -157,7 +157,7 @@ impl ConnectContext {
         Self {
             environment,
             directory: directory.into(),
-            // A program may have to be fetched from a package registry first.
+            // A program may have to be downloaded from a package registry first.
             connect_timeout: Duration::from_secs(60),
             network: NetworkSettings::default(),
             addresses: AddressRules::any(),

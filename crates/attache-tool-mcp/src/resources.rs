@@ -15,13 +15,13 @@ use crate::mcp_tool::words;
 use crate::server::Server;
 use crate::tool_result::{self, ResultSource};
 
-/// All servers, while a conversation keeps them.
+/// The servers; weak, because a conversation owns them.
 pub(crate) type WeakServers = Weak<[Arc<Server>]>;
 
 const LIST: &str = "list_mcp_resources";
 const READ: &str = "read_mcp_resource";
 
-/// Lists what is known to be there.
+/// Lists the known resources.
 pub(crate) struct ListResources {
     spec: ToolSpec,
     servers: WeakServers,
@@ -50,7 +50,7 @@ impl Tool for ListResources {
         let servers = chosen(&self.servers, input)?;
         let names: Vec<&str> = servers.iter().map(|server| server.options.name.as_str()).collect();
         let summary = format!("List the resources of {}", names.join(", "));
-        // Nothing is asked of a server: what it lists was read when it was connected.
+        // Uses the lists that were read when the servers connected.
         Ok(Proposal { input: input.clone(), effects: Vec::new(), shown: Preview::Plain { summary } })
     }
 
@@ -74,7 +74,7 @@ impl Tool for ListResources {
     }
 }
 
-/// Reads one of them.
+/// Reads a resource.
 pub(crate) struct ReadResource {
     spec: ToolSpec,
     servers: WeakServers,
@@ -120,7 +120,7 @@ impl Tool for ReadResource {
         let (server, uri) = self.find(input)?;
         let address = server.options.client_address().map(|address| format!(" at {address}"));
         let server = server.options.name.clone();
-        // Named from here on, so that the one that was looked at is the one that is asked.
+        // Uses the server's real name from here on, so that the approved server is the one that is asked.
         let mut input = input.clone();
         input.insert("serverName".into(), json!(server));
         let address = address.unwrap_or_default();
@@ -155,7 +155,7 @@ fn spec(name: &str, title: &str, description: &str, parameters: Value) -> ToolSp
     }
 }
 
-/// The server that is named, or all.
+/// The named server, or all.
 fn chosen(servers: &WeakServers, input: &ToolInput) -> Result<Vec<Arc<Server>>, ToolError> {
     let servers = servers.upgrade().map(|servers| servers.to_vec()).unwrap_or_default();
     let Some(name) = input.get("serverName").and_then(Value::as_str) else { return Ok(servers) };

@@ -1,8 +1,8 @@
-//! Which of a server's tools are used.
+//! Selects the tools of a server.
 
 use crate::ServerOptions;
 
-/// Exclusion wins. An entry may carry arguments in parentheses, which belong to rules and not to this choice.
+/// Exclusion wins. An entry may have arguments in parentheses, which matter only to rules.
 pub(crate) fn wanted(options: &ServerOptions, tool: &str) -> bool {
     let named = |entries: &[String]| entries.iter().any(|entry| bare(entry) == tool);
     !named(&options.exclude) && options.include.as_deref().is_none_or(named)

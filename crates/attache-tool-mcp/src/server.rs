@@ -1,4 +1,4 @@
-//! One server: its connection, which is restored when it is lost, and its lists.
+//! A server: its connection, which is restored after a loss, and its lists.
 
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
@@ -23,7 +23,7 @@ use crate::tool_list::ToolList;
 use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus, Transport};
 use lists::ServerLists;
 
-/// A server that could not be reached is not tried again so soon: a model that calls in a loop would start it in one.
+/// The delay before a failed server is tried again, because a model may call in a loop.
 const RECONNECT_DELAY: Duration = Duration::from_secs(2);
 const MAX_INSTRUCTIONS_LENGTH: usize = 10_000;
 
@@ -31,12 +31,12 @@ pub(crate) struct Server {
     pub(crate) options: ServerOptions,
     context: Arc<ConnectContext>,
     current: watch::Sender<Option<Arc<Connection>>>,
-    /// Held while a connection is made, so that it is made once; the last failure and its time.
+    /// Locked while a connection is made, so that only one is made. Holds the latest failure and its time.
     opening: tokio::sync::Mutex<Option<(Instant, ConnectError)>>,
     closed: CancellationToken,
     approved: watch::Sender<bool>,
     view: Mutex<ServerView>,
-    /// Counts what is new in any view.
+    /// Counts visible changes.
     changes: Arc<watch::Sender<u64>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Resource {
 }
 
 impl Server {
-    /// The mark on the program, where the server is one that was started here.
+    /// The mark of the started program.
     pub(crate) fn process_mark(&self) -> Option<String> {
         self.context.mark.clone().filter(|_| matches!(self.options.transport, Transport::Stdio { .. }))
     }
@@ -132,7 +132,7 @@ impl Server {
         }
     }
 
-    /// Sends a request, over a new connection if necessary. A request that never reached the server is sent once more.
+    /// Sends a request, over a new connection if necessary. A request that never reached the server is repeated once.
     pub(crate) async fn request(
         self: &Arc<Self>,
         method: &str,
@@ -177,7 +177,7 @@ impl Server {
         self.view().state == ServerState::Connecting
     }
 
-    /// A person agreed: the first connection is made now.
+    /// Makes the first connection, after a person has agreed.
     pub(crate) fn approve(&self) {
         if !*self.approved.borrow() {
             self.change(|view| view.state = ServerState::Connecting);
@@ -185,7 +185,7 @@ impl Server {
         }
     }
 
-    /// Returns when it is not being connected to.
+    /// Returns when no connection attempt is running.
     pub(crate) async fn settled(&self) {
         let mut changes = self.changes.subscribe();
         while self.is_connecting() {
@@ -252,7 +252,7 @@ impl Server {
     }
 }
 
-/// Records a failure when connecting is abandoned.
+/// Records a failure if the connection attempt is dropped.
 struct ConnectGuard<'a>(&'a Server);
 
 impl Drop for ConnectGuard<'_> {
@@ -262,7 +262,7 @@ impl Drop for ConnectGuard<'_> {
     }
 }
 
-/// Why a request failed.
+/// The reason for a failed request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerRequestError {
     #[error("the server cannot be used: {0}")]

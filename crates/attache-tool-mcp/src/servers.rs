@@ -14,7 +14,7 @@ use crate::resources::{ListResources, ReadResource};
 use crate::server::Server;
 use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus};
 
-/// The servers of the settings. Dropping it ends all connections and every program that was started for them.
+/// The servers of one conversation. Dropping it ends all connections and all started programs.
 pub struct McpServers {
     servers: Arc<[Arc<Server>]>,
     resource_tools: Vec<Arc<dyn Tool>>,
@@ -22,7 +22,7 @@ pub struct McpServers {
     attending: Mutex<JoinSet<()>>,
 }
 
-/// A server that a person has to agree to.
+/// A server that needs a person's approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnapprovedServer {
     pub name: String,
@@ -30,15 +30,15 @@ pub struct UnapprovedServer {
 }
 
 impl McpServers {
-    /// Connects to all at once and waits until each is connected or has failed. What cannot be reached is told by
-    /// [`McpServers::statuses`].
+    /// Connects to all at once and waits until each is connected or has failed. [`McpServers::statuses`] reports
+    /// unreachable servers.
     pub async fn connect(options: Vec<ServerOptions>, context: ConnectContext) -> Self {
         let servers = Self::start(options, context);
         servers.settled().await;
         servers
     }
 
-    /// The same without waiting. Needs a runtime around it.
+    /// Connects without waiting. Requires a runtime.
     pub fn start(options: Vec<ServerOptions>, context: ConnectContext) -> Self {
         let (context, changes) = (Arc::new(context), Arc::new(watch::Sender::new(0)));
         let server = |options| Arc::new(Server::new(options, context.clone(), changes.clone()));
@@ -53,7 +53,7 @@ impl McpServers {
         Self { servers, resource_tools, changes, attending: Mutex::new(attending) }
     }
 
-    /// Returns when no server is being connected to for the first time.
+    /// Returns when every first connection attempt has ended.
     pub async fn settled(&self) {
         let mut changes = self.changes.subscribe();
         while self.servers.iter().any(|server| server.is_connecting()) {
@@ -74,18 +74,18 @@ impl McpServers {
         unapproved.filter_map(address).collect()
     }
 
-    /// Connects to one of the servers that a person has to agree to. It is no tool for models.
+    /// The tool that connects to a server that needs approval. Not for models.
     pub fn connect_tool(&self) -> Option<Arc<dyn Tool>> {
         let needed = self.servers.iter().any(|server| server.options.needs_approval);
         needed.then(|| Arc::new(ConnectServer::new(Arc::downgrade(&self.servers))) as Arc<dyn Tool>)
     }
 
-    /// How it stands with each, in the order of the settings.
+    /// The status of each server, in the order of the settings.
     pub fn statuses(&self) -> Vec<ServerStatus> {
         self.servers.iter().map(|server| server.status()).collect()
     }
 
-    /// The tools as they are now. Of two with the same name the server that comes first in the settings has it.
+    /// The current tools. If two have the same name, the server that comes first in the settings wins.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let mut names = BTreeSet::new();
         let mut tools: Vec<Arc<dyn Tool>> = self.servers.iter().flat_map(|server| server.tools()).collect();
@@ -103,12 +103,12 @@ impl McpServers {
         tools
     }
 
-    /// Counts up whenever a status or a list of tools is new.
+    /// A version that grows with every change of a status or a list of tools.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Ends all connections and programs; tools that are still held say so when they are called.
+    /// Ends all connections and programs. Calls of tools that are still in use return an error.
     pub async fn close(&self) {
         join_all(self.servers.iter().map(|server| server.close())).await;
         let mut attending = std::mem::take(&mut *self.attending.lock().ignore_poison());

@@ -1,4 +1,4 @@
-//! The list of a server's tools: an invalid entry is left out and noted, the others stay.
+//! Decodes a server's list of tools: an invalid entry is skipped and reported, the others stay.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use crate::selection::wanted;
 use crate::tool_name::tool_name;
 use crate::visible::{in_lines, is_drawn, on_one_line};
 
-/// Tools of one server; models choose badly long before this many.
+/// The maximum tools of one server. Models choose badly long before this number.
 pub(crate) const MAX_TOOLS: usize = 512;
 const MAX_NAME_LENGTH: usize = 256;
 const MAX_TITLE_LENGTH: usize = 256;
 const MAX_DESCRIPTION_LENGTH: usize = 10_000;
 const MAX_SCHEMA_BYTES: usize = 64 * 1024;
 const MAX_ANNOTATIONS_BYTES: usize = 4 * 1024;
-/// Descriptions and schemas of all tools of a server: every request to a model carries them.
+/// The maximum bytes of the descriptions and schemas of a server's tools, which every request to a model contains.
 const MAX_LIST_BYTES: usize = 2 * 1024 * 1024;
-/// Notes that are kept; a server may be wrong in ten thousand places.
+/// The maximum number of notes.
 const MAX_NOTES: usize = 20;
 
-/// The tools that are used, and what was left out.
+/// The used tools, and notes about ignored ones.
 #[derive(Debug, Default)]
 pub(crate) struct ToolList {
     pub(crate) tools: Vec<ToolSpec>,
@@ -61,7 +61,7 @@ impl ToolList {
         self.tools.len() >= MAX_TOOLS || self.size >= MAX_LIST_BYTES
     }
 
-    /// To be called after the last entry; `more` when the list was not read to its end.
+    /// Called after the last entry; `more` if the list was not read to its end.
     pub(crate) fn finish(&mut self, more: bool) {
         if self.left_out > 0 || more {
             let kept = self.tools.len();
@@ -106,14 +106,14 @@ fn spec(options: &ServerOptions, named: &str, mut entry: Value) -> Result<ToolSp
         ),
         kind: ToolKind::Other,
         parameters,
-        // A hint is a claim, and only a trusted server's claims count.
+        // A hint is a claim, which counts only for a trusted server.
         repeatable: options.trust && (claims("readOnlyHint") || claims("idempotentHint")),
         parallel: true,
         origin: Some(ToolOrigin { server: options.name.clone(), tool: named.to_owned(), annotations }),
     })
 }
 
-/// The schema, which has to be one of an object.
+/// The schema, which must be one of an object.
 fn parameters(schema: Option<Value>) -> Result<Value, String> {
     let mut schema = match schema {
         Some(Value::Object(schema)) => schema,

@@ -5,7 +5,7 @@ const MAX_NAME_LENGTH: usize = 63;
 /// Replaces the middle of a long name.
 const GAP: &str = "___";
 
-/// `mcp_<server>_<tool>` in characters that every provider takes; a long name loses its middle.
+/// `mcp_<server>_<tool>` with characters that every provider accepts; the middle of a long name is removed.
 pub(crate) fn tool_name(server: &str, tool: &str) -> String {
     let allowed = |character: char| character.is_ascii_alphanumeric() || "_.:-".contains(character);
     let clean = |character: char| if allowed(character) { character } else { '_' };
@@ -13,7 +13,7 @@ pub(crate) fn tool_name(server: &str, tool: &str) -> String {
     if name.len() <= MAX_NAME_LENGTH {
         return name;
     }
-    // Tools of one server differ at the end, so the end is a little longer.
+    // Tools of one server differ at the end of the name, so more of the end is kept.
     let head = (MAX_NAME_LENGTH - GAP.len()) / 2 - 2;
     let tail = MAX_NAME_LENGTH - GAP.len() - head;
     format!("{}{GAP}{}", &name[..head], &name[name.len() - tail..])

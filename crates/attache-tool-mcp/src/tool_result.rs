@@ -12,23 +12,23 @@ use uuid::Uuid;
 use crate::cut::cut;
 use crate::visible::in_lines;
 
-/// Bytes of one result; the rest is left out.
+/// The maximum bytes of one result; the rest is dropped.
 const MAX_RESULT_BYTES: usize = 10 * 1024 * 1024;
-/// Pieces of one result.
+/// The maximum number of items in one result.
 const MAX_PARTS: usize = 1_000;
-/// What people are shown.
+/// The maximum size of the text for people.
 const SUMMARY_LINES: usize = 10;
 const SUMMARY_BYTES: usize = 1_000;
 const MAX_ERROR_LENGTH: usize = 10_000;
 
-/// Whose answer it is.
+/// The server and the tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResultSource<'a> {
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
 }
 
-/// The answer to `tools/call`.
+/// The response to `tools/call`.
 pub(crate) async fn of_call(
     result: Value,
     source: ResultSource<'_>,
@@ -56,7 +56,7 @@ pub(crate) async fn of_call(
     Ok(pieces.finish(scratch).await)
 }
 
-/// The answer to `resources/read`.
+/// The response to `resources/read`.
 pub(crate) async fn of_resource(result: Value, source: ResultSource<'_>, scratch: &Path) -> ToolOutput {
     let mut pieces = ResultParts::default();
     for resource in result.get("contents").and_then(Value::as_array).into_iter().flatten() {
@@ -73,7 +73,7 @@ pub(crate) fn failure(source: ResultSource<'_>, why: &str) -> ToolError {
 #[derive(Default)]
 struct ResultParts {
     texts: Vec<String>,
-    /// Each with the words that describe it.
+    /// The items, each with its description.
     bytes: Vec<(String, Content)>,
     size: usize,
     left_out: usize,
@@ -140,7 +140,7 @@ impl ResultParts {
         self.bytes.push((words, content));
     }
 
-    /// How much of something this large may still come in; that much is taken.
+    /// Reserves space for an item of this size, and returns how much of it fits.
     fn room(&mut self, wanted: usize) -> usize {
         if self.texts.len() + self.bytes.len() >= MAX_PARTS {
             self.left_out += 1;
@@ -193,7 +193,7 @@ fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// `type/subtype`, perhaps with parameters, in the characters that media types have.
+/// `type/subtype`, with optional parameters, in the characters of media types.
 fn is_media_type(text: &str) -> bool {
     let plain = |part: &str| {
         !part.is_empty()

@@ -2,19 +2,19 @@
 
 use attache_domain::is_hidden;
 
-/// Is this character drawn, and in its place?
+/// Whether this character is visible and does not reorder others.
 pub(crate) fn is_drawn(character: char) -> bool {
     !is_hidden(character)
 }
 
-/// `text` on one line, without what is not drawn.
+/// `text` on one line, without invisible characters.
 pub(crate) fn on_one_line(text: &str) -> String {
     let words: String =
         text.chars().map(|character| if is_drawn(character) { character } else { ' ' }).collect();
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `text` without what is not drawn, but for the ends of its lines. Blanks of other scripts become blanks.
+/// `text` without invisible characters except line breaks. Spaces of other scripts become plain spaces.
 pub(crate) fn in_lines(text: &str) -> String {
     let shown = |character: char| match character {
         '\n' => Some('\n'),

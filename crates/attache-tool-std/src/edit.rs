@@ -132,20 +132,20 @@ fn report(before: &OriginalFile, own: Option<Draft>, written: &str) -> ToolOutpu
     let path = before.path.display();
     let diff = before.compare(written);
     let did = if before.text.is_none() { "Created" } else { "Edited" };
-    let mut told = format!("{did} {path} (+{} -{} lines).", diff.added, diff.removed);
-    let summary = told.clone();
+    let mut report = format!("{did} {path} (+{} -{} lines).", diff.added, diff.removed);
+    let summary = report.clone();
     let as_drafted = own.as_ref().is_some_and(|draft| draft.content == written);
     if let Some(note) = own.and_then(|draft| draft.note).filter(|_| as_drafted) {
-        told = format!("{told} {note}");
+        report = format!("{report} {note}");
     }
     if !as_drafted {
-        told.push_str(" A person changed your edit before it was written; this is what the file now has:");
+        report.push_str(" A person changed your edit before it was written; this is what the file now has:");
     }
     // The model knows the content of a new file, unless a person changed it.
     if before.text.is_some() || !as_drafted {
-        told = format!("{told}\n\n{}", cut(&diff.text));
+        report = format!("{report}\n\n{}", cut(&diff.text));
     }
-    ToolOutput { content: vec![Content::Text(told)], summary, diff: Some(diff.text), files: Vec::new() }
+    ToolOutput { content: vec![Content::Text(report)], summary, diff: Some(diff.text), files: Vec::new() }
 }
 
 fn cut(diff: &str) -> String {

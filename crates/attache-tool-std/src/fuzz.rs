@@ -16,7 +16,7 @@ use crate::path_pattern::PathPattern;
 use crate::text_form::TextForm;
 use crate::{ask_user, html, ignore_rules, mentions, replace, shell, text_file, web_fetch, workspace};
 
-/// Three texts with a NUL between them: a file, what to find in it, and what to put there.
+/// Three texts with a NUL between them: a file, the text to find in it, and the replacement.
 pub fn edit(texts: &[u8]) {
     let texts = String::from_utf8_lossy(texts);
     let mut texts = texts.splitn(3, '\0');
@@ -24,15 +24,15 @@ pub fn edit(texts: &[u8]) {
     replace::fuzz::replaced(next(), next(), next());
 }
 
-/// What a program says on its terminal.
+/// The output of a program on its terminal.
 pub fn program_output(bytes: &[u8]) {
     shell::fuzz::said(bytes);
 }
 
-/// The bytes of a file: text that was understood is written back as the same bytes.
+/// The bytes of a file: decoded text is encoded as the same bytes.
 pub fn file(bytes: &[u8]) {
     if let Some((form, text)) = TextForm::decode(bytes) {
-        // A second mark in the text is an accident, and is left out.
+        // A second byte order mark in the text is dropped.
         if !text.starts_with('\u{feff}') {
             let written = form.encode(&text);
             assert_eq!(written, bytes);
@@ -45,7 +45,7 @@ pub fn file(bytes: &[u8]) {
     text_file::decode(bytes.to_vec());
 }
 
-/// A web page: its text is about as long as it may be, or shorter.
+/// A web page: its text keeps to its limit.
 pub fn page(html: &[u8]) {
     const LIMIT: usize = 500;
     let html = String::from_utf8_lossy(html);
@@ -55,7 +55,7 @@ pub fn page(html: &[u8]) {
     assert!(read.title.is_none_or(|title| title.len() <= 2048));
 }
 
-/// A path as a model says it: whatever was found is inside of the workspace, in words.
+/// A path from a model: every found file is inside the workspace.
 pub fn path(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let place = Workspace {
@@ -76,7 +76,7 @@ pub fn path(text: &[u8]) {
     }
 }
 
-/// A pattern, and after a line break a path that it may match.
+/// A pattern, and after a line break a path.
 pub fn pattern(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let (pattern, path) = text.split_once('\n').unwrap_or((&text, "a/b.rs"));
@@ -90,23 +90,22 @@ pub fn pattern(text: &[u8]) {
     }
 }
 
-/// Rules about files that are left alone, of several places at once.
+/// Ignore rules of several files.
 pub fn ignore_rules(texts: &[u8]) {
     ignore_rules::fuzz::rules_of_a_project(texts);
 }
 
-/// Questions of a model and a person's answers to them, as one JSON object.
+/// Questions of a model and a person's answers, as one JSON object.
 pub fn answers(text: &[u8]) {
     ask_user::fuzz::answered(text);
 }
 
-/// What a server sends for a URL: its media type in the first line, then the bytes. The same as a prompt with URLs in it.
+/// A response: its media type in the first line, then the body. Also used as a prompt with URLs.
 pub fn web(answer: &[u8]) {
     web_fetch::fuzz::fetched(answer);
 }
 
-/// What a model gives to each of the tools, which work in this folder: it is made if need be, and stays as it is. Nothing
-/// is run but what only looks.
+/// Inputs for every tool, in this folder. The folder is created if needed and never changed. Only read-only tools run.
 pub fn inputs(folder: &Path, text: &[u8]) {
     inputs::given(folder, text);
 }
@@ -117,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// What such texts are made of, so that readers get beyond the first of them.
+    /// Pieces of the texts, so that inputs reach beyond the first of several texts.
     const WORDS: &[&str] = &[
         "a",
         "fn b() {",

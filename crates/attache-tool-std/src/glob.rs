@@ -26,7 +26,7 @@ const MAX_SHOWN: usize = 1_000;
 /// Paths that are sorted; more are only counted.
 const MAX_GATHERED: usize = 200_000;
 /// Files changed within this time come first.
-const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
+const RECENT_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub struct Glob {
     spec: ToolSpec,
@@ -193,7 +193,7 @@ impl FoundFiles {
         late: bool,
         now: SystemTime,
     ) -> ToolOutput {
-        let lately = now.checked_sub(RECENT);
+        let lately = now.checked_sub(RECENT_AGE);
         // Later times sort first; times that are not recent count as none.
         self.files.sort_by_cached_key(|(path, changed)| {
             (std::cmp::Reverse(changed.filter(|changed| Some(*changed) > lately)), path.clone())

@@ -211,11 +211,11 @@ mod tests {
             sources: vec![source("a"); 200],
             ..WebSearchResult::default()
         };
-        let told = render(&found);
+        let text = render(&found);
         assert!(
-            told.contains("x\n(the rest was left out")
-                && told.contains("\n[100] a")
-                && !told.contains("[101]")
+            text.contains("x\n(the rest was left out")
+                && text.contains("\n[100] a")
+                && !text.contains("[101]")
         );
     }
 }

@@ -164,8 +164,8 @@ impl<'page> HtmlReader<'page> {
 
     /// Items of a list have no empty lines between them.
     fn break_around(&mut self, name: &str) {
-        let most = if self.lists.is_empty() { 2 } else { 1 };
-        self.page.break_lines(breaks_around(name).min(most));
+        let limit = if self.lists.is_empty() { 2 } else { 1 };
+        self.page.break_lines(breaks_around(name).min(limit));
     }
 
     fn close(&mut self, name: &str) {

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_are_spelled_as_everywhere() {
+    fn digests_are_lower_case_hexadecimal() {
         assert_eq!(digest_of(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 }

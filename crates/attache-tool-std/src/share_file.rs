@@ -93,7 +93,7 @@ fn share(workspace: &Workspace, path: &Path, description: Option<String>) -> Res
         bytes: Base64(STANDARD.encode(&bytes)),
         description,
     };
-    let told = format!("The person has {shown} now ({} bytes, {media_type}).", bytes.len());
+    let content = format!("The person has {shown} now ({} bytes, {media_type}).", bytes.len());
     let summary = format!("Shared {shown}");
-    Ok(ToolOutput { content: vec![Content::Text(told)], summary, diff: None, files: vec![file] })
+    Ok(ToolOutput { content: vec![Content::Text(content)], summary, diff: None, files: vec![file] })
 }

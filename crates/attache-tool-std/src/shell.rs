@@ -89,12 +89,12 @@ impl Shell {
         Ok(self.ended(command, started, ending, text, context).await)
     }
 
-    /// Starts `command`, and lets it go on in the background if it has not ended after `patience`.
+    /// Starts `command`, and lets it go on in the background if it has not ended after `background_delay`.
     pub(crate) async fn run_in_background(
         &self,
         command: &str,
         directory: &Path,
-        patience: Duration,
+        background_delay: Duration,
         access: &Access,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
@@ -102,8 +102,11 @@ impl Shell {
         let tree = started.leash.tree().clone();
         let entry = Arc::new(BackgroundProcess::running(command, tree, &context.workspace.scratch));
         let max_output_bytes = self.options.max_output_bytes;
-        let limits =
-            ListenLimits { background_after: Some(patience), max_output_bytes, ..ListenLimits::default() };
+        let limits = ListenLimits {
+            background_after: Some(background_delay),
+            max_output_bytes,
+            ..ListenLimits::default()
+        };
         let ending =
             listen_until_end(&mut started, &limits, &context.cancel, &mut BackgroundListener(entry.clone()))
                 .await;

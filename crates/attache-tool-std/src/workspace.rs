@@ -229,7 +229,7 @@ impl WorkspacePath {
 
     fn failure(&self, errno: Errno, doing: FileOperation) -> ToolError {
         if self.links == LinkPolicy::Refused && errno == Errno::LOOP {
-            return failure::moved(&self.path(), &self.roots);
+            return failure::became_link(&self.path(), &self.roots);
         }
         failure::describe(errno, doing, &self.path(), &self.roots)
     }

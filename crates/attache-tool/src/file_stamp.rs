@@ -5,9 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
 /// Clocks of file systems are coarse: a file changed so lately may change again and keep its time.
-const COARSE: Duration = Duration::from_millis(50);
+const CLOCK_INTERVAL: Duration = Duration::from_millis(50);
 /// The same for file systems that store whole seconds.
-const COARSEST: Duration = Duration::from_secs(2);
+const COARSE_CLOCK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Two contents of a file have different stamps, unless both were written within the clock's resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,14 +28,15 @@ impl FileStamp {
         }
     }
 
-    /// The file was changed so lately that it may change again and keep its stamp. So is a file with a time in the future.
+    /// Whether the file was changed so recently that it may change again without a new stamp. True for a time in the
+    /// future.
     pub fn is_fresh(&self) -> bool {
         let known = |(seconds, nanoseconds): (i64, i64)| {
             let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
             SystemTime::UNIX_EPOCH.checked_add(since)
         };
         let old = |time: (i64, i64)| {
-            let grain = if time.1 == 0 { COARSEST } else { COARSE };
+            let grain = if time.1 == 0 { COARSE_CLOCK_INTERVAL } else { CLOCK_INTERVAL };
             known(time).and_then(|time| time.elapsed().ok()).is_some_and(|age| age > grain)
         };
         !(old(self.modified) && old(self.changed))

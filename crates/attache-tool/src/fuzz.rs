@@ -13,7 +13,7 @@ pub fn shell_line(line: &[u8]) {
     assert_eq!(parsed, shell::parse(&line), "read twice, read alike");
     assert!(parsed.segments.len() <= 2 * line.len() + 1, "{} segments", parsed.segments.len());
     let roots = shell::roots(&parsed);
-    // Where the line is not understood, the grammar may put a program without a name.
+    // Where the line is not understood, the grammar may produce a program without a name.
     let named = line.contains(['"', '\'', '$', '\\']) || roots.iter().all(|root| !root.is_empty());
     assert!(named || !parsed.sure, "{roots:?}");
     for segment in &parsed.segments {
@@ -21,7 +21,7 @@ pub fn shell_line(line: &[u8]) {
     }
 }
 
-/// Rules as an operator or a user writes them: what was read, written and read again is written alike.
+/// Rules of an operator or a user. Parsed, written and parsed again, they are the same.
 pub fn policy_rules(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     if let Ok(rules) = policy::read("rules.toml", &text, PolicyTier::User) {
@@ -35,19 +35,19 @@ pub fn policy_rules(text: &[u8]) {
     }
 }
 
-/// The name of a tool that a model asks for, and in further lines the names of the tools that there are.
+/// The name of a tool that a model requests, and in further lines the names of the registered tools.
 pub fn names(text: &[u8]) {
     registry::fuzz::found(&String::from_utf8_lossy(text));
 }
 
-/// Two texts with a NUL between them: the difference leads from one to the other.
+/// Two texts with a NUL between them: the diff of the first to the second applies.
 pub fn difference(texts: &[u8]) {
     let texts = String::from_utf8_lossy(texts);
     let (old, new) = texts.split_once('\0').unwrap_or((&texts, ""));
     let diff = diff::compare("file", Some(old), new);
     assert_eq!(diff.text.is_empty(), old == new);
     let (before, after) = sides(&diff.text);
-    // Only what changed and what stands around it is in the difference, so each side is a part of its text.
+    // The diff contains changed lines and their context only, so each side is a part of its text.
     for (part, text) in [(before, old), (after, new)] {
         let mut lines = text.split_inclusive('\n');
         for line in part {
@@ -56,7 +56,7 @@ pub fn difference(texts: &[u8]) {
     }
 }
 
-/// The lines that a difference shows of the old text, and those of the new one.
+/// The lines of the old text and of the new text that a diff shows.
 fn sides(diff: &str) -> (Vec<String>, Vec<String>) {
     let (mut before, mut after): (Vec<String>, Vec<String>) = Default::default();
     let mut lines = diff.split_inclusive('\n').skip(2).peekable();

@@ -147,7 +147,7 @@ pub fn protected_files() -> &'static [&'static str] {
     ]
 }
 
-/// Whether `path` is protected in the workspace folder `root`. Paths outside are not. [`protected_edit`] covers
+/// Whether `path` is protected in the workspace folder `root`. Paths outside are not. `protected_edit` covers
 /// `package.json`, of which only the scripts are protected.
 pub fn is_protected(root: &Path, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root) else { return false };

@@ -1,6 +1,6 @@
 //! Calls that outlive the process that started them, or ask a person while they run.
 //!
-//! What such a call needs in order to go on is a fact of its task: the values it saves, the questions it asks and the answers.
+//! All state of such a call is in facts of its task: saved values, questions and answers.
 
 use async_trait::async_trait;
 use attache_domain::{CallId, ContextId, QuestionKind, TaskId};
@@ -11,7 +11,7 @@ use crate::{Proposal, ToolContext, ToolError, ToolErrorKind, ToolOutput};
 /// A tool whose calls continue after a restart of the server.
 #[async_trait]
 pub trait ResumableTool: Send + Sync {
-    /// Runs the call from what the log knows. Takes the place of [`Tool::run`](crate::Tool::run).
+    /// Runs the call from the state in the log. Replaces [`Tool::run`](crate::Tool::run).
     ///
     /// When `context.cancel` is cancelled while this runs, a person cancelled the call: the tool tells its peer and returns
     /// within [`CANCEL_TIMEOUT`]; the call is recorded as cancelled, whatever is returned. The future is dropped when the server
@@ -23,8 +23,9 @@ pub trait ResumableTool: Send + Sync {
         context: &ToolContext,
     ) -> Result<CallEnd, ToolError>;
 
-    /// Tells the peer that the call is over. Called when no run is under way that could do it: the call waited for an answer,
-    /// or its task was cancelled. Has [`CANCEL_TIMEOUT`]. A task that was cancelled tries again later while the peer is not told.
+    /// Notifies the peer that the call is over. Called when no run is active that could do it: the call waited for an
+    /// answer, or its task was cancelled. Has [`CANCEL_TIMEOUT`]. After a cancel of the whole task this is retried
+    /// until it succeeds.
     async fn cancel(
         &self,
         _proposal: &Proposal,
@@ -35,19 +36,19 @@ pub trait ResumableTool: Send + Sync {
     }
 }
 
-/// Whether the peer of a call knows that the call is over.
+/// Whether the peer of a call was notified that the call is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerNotice {
-    /// It was told, or there is nothing to tell, or no way to.
+    /// The peer was notified, or there is no peer, or no way to reach it.
     Told,
-    /// It could not be reached, or does not know the call yet.
+    /// The peer could not be reached, or does not know the call yet.
     NotYet,
 }
 
-/// How long a cancelled call may take to tell its peer.
+/// The time limit of a notification of the peer.
 pub const CANCEL_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// What the log knows about a call when a run of it starts.
+/// The state of a call when a run of it starts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallStart {
     /// Names what this run does: the call's id, or the id of the question whose answer started it. A run that continues after
@@ -55,7 +56,7 @@ pub struct CallStart {
     pub run: CallId,
     /// The value that the call saved last.
     pub saved: Option<Value>,
-    /// The person's answer to the question with which the run before ended. After a restart it is given again.
+    /// The person's answer to the question that ended the previous run. After a restart it is passed again.
     pub answer: Option<QuestionAnswer>,
     /// The server stopped during the last run.
     pub restarted: bool,
@@ -72,18 +73,18 @@ impl CallStart {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallEnd {
     Finished(ToolOutput),
-    /// A person has to answer first. The call is run again with the answer.
+    /// A person must answer first. The call then runs again with the answer.
     Asks(CallQuestion),
-    /// The run before was interrupted, and it cannot be known whether it took effect. A person decides about the call.
+    /// The previous run was interrupted, and its effect is unknown. A person decides about the call.
     Unknown,
 }
 
-/// A question to a person. Its text is not trusted.
+/// A question to a person. Its text is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallQuestion {
     pub kind: QuestionKind,
     pub text: String,
-    /// Where the person has to go, for example to sign in.
+    /// The page to open, for example to sign in.
     pub url: Option<String>,
 }
 
@@ -96,7 +97,7 @@ pub struct QuestionAnswer {
 }
 
 impl QuestionAnswer {
-    /// The words in what a client sent: a text, or one text in a list or an object. Anything else is given as JSON.
+    /// The text of an answer: a text, or one text in a list or an object. Any other value as JSON.
     pub fn new(question: CallId, answers: &Value) -> Self {
         let items: Vec<&Value> = match answers {
             Value::Array(items) => items.iter().collect(),
@@ -126,17 +127,18 @@ impl CallKey {
     }
 }
 
-/// Saves what a call needs in order to go on after a restart.
+/// Saves the state that a call needs after a restart.
 #[async_trait]
 pub trait CallState: Send + Sync {
     /// Replaces what the call saved before. Durable when it returns. At most [`MAX_STATE_BYTES`] as JSON, and no secrets: it
     /// becomes part of the task's log.
     async fn save(&self, value: Value) -> Result<(), ToolError>;
 
-    /// What earlier calls of the conversation kept under `key`, in this task or an earlier one.
+    /// The value that earlier calls of the conversation saved under `key`, in this task or an earlier one.
     fn kept(&self, key: &str) -> Option<Value>;
 
-    /// Keeps a value for later calls of the conversation, with the limits of [`Self::save`]; `null` removes it. It is durable
+    /// Saves a value for later calls of the conversation, with the limits of [`Self::save`]; `null` removes it. It is
+    /// durable
     /// once the call is over or has saved something.
     async fn keep(&self, key: &str, value: Value) -> Result<(), ToolError>;
 }

@@ -6,9 +6,9 @@ pub struct ServerStatus {
     pub name: String,
     pub description: Option<String>,
     pub state: ServerState,
-    /// What models call its tools.
+    /// The prefix of its tools' names.
     pub tools: Vec<String>,
-    /// What was left out of its offer, and why.
+    /// The ignored parts of its lists, with reasons.
     pub notes: Vec<String>,
     /// The server's own instructions; untrusted.
     pub instructions: Option<String>,
@@ -16,11 +16,11 @@ pub struct ServerStatus {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
-    /// A person has to agree before anything is sent to it.
+    /// A person must agree before anything is sent to it.
     Unapproved,
     Connecting,
     Connected,
-    /// It could not be reached, or is gone; the next call of one of its tools tries again.
+    /// It could not be reached, or the connection was lost. The next call of one of its tools retries.
     Failed {
         why: String,
     },

@@ -107,7 +107,7 @@ impl Segment {
     }
 
     /// The arguments, if all of them are known exactly.
-    pub fn known_arguments(&self) -> Option<Vec<&str>> {
+    pub(crate) fn known_arguments(&self) -> Option<Vec<&str>> {
         self.words.iter().skip(1).map(ShellWord::text).collect()
     }
 

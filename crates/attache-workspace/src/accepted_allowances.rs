@@ -12,7 +12,7 @@ use crate::{Allowance, HomeFolders};
 
 const MAX_BYTES: u64 = 4 << 20;
 
-/// The file of accepted hashes. It is beside the user's own settings, out of reach of projects.
+/// The file of accepted hashes. It is beside the user's own settings, where projects cannot write.
 fn file(homes: &HomeFolders) -> Option<PathBuf> {
     Some(homes.attache()?.join("acknowledged.json"))
 }

@@ -1,4 +1,4 @@
-//! `@agent-name` in a prompt: the person wants this agent to do it.
+//! `@agent-name` in a prompt: the person requests this agent.
 
 use attache_domain::Content;
 
@@ -9,7 +9,7 @@ pub(crate) struct AgentMentions {
     pub(crate) rest: String,
 }
 
-/// A mention of an agent is one of a name in `agents`. Anything longer, such as `@name.md`, may be a file.
+/// A mention of an agent is one of a name in `agents`. A longer word, such as `@name.md`, may be a file.
 pub(crate) fn find(text: &str, agents: &[String]) -> AgentMentions {
     let mut found = AgentMentions { agents: Vec::new(), rest: String::new() };
     let mut rest = text;
@@ -50,7 +50,7 @@ fn mentioned(after: &str) -> Option<&str> {
     (!name.is_empty() && !goes_on).then_some(name)
 }
 
-/// What the model is told about them.
+/// The note about them for the model.
 pub(crate) fn note(agents: &[String]) -> Content {
     let names = agents.join(", ");
     Content::Text(format!(

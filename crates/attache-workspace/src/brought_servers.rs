@@ -1,7 +1,7 @@
-//! MCP servers that clients bring into conversations, each for as long as its client stays.
+//! MCP servers that clients add to conversations, each until its client leaves.
 //!
-//! A conversation reads the list whenever it needs its tools, so servers come and go while it runs. The approvals that people
-//! gave are the conversation's: they name the address, and hold again when the same server is brought again.
+//! A conversation reads the list whenever it needs its tools, so servers can be added and removed while it runs.
+//! Approvals belong to the conversation: they name the address, and apply again when the same server is added again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,33 +12,33 @@ use attache_tool::{ServerStatus, Tool};
 
 use crate::implementations::ToolServers;
 
-/// In one conversation, of all clients together.
+/// The maximum in one conversation, of all clients together.
 const MAX_SERVERS: usize = 16;
 
 pub(crate) type Conversation = (Scope, ContextId);
 
-/// The brought servers of all conversations.
+/// The added servers of all conversations.
 #[derive(Default)]
 pub(crate) struct BroughtServers(Mutex<Registry>);
 
 #[derive(Default)]
 struct Registry {
     conversations: HashMap<Conversation, Vec<BroughtServer>>,
-    /// Number of changes so far.
+    /// The number of changes so far.
     changes: u64,
 }
 
 struct BroughtServer {
     name: String,
-    /// The client that brought it.
+    /// The client that added it.
     by: String,
-    /// Numbers the servers in the order in which they came.
+    /// The order in which the servers were added.
     number: u64,
     /// None while it is being added.
     servers: Option<Arc<dyn ToolServers>>,
 }
 
-/// Takes the server out of the conversation when it is dropped. Its connection ends, and calls that run end with an error.
+/// Removes the server from the conversation when it is dropped. Its connection ends, and its running calls fail.
 pub(crate) struct BroughtGuard {
     all: Arc<BroughtServers>,
     conversation: Conversation,
@@ -103,12 +103,12 @@ impl Drop for BroughtGuard {
             registry.conversations.remove(&self.conversation);
         }
         drop(registry);
-        // Ends the connection, which must not happen under the lock.
+        // Dropped here, because it ends the connection, which must not happen under the lock.
         drop(gone);
     }
 }
 
-/// What was brought into one conversation.
+/// The servers that were added to one conversation.
 #[derive(Clone)]
 pub(crate) struct BroughtTools {
     pub(crate) all: Arc<BroughtServers>,
@@ -120,14 +120,14 @@ impl BroughtTools {
         !self.all.lock().conversations.contains_key(&self.conversation)
     }
 
-    /// Another number whenever a server came, went or changed its tools.
+    /// A number that changes whenever a server is added or removed, or changes its tools.
     pub(crate) fn version(&self) -> u64 {
         let changes = self.all.lock().changes;
         let own: u64 = self.servers().iter().map(|(servers, _)| servers.version()).sum();
         (changes << 32).wrapping_add(own)
     }
 
-    /// The tools, under names that begin with that of their server. Whatever else a server would add is left out.
+    /// The tools whose names begin with the prefix of their server. Other names are left out.
     pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let tools = self.servers().into_iter().flat_map(|(servers, _)| servers.tools());
         tools.filter(|tool| tool.spec().origin.is_some()).collect()

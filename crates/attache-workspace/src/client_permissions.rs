@@ -12,7 +12,7 @@ use crate::settings::nearest::shown;
 
 /// The folder that a client names, without links, if it lies below an allowed root. A relative path starts at the server's own
 /// workspace.
-pub fn allowed_workspace(operator: &Settings, named: &Path) -> Result<PathBuf, ConfigError> {
+pub(crate) fn allowed_workspace(operator: &Settings, named: &Path) -> Result<PathBuf, ConfigError> {
     let refused = |why: String| ConfigError::NotAWorkspace { named: named.display().to_string(), why };
     let roots = || {
         operator.allowed_roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
@@ -42,7 +42,7 @@ pub fn allowed_workspace(operator: &Settings, named: &Path) -> Result<PathBuf, C
 }
 
 /// The server's own workspace without links.
-pub fn own_workspace(operator: &Settings) -> io::Result<PathBuf> {
+pub(crate) fn own_workspace(operator: &Settings) -> io::Result<PathBuf> {
     read_file::real_path(&operator.workspace)
 }
 
@@ -53,7 +53,7 @@ fn is_allowed(operator: &Settings, folder: &Path) -> bool {
 impl WorkspaceSettings {
     /// Whether a client may name a server like this. Rules know servers by name, so a name that the settings use is refused: its
     /// trust was meant for another server.
-    pub fn may_bring_server(&self, name: &str) -> Result<(), ConfigError> {
+    pub(crate) fn may_bring_server(&self, name: &str) -> Result<(), ConfigError> {
         let refused = |message: &str| {
             Err(ConfigError::BadSetting {
                 place: "the client".to_owned(),
@@ -72,7 +72,7 @@ impl WorkspaceSettings {
 
     /// The approval mode that a client requests. A more careful one is always granted. A freer one is granted only if the
     /// operator lets clients run things unasked, and never past trust and `security.disableYoloMode`.
-    pub fn allowed_mode(&self, named: &str, operator: &Settings) -> Result<ApprovalMode, ConfigError> {
+    pub(crate) fn allowed_mode(&self, named: &str, operator: &Settings) -> Result<ApprovalMode, ConfigError> {
         let refused = |expected: &str| ConfigError::BadValue {
             origin: "the requested approval mode".to_owned(),
             value: named.chars().take(40).collect(),

@@ -6,7 +6,7 @@ use crate::settings::tests::World;
 use crate::{McpServerSettings, McpTransport, ModelChoice, ModelCredentials};
 
 #[test]
-fn a_client_may_always_wish_for_more_care_and_for_less_only_if_the_operator_lets_it() {
+fn a_client_may_always_request_a_more_careful_mode_and_a_freer_one_only_if_the_operator_lets_it() {
     let check = |world: World, requested: &str, granted: bool| {
         let (settings, operator) = (world.load().unwrap(), world.operator_settings().unwrap());
         let found = settings.allowed_mode(requested, &operator);

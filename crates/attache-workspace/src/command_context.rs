@@ -10,9 +10,10 @@ use attache_tool::{ServerState, ServerStatus};
 use crate::agent_directory::WorkspaceAgents;
 use crate::brought_servers::BroughtTools;
 use crate::context::{self, ContextSources, LoadedContext};
+use crate::extensions::{InstalledExtension, installed};
 use crate::implementations::ToolServers;
 use crate::setup_builder::included_folders;
-use crate::{MODEL_ALIASES, WorkspaceSettings, installed_extensions};
+use crate::{MODEL_ALIASES, WorkspaceSettings};
 
 pub(crate) struct WorkspaceCommandContext {
     pub(crate) settings: Arc<WorkspaceSettings>,
@@ -58,8 +59,8 @@ impl WorkspaceInfo for WorkspaceCommandContext {
     }
 
     fn extensions(&self) -> Vec<ExtensionEntry> {
-        let found = installed_extensions(&self.settings.homes).into_iter();
-        let entry = |found: crate::InstalledExtension| ExtensionEntry {
+        let found = installed(&self.settings.homes).into_iter();
+        let entry = |found: InstalledExtension| ExtensionEntry {
             name: found.name,
             version: found.version,
             enabled: found.enabled,

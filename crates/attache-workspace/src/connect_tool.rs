@@ -1,4 +1,4 @@
-//! The tool that connects to servers of clients, where several groups have one each.
+//! The tool that connects to servers of clients, if several groups have one each.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use attache_domain::Proposal;
 use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolOutput, ToolSpec};
 
-/// Hands each call to the group that knows the server.
+/// Passes each call to the group that knows the server.
 pub(crate) struct ConnectTool {
     first: Arc<dyn Tool>,
     others: Vec<Arc<dyn Tool>>,

@@ -1,8 +1,9 @@
 //! Context files such as `GEMINI.md` and `AGENTS.md`, which people write for the agent.
 //!
-//! The user's own are for every conversation; a project's lie in its folders, from the top of the repository down to where
-//! the work is, and further ones turn up when the agent touches a folder. Whatever lies in a project is the word of its
-//! authors, trusted or not: it is never read through a link that leads out of it, and never more than so much.
+//! The user's own files apply to every conversation. A project's files are in its folders, from the top of the
+//! repository down to the working folder; further ones are added when the agent touches a folder. A project's file is
+//! written by its authors, trusted or not: it is never read through a link that leads out of the project, and its size
+//! is limited.
 
 mod budget;
 mod imports;
@@ -17,34 +18,34 @@ use crate::HomeFolders;
 use crate::file_stamps;
 use crate::project_root::top_of;
 use crate::read_file;
-pub use tree::{TreeOptions, folder_tree};
+pub(crate) use tree::{TreeOptions, folder_tree};
 
-/// Where context files are looked for.
+/// The folders of context files.
 #[derive(Clone, Copy)]
-pub struct ContextSources<'a> {
+pub(crate) struct ContextSources<'a> {
     /// Absolute and without links.
-    pub workspace: &'a Path,
-    /// Further folders of the workspace, likewise.
-    pub include: &'a [PathBuf],
-    pub homes: &'a HomeFolders,
-    /// What the files are called.
-    pub names: &'a [String],
+    pub(crate) workspace: &'a Path,
+    /// Further folders of the workspace, absolute and without links.
+    pub(crate) include: &'a [PathBuf],
+    pub(crate) homes: &'a HomeFolders,
+    /// The names of context files.
+    pub(crate) names: &'a [String],
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LoadedContext {
+pub(crate) struct LoadedContext {
     /// The user's own, for the instructions.
-    pub global: String,
-    /// The project's, for the first message.
-    pub project: String,
-    /// What was read, imports among it, and how many bytes of each.
-    pub files: Vec<(PathBuf, usize)>,
-    /// What could not be read or was cut, in sentences for people.
-    pub notices: Vec<String>,
+    pub(crate) global: String,
+    /// The project's, for the opening prompt.
+    pub(crate) project: String,
+    /// The files that were read, including imports, with their sizes.
+    pub(crate) files: Vec<(PathBuf, usize)>,
+    /// Files that could not be read or were cut, in sentences for people.
+    pub(crate) notices: Vec<String>,
 }
 
-/// Reads all that is known from the start.
-pub fn load(sources: &ContextSources<'_>) -> LoadedContext {
+/// Reads all files that are known at the start.
+pub(crate) fn load(sources: &ContextSources<'_>) -> LoadedContext {
     let mut budget = Budget::default();
     let mut global = String::new();
     if let Some(gemini) = sources.homes.gemini()
@@ -62,17 +63,21 @@ pub fn load(sources: &ContextSources<'_>) -> LoadedContext {
     budget.into_files(global, project)
 }
 
-/// What turns up because `touched`, a path below the workspace, was touched: the files of the folders on the way there
-/// that are not among `known`. Nothing when there is nothing new.
-pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) -> Option<LoadedContext> {
+/// The context files on the way to `touched`, a path below the workspace, that are not in `known`. Empty if there are
+/// none.
+pub(crate) fn between(
+    sources: &ContextSources<'_>,
+    touched: &Path,
+    known: &[PathBuf],
+) -> Option<LoadedContext> {
     let roots = std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path));
-    // What is about to be made is not there yet, but its folder may be.
+    // A new file does not exist yet, but its folder may.
     let touched = touched.ancestors().find_map(|path| read_file::real_path(path).ok())?;
     let folder = if touched.is_dir() { touched.as_path() } else { touched.parent()? };
     let root = roots.filter(|root| folder.starts_with(root)).max_by_key(|root| root.components().count())?;
     let folders = downwards(root, folder);
     let has_some = |folder: &PathBuf| sources.names.iter().any(|name| folder.join(name).exists());
-    // Most have none, and how far up the project reaches does not matter then.
+    // Most folders have no context files; then the project's root need not be found.
     if !folders.iter().any(has_some) {
         return None;
     }
@@ -86,13 +91,13 @@ pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) 
     (!found.project.is_empty()).then_some(found)
 }
 
-/// Where a path leads.
+/// The target of a path.
 fn real(path: &Path) -> Option<PathBuf> {
     file_stamps::location(path);
     read_file::real_path(path).ok()
 }
 
-/// From `top` to `folder`, both among them.
+/// The folders from `top` to `folder`, including both.
 fn downwards(top: &Path, folder: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> =
         folder.ancestors().take_while(|above| above.starts_with(top)).map(Path::to_owned).collect();
@@ -100,7 +105,7 @@ fn downwards(top: &Path, folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Adds the files of one folder, each framed so that it is clear whose word it is.
+/// Adds the files of one folder, each framed with the name of its author.
 fn read_folder(
     folder: &Path,
     root: &Path,

@@ -1,4 +1,5 @@
-//! Files that the model should see: those that a message mentions, and context files near those that a call touched.
+//! Files that the model should see: those that a message mentions, and context files near the paths that a call has
+//! touched.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,7 @@ pub(crate) struct WorkspaceContextFiles {
     settings: Arc<WorkspaceSettings>,
     workspace: PathBuf,
     implementations: Arc<dyn Implementations>,
-    /// Files that the model has seen already.
+    /// Files that the model has seen.
     known: Mutex<Vec<PathBuf>>,
     agents: Arc<dyn RemoteAgents>,
 }
@@ -55,14 +56,14 @@ impl ContextFiles for WorkspaceContextFiles {
             homes: &self.settings.homes,
             names: &self.settings.context.file_names,
         };
-        let mut told = String::new();
+        let mut text = String::new();
         for path in touched {
             let known = self.known.lock().ignore_poison().clone();
             let Some(found) = context::between(&sources, path, &known) else { continue };
             let mut known = self.known.lock().ignore_poison();
             known.extend(found.files.into_iter().map(|(path, _)| path));
-            told.push_str(&found.project);
+            text.push_str(&found.project);
         }
-        (!told.is_empty()).then(|| project_words(&told, self.settings.trusted))
+        (!text.is_empty()).then(|| project_words(&text, self.settings.trusted))
     }
 }

@@ -20,10 +20,10 @@ pub(crate) struct ConversationTools {
     /// The declarations of the standard tools and the built-in agent, shared by all conversations of a workspace.
     declared: Arc<[ToolDeclaration]>,
     servers: Vec<Arc<dyn ToolServers>>,
-    /// The servers that clients have brought and may take away.
+    /// The servers that clients have added.
     brought: BroughtTools,
     agents: AgentTools,
-    /// The declarations of all tools, and for which version.
+    /// The declarations of all tools, and their version.
     all_declared: Mutex<Option<(u64, Arc<[ToolDeclaration]>)>>,
 }
 
@@ -58,7 +58,7 @@ impl ToolSource for ConversationTools {
         if let Some(tool) = self.agents.agents.tool() {
             tools.add(self.agents.switches.guard(tool));
         }
-        // Never in the place of another.
+        // Never replaces another tool.
         for tool in self.brought.tools() {
             if !tools.contains(&tool.spec().name) {
                 tools.add(tool);

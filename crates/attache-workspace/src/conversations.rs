@@ -19,11 +19,12 @@ use crate::conversation_tools::{AgentTools, ConversationTools};
 use crate::implementations::{ServerGroup, ToolServers};
 use crate::setup_builder::{PreparedSetup, SetupBuilder, WorkspaceSnapshot};
 
-/// With more, the conversation that was used least recently is closed, and its background processes end.
+/// With more, the least recently used conversation is closed, and its background processes end.
 const MAX_CONVERSATIONS: usize = 256;
 
-/// How long a new conversation waits for its MCP servers. Then it begins without those that do not answer. An unattended run
-/// is mostly one prompt, which should have its tools, and a server program may first be fetched from a package registry.
+/// How long a new conversation waits for its MCP servers before it begins without those that have not connected. An
+/// unattended run usually has one prompt, which needs its tools, and a server program may first be downloaded from a
+/// package registry.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT_UNATTENDED: Duration = Duration::from_secs(20);
 
@@ -86,7 +87,7 @@ impl WorkspaceConversations {
         Ok((setup, agents))
     }
 
-    /// What `/agents` works with.
+    /// The agents of a conversation, for `/agents`.
     fn agent_directory(
         &self,
         snapshot: &WorkspaceSnapshot,
@@ -101,7 +102,7 @@ impl WorkspaceConversations {
         Arc::new(WorkspaceAgents::new(self.builder.clone(), requested.clone(), agents.clone(), known))
     }
 
-    /// Connects to the servers. After `timeout` it goes on without those that do not answer; connecting goes on.
+    /// Waits for the servers. After `timeout` it returns; connecting continues.
     async fn connect(
         &self,
         scope: &Scope,
@@ -140,7 +141,7 @@ impl Conversations for WorkspaceConversations {
         let known = self.lock_open().get(&conversation).cloned();
         let (setup, agents) = match known {
             Some(known) if known.requested == *requested => return Ok(known.setup),
-            // Another model keeps the rest: files that were read, programs that run, approvals.
+            // Changing the model keeps the rest: read files, running programs, approvals.
             Some(known) if differs_only_in_model(&known.requested, requested) => {
                 let model = self.model(requested)?;
                 (ConversationSetup { model, ..known.setup.as_ref().clone() }, known.agents)
@@ -184,7 +185,7 @@ impl Conversations for WorkspaceConversations {
         if let Ok(PreparedSetup { setup: fresh, .. }) =
             self.builder.build(&snapshot, &conversation, &requested, &agents)
         {
-            // The rest stays: files that were read, programs that run, approvals.
+            // Keeps the rest: read files, running programs, approvals.
             let ConversationSetup { instructions, opening, context_files, .. } = fresh;
             let setup = ConversationSetup { instructions, opening, context_files, ..setup.as_ref().clone() };
             let opened = OpenConversation { requested, setup: Arc::new(setup), agents };
@@ -195,7 +196,7 @@ impl Conversations for WorkspaceConversations {
 
 /// Names the servers that are missing.
 fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
-    let told = servers.statuses().into_iter().filter_map(|status| match status.state {
+    let missing = servers.statuses().into_iter().filter_map(|status| match status.state {
         ServerState::Failed { why } => Some(format!("The MCP server {} cannot be used: {why}.", status.name)),
         ServerState::Connecting => Some(format!(
             "The MCP server {} does not answer yet: I begin without its tools, and use them once it does.",
@@ -203,7 +204,7 @@ fn server_warnings(servers: &dyn ToolServers) -> Vec<String> {
         )),
         ServerState::Connected | ServerState::Unapproved => None,
     });
-    told.collect()
+    missing.collect()
 }
 
 fn differs_only_in_model(granted: &RequestedSettings, requested: &RequestedSettings) -> bool {

@@ -7,8 +7,8 @@ use attache_credentials::google::GoogleEnvironment;
 use crate::model_choice::VertexAccess;
 use crate::{EnvFile, ModelProvider};
 
-/// Credentials for models and where those are, from the environment and the user's own `.env` file, never from a
-/// project. The environment counts first.
+/// Credentials and addresses of models, from the environment and the user's own `.env` file, never from a project. The
+/// environment takes precedence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelCredentials {
     gemini: Access,
@@ -32,7 +32,7 @@ const ANYWHERE: &str = "global";
 impl ModelCredentials {
     pub fn read(environment: Environment<'_>, env_file: Option<&EnvFile>) -> Self {
         let lookup = Lookup { environment, env_file };
-        // If both are set, Google's own tools take the first.
+        // If both are set, Google's own tools use the first.
         let gemini = lookup.access(&["GOOGLE_API_KEY", "GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL");
         let vertex =
             lookup.text("GOOGLE_GENAI_USE_VERTEXAI").is_some_and(|value| value == "true" || value == "1");

@@ -15,7 +15,7 @@ fn keys(variables: &[(&str, &str)], file: Option<&str>) -> ModelCredentials {
 }
 
 /// The choice in a few words, keys shown.
-fn told(choice: Result<ModelChoice, ConfigError>) -> String {
+fn summary(choice: Result<ModelChoice, ConfigError>) -> String {
     let shown = |key: &SecretText| key.expose().to_owned();
     let at = |url: Option<String>| url.map(|url| format!(" at {url}")).unwrap_or_default();
     match choice {
@@ -56,7 +56,11 @@ fn models_are_chosen_by_name() {
         ("openai:org/model:7b", "openai org/model:7b o"),
         ("anthropic:claude-opus-4-1", "anthropic claude-opus-4-1 a at http://127.0.0.1:2"),
     ] {
-        assert_eq!(told(ModelChoice::named(name, &keys(&all, None), Path::new("/here"))), expected, "{name}");
+        assert_eq!(
+            summary(ModelChoice::named(name, &keys(&all, None), Path::new("/here"))),
+            expected,
+            "{name}"
+        );
     }
     for name in ["", "gpt-5", "openai:", "openai:a b", "script:", "ftp:x", "gemini-\n"] {
         let error = ModelChoice::named(name, &keys(&all, None), Path::new("/here")).unwrap_err().to_string();
@@ -71,12 +75,12 @@ fn a_model_without_its_key_says_which_variable_it_needs() {
         ("openai:gpt-5", "OPENAI_API_KEY"),
         ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
     ] {
-        let said = told(ModelChoice::named(name, &ModelCredentials::default(), Path::new("/")));
-        assert!(said.contains(name) && said.contains(variable), "{said}");
+        let text = summary(ModelChoice::named(name, &ModelCredentials::default(), Path::new("/")));
+        assert!(text.contains(name) && text.contains(variable), "{text}");
     }
     let own = keys(&[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")], None);
     let chosen = ModelChoice::named("openai:llama", &own, Path::new("/"));
-    assert_eq!(told(chosen), "openai llama - at http://127.0.0.1:1/v1");
+    assert_eq!(summary(chosen), "openai llama - at http://127.0.0.1:1/v1");
 }
 
 #[test]
@@ -91,7 +95,7 @@ fn without_a_name_the_keys_decide() {
         (&[gemini, ("GEMINI_MODEL", "flash")][..], "gemini flash g"),
         (&[openai, ("GEMINI_MODEL", "flash")][..], "openai gpt-5 o"),
     ] {
-        assert_eq!(told(ModelChoice::without_name(&keys(variables, None))), expected);
+        assert_eq!(summary(ModelChoice::without_name(&keys(variables, None))), expected);
     }
 }
 
@@ -112,18 +116,18 @@ fn vertex_is_asked_for_by_a_variable_of_its_own() {
         ),
         (&[("GOOGLE_GENAI_USE_VERTEXAI", "false"), project][..], "offline"),
     ] {
-        assert_eq!(told(ModelChoice::without_name(&keys(variables, None))), expected);
+        assert_eq!(summary(ModelChoice::without_name(&keys(variables, None))), expected);
     }
-    let said = told(ModelChoice::without_name(&keys(&[on], None)));
-    assert!(said.contains("GOOGLE_CLOUD_PROJECT"), "{said}");
+    let text = summary(ModelChoice::without_name(&keys(&[on], None)));
+    assert!(text.contains("GOOGLE_CLOUD_PROJECT"), "{text}");
 }
 
 #[test]
 fn a_file_of_variables_stands_below_the_environment() {
     let file = "GEMINI_API_KEY=from-file\nOPENAI_API_KEY=o\n";
     let chosen = ModelChoice::without_name(&keys(&[], Some(file)));
-    assert_eq!(told(chosen), "gemini auto from-file");
+    assert_eq!(summary(chosen), "gemini auto from-file");
     let chosen = ModelChoice::without_name(&keys(&[("GEMINI_API_KEY", "mine")], Some(file)));
-    assert_eq!(told(chosen), "gemini auto mine");
+    assert_eq!(summary(chosen), "gemini auto mine");
     assert!(!format!("{:?}", keys(&[], Some(file))).contains("from-file"), "keys do not show");
 }

@@ -1,7 +1,7 @@
-//! Files of variables, `.env`. They never enter the process's own environment.
+//! Files of variables, `.env`. They do not change the environment of the process.
 //!
-//! The user's own file counts like the environment, below it. A project's file only gives values to `$VAR` in that
-//! project's own settings files: it chooses no model, no key, no proxy and no setting of the agent.
+//! The user's own file counts like the environment, with lower precedence. A project's file only provides values for
+//! `$VAR` in that project's settings files: it cannot set a model, a key, a proxy or a setting of the agent.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -124,7 +124,7 @@ impl EnvFile {
     }
 }
 
-/// Whether a project's file must not set the variable.
+/// Whether a project's file cannot set the variable.
 fn is_reserved(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     RESERVED.iter().any(|start| name.starts_with(start))
@@ -206,7 +206,7 @@ fn unescaped(raw: &str) -> String {
     text
 }
 
-/// Without quotes, a value ends where a comment begins.
+/// An unquoted value ends at a comment.
 fn bare(value: &str) -> String {
     let value = if value.starts_with('#') { "" } else { value };
     let end = value.find(" #").or_else(|| value.find("\t#")).unwrap_or(value.len());

@@ -9,16 +9,16 @@ use crate::file_stamps;
 use crate::home_folders::HomeFolders;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstalledExtension {
-    pub name: String,
-    pub version: String,
-    /// It is not switched off.
-    pub enabled: bool,
-    pub folder: PathBuf,
+pub(crate) struct InstalledExtension {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    /// Whether it is enabled.
+    pub(crate) enabled: bool,
+    pub(crate) folder: PathBuf,
 }
 
 const FILE: &str = "gemini-extension.json";
-/// More folders, and longer files, are ignored.
+/// More folders and longer files are ignored.
 const MAX_EXTENSIONS: usize = 256;
 const MAX_FILE_BYTES: u64 = 256 << 10;
 
@@ -28,8 +28,8 @@ struct ExtensionFile {
     version: String,
 }
 
-/// Sorted by name. A folder that cannot be read is no extension.
-pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
+/// Sorted by name. An unreadable folder is no extension.
+pub(crate) fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
     let Some(folder) = homes.gemini().map(|gemini| gemini.join("extensions")) else { return Vec::new() };
     file_stamps::content(&folder);
     let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };

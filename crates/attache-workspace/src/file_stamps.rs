@@ -1,7 +1,7 @@
 //! Records which files a result was read from, so that a later check can tell whether one of them has changed.
 //!
-//! Readers call [`content`], [`presence`] or [`location`] before they look; [`record_stamps`] collects the stamps. Missing files
-//! are recorded too: a file that appears is a change.
+//! Readers call [`content`], [`presence`] or [`location`] before they read; [`record_stamps`] collects the stamps.
+//! Missing files are recorded too: a new file is a change.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::read_file;
 
 /// The stamps of all files that a result depends on.
 #[derive(Debug, Default)]
-pub struct FileStamps {
+pub(crate) struct FileStamps {
     seen: Vec<(PathBuf, Stamp)>,
     unsettled: bool,
 }
@@ -22,10 +22,10 @@ pub struct FileStamps {
 #[derive(Debug, PartialEq, Eq)]
 enum Stamp {
     Nothing(ErrorKind),
-    /// Whether something exists, whatever it holds.
+    /// Whether something exists, with any content.
     Something,
     Content(FileStamp),
-    /// Where a path leads.
+    /// The target of a path.
     Place(PathBuf),
 }
 
@@ -42,8 +42,8 @@ impl Drop for RecordingGuard {
     }
 }
 
-/// Runs `look` on this thread, and returns the stamps of what it read.
-pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
+/// Runs `look` on this thread, and returns the stamps of the files that it read.
+pub(crate) fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
     let watching = RecordingGuard;
     WATCHING.set(Some(FileStamps::default()));
     let found = look();
@@ -54,22 +54,18 @@ pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
 
 impl FileStamps {
     /// Whether a later change can be detected. It cannot for a file that was changed just before it was read.
-    pub fn are_stable(&self) -> bool {
+    pub(crate) fn are_stable(&self) -> bool {
         !self.unsettled
     }
 
     /// Whether nothing has changed.
-    pub fn are_current(&self) -> bool {
+    pub(crate) fn are_current(&self) -> bool {
         self.seen.iter().all(|(path, seen)| *seen == seen.again(path))
     }
 
     /// How many files have to be checked.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.seen.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty()
     }
 
     fn note(&mut self, path: &Path, seen: Stamp) {
@@ -88,12 +84,12 @@ pub(crate) fn content(path: &Path) {
     note(path, Stamp::content);
 }
 
-/// Records whether `path` exists, before that is checked.
+/// Records whether `path` exists, before the check.
 pub(crate) fn presence(path: &Path) {
     note(path, Stamp::presence);
 }
 
-/// Records where `path` leads, before that is resolved.
+/// Records the target of `path`, before it is resolved.
 pub(crate) fn location(path: &Path) {
     note(path, Stamp::place);
 }
@@ -227,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_noted_when_nobody_watches() {
+    fn nothing_is_recorded_outside_a_recording() {
         let folder = Folder::new();
         content(&folder.at("a"));
         let (number, stamps) = record_stamps(|| 7);
-        assert_eq!((number, stamps.is_empty()), (7, true));
+        assert_eq!((number, stamps.len()), (7, 0));
         content(&folder.at("a"));
-        assert!(record_stamps(|| ()).1.is_empty());
+        assert_eq!(record_stamps(|| ()).1.len(), 0);
     }
 }

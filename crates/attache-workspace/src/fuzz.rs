@@ -16,7 +16,7 @@ use crate::settings::resolve::resolve;
 
 const PATH: &str = "/settings";
 
-/// An agent's settings in any of their languages.
+/// An agent's settings in any of their formats.
 pub fn settings(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     for tree in [Node::from_json(&text), Node::from_yaml(&text), Ok(Node::from_toml(&text))] {
@@ -31,8 +31,7 @@ pub fn settings(text: &[u8]) {
     }
 }
 
-/// Servers that a client brings, by their names. Whatever they say, none starts a program here or is trusted, and what is
-/// shown of them has no secrets.
+/// Servers that a client adds, by name. None starts a program here or is trusted, and secrets are not shown.
 pub fn brought_servers(text: &[u8]) {
     let Ok(Value::Object(servers)) = serde_json::from_slice(text) else { return };
     for (name, settings) in &servers {
@@ -53,7 +52,7 @@ pub fn brought_servers(text: &[u8]) {
     }
 }
 
-/// A file of environment variables, and texts with variables in them.
+/// A file of environment variables, and texts that refer to variables.
 pub fn variables(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let file = EnvFile::parse(Path::new(PATH), &text);

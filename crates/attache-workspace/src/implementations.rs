@@ -1,6 +1,7 @@
-//! The seam to models, tools and connections, which the binary implements.
+//! The trait for models, tools and connections, which the binary implements.
 //!
-//! Models, standard tools, MCP connections and remote agents are implementations, and only the binary names those.
+//! Models, standard tools, MCP connections and remote agents are implementations, and only the binary depends on
+//! those.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,19 +16,19 @@ use crate::{AgentGroup, McpServerSettings, ModelChoice, RemoteAgents, WorkspaceS
 
 #[async_trait]
 pub trait Implementations: Send + Sync + 'static {
-    /// The model of `choice`, the same one every time. The error says why it cannot be used.
+    /// The model of `choice`; the same one for the same choice. The error says why it cannot be used.
     fn model(&self, choice: &ModelChoice) -> Result<AgentModel, String>;
 
-    /// The model of `choice` for one conversation, whose client gave the key.
+    /// The model of `choice` for one conversation, with the key of its client.
     fn own_model(&self, choice: &ModelChoice) -> Result<AgentModel, String>;
 
-    /// New standard tools for one conversation: those that the settings offer.
+    /// New standard tools for one conversation, as far as the settings offer them.
     fn tools(&self, settings: &WorkspaceSettings) -> ToolRegistry;
 
     /// The files of a workspace, for rulings.
     fn files(&self, workspace: &Workspace) -> Arc<dyn FileLookup>;
 
-    /// Ends what an earlier process left running.
+    /// Ends processes that an earlier server process left.
     fn leftovers(&self) -> Arc<dyn LeftoverProcesses>;
 
     /// The content of the files that `text` mentions.
@@ -36,11 +37,11 @@ pub trait Implementations: Send + Sync + 'static {
     /// Starts to connect to the servers of `group`. Conversations of one scope share connections.
     fn connect(&self, scope: &Scope, group: ServerGroup) -> Result<Arc<dyn ToolServers>, SettingsRefusal>;
 
-    /// The remote agents of one conversation. Waits for none of them.
+    /// The remote agents of one conversation. Does not wait for them.
     fn remote_agents(&self, group: AgentGroup) -> Arc<dyn RemoteAgents>;
 }
 
-/// MCP servers that are reached in the same way.
+/// MCP servers with the same working folder and origin.
 pub struct ServerGroup {
     pub servers: Vec<(String, McpServerSettings)>,
     pub source: ServerSource,
@@ -48,7 +49,7 @@ pub struct ServerGroup {
     pub root: PathBuf,
 }
 
-/// Who named the servers of a group.
+/// The origin of a group of servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerSource {
     Settings {
@@ -59,7 +60,7 @@ pub enum ServerSource {
     RemoteClient,
 }
 
-/// A group of MCP servers that are connected, or will be. The connections end when the last conversation drops them.
+/// A group of MCP servers that are connected or connecting. The connections end when the last conversation drops them.
 #[async_trait]
 pub trait ToolServers: Send + Sync + 'static {
     /// Waits until each server is connected or has failed.
@@ -67,7 +68,7 @@ pub trait ToolServers: Send + Sync + 'static {
 
     fn statuses(&self) -> Vec<ServerStatus>;
 
-    /// The tools that the connected servers offer now.
+    /// The current tools of the connected servers.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
 
     /// A number that grows when the tools change.

@@ -1,11 +1,12 @@
 //! The settings, trust, context files and commands of a folder and its user.
 //!
-//! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that is not
-//! trusted may only restrict. What a trusted project allows counts once a person has accepted it. The operator's own
-//! settings are in `attache-config`.
+//! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that
+//! is not trusted can only restrict. The permissions of a trusted project apply once a person has accepted them. The
+//! operator's own settings are in `attache-config`.
 //!
-//! From all that, [`SetupBuilder`] builds what a conversation works with, and [`WorkspaceConversations`] is the agent's
-//! `Conversations`. Models, tools, MCP connections and remote agents come from the binary through the seam [`Implementations`].
+//! [`SetupBuilder`] builds the setup of a conversation from these, and [`WorkspaceConversations`] implements the
+//! agent's `Conversations`. The binary provides models, tools, MCP connections and remote agents through the trait
+//! [`Implementations`].
 
 mod accepted_allowances;
 mod agent_directory;
@@ -19,7 +20,7 @@ mod client_permissions;
 mod command_context;
 mod configure_agent;
 mod connect_tool;
-pub mod context;
+mod context;
 mod context_files;
 mod conversation_tools;
 mod conversations;
@@ -33,7 +34,7 @@ mod home_folders;
 mod implementations;
 mod model_choice;
 mod operator;
-pub mod policy;
+mod policy;
 mod project;
 mod project_root;
 mod project_trust;
@@ -51,12 +52,9 @@ pub use accepted_allowances::accept_allowances;
 pub use allowance::{Allowance, AllowanceKind, ProjectReport};
 /// Commands that show servers need no seam to tools.
 pub use attache_tool::{ServerState, ServerStatus};
-pub use client_permissions::{allowed_workspace, own_workspace};
 pub use conversations::WorkspaceConversations;
 pub use credentials::ModelCredentials;
 pub use env_file::EnvFile;
-pub use extensions::{InstalledExtension, installed as installed_extensions};
-pub use file_stamps::{FileStamps, record_stamps};
 pub use home_folders::HomeFolders;
 pub use implementations::{Implementations, ServerGroup, ServerSource, ToolServers};
 pub use model_choice::ALIASES as MODEL_ALIASES;
@@ -65,6 +63,7 @@ pub use model_choice::{
     VertexSettings,
 };
 pub use operator::load_operator;
+pub use policy::LoadedRules;
 pub use project::{Project, ProjectQuery, TrustSummary, accept_for_this_run};
 pub use project_trust::ProjectTrust;
 pub use proxy_setting::{ProxySetting, user_proxy};

@@ -1,4 +1,4 @@
-//! The choice of a model, and what is needed to reach it.
+//! The choice of a model, and the credentials and addresses to reach it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct GeminiSettings {
     /// An id or an alias.
     pub model: String,
     pub key: SecretText,
-    /// Its address, if it is not Google's.
+    /// Its address; none: Google's.
     pub base_url: Option<String>,
 }
 
@@ -43,16 +43,16 @@ pub enum VertexAccess {
     Project {
         project: String,
         location: String,
-        /// Where the credentials are.
+        /// The file of the credentials.
         credentials: GoogleEnvironment,
     },
 }
 
-/// Anything that speaks OpenAI's chat completions.
+/// Any server with OpenAI's chat completions API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenAiSettings {
     pub model: String,
-    /// A self-hosted server may need none.
+    /// Optional for a self-hosted server.
     pub key: Option<SecretText>,
     pub base_url: Option<String>,
 }
@@ -112,7 +112,7 @@ impl ModelChoice {
         choose(SourcedValue { value: name.to_owned(), origin }, keys, current_dir)
     }
 
-    /// The model that `named` says. Scripts are found from `current_dir`.
+    /// The model of the name `named`. Relative paths of scripts start at `current_dir`.
     pub(crate) fn of(
         named: SourcedValue,
         keys: &ModelCredentials,
@@ -121,16 +121,16 @@ impl ModelChoice {
         choose(named, keys, current_dir)
     }
 
-    /// The same for a client, which must not name files of this machine.
+    /// The same for a client, which cannot name files of this machine.
     pub fn requested(name: &str, keys: &ModelCredentials) -> Result<Self, ConfigError> {
-        let said = SourcedValue { value: name.to_owned(), origin: "the requested model".to_owned() };
+        let requested = SourcedValue { value: name.to_owned(), origin: "the requested model".to_owned() };
         match name.split_once(':') {
-            Some(("script", _)) => Err(said.instead_of(FROM_AFAR)),
-            _ => choose(said, keys, Path::new("/")),
+            Some(("script", _)) => Err(requested.instead_of(FROM_AFAR)),
+            _ => choose(requested, keys, Path::new("/")),
         }
     }
 
-    /// The first model with a credential: Gemini, OpenAI, Anthropic; else the offline model, which needs none.
+    /// The first provider with a credential: Gemini, OpenAI, Anthropic; otherwise the offline model, which needs none.
     pub fn without_name(keys: &ModelCredentials) -> Result<Self, ConfigError> {
         if keys.has_gemini() {
             return gemini(keys.gemini_model().unwrap_or("auto"), keys);
@@ -154,7 +154,7 @@ impl ModelChoice {
         }
     }
 
-    /// The name that people use.
+    /// The display name.
     pub fn name(&self) -> String {
         match self {
             Self::Offline => "offline".into(),

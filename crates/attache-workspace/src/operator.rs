@@ -8,8 +8,8 @@ use crate::settings::SettingsFiles;
 use crate::settings::gather::GatheredSettings;
 use crate::{EnvFile, HomeFolders, ModelChoice, ModelCredentials};
 
-/// Loads the operator's settings. Mistakes in what they say about the agent are found now, before anything starts: unknown
-/// keys become warnings; a wrong value or a model that cannot be used is an error.
+/// Loads the operator's settings. Errors in the settings about the agent are reported before anything starts: unknown
+/// keys become warnings; a wrong value or an unusable model is an error.
 pub fn load_operator(
     flags: Flags,
     environment: Environment<'_>,
@@ -40,7 +40,7 @@ fn load_with_model(
     Ok((settings, model))
 }
 
-/// The model that the operator names, or the first one there is a credential for.
+/// The operator's model, or the first one with a credential.
 fn model(
     settings: &Settings,
     credentials: &ModelCredentials,

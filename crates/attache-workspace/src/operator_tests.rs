@@ -2,7 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::allowed_workspace;
+use crate::client_permissions::allowed_workspace;
 
 fn loaded_with_model(
     flags: Flags,
@@ -116,7 +116,7 @@ fn keys_of_the_user_s_own_file_choose_the_model() {
 }
 
 #[test]
-fn a_model_that_nobody_knows_is_refused_with_its_origin() {
+fn an_unknown_model_is_refused_with_its_origin() {
     let error = loaded(Flags::default(), &[("ATTACHE_MODEL", "magic")]).unwrap_err();
     assert_eq!(
         error.to_string(),

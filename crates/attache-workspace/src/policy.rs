@@ -1,7 +1,7 @@
-//! The rules that count in a workspace: those in files, and those that follow from settings.
+//! The rules of a workspace: those in files, and those that follow from settings.
 //!
-//! A broken file of rules is an error: half of the rules are not what its author meant. A project's rules may always forbid and
-//! ask. What they allow counts once a person has accepted it.
+//! A broken rule file is an error, because half of its rules could mean something else. A project's rules can always
+//! deny and ask. Rules that allow apply once a person has accepted them.
 
 mod rule_files;
 mod save;
@@ -14,30 +14,30 @@ use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyRule, Polic
 use sha2::{Digest, Sha256};
 
 use crate::{AgentFlags, Allowance, ProjectReport, WorkspaceSettings};
-pub use save::save_rules;
+pub(crate) use save::save_rules;
 
 /// The file in a folder of rules that holds permanent approvals.
 const AUTO_SAVED: &str = "auto-saved.toml";
 
 #[derive(Clone, Copy)]
-pub struct RuleSources<'a> {
-    pub settings: &'a WorkspaceSettings,
+pub(crate) struct RuleSources<'a> {
+    pub(crate) settings: &'a WorkspaceSettings,
     /// Absolute and without links.
-    pub workspace: &'a Path,
-    pub flags: &'a AgentFlags,
-    pub operator: &'a Settings,
+    pub(crate) workspace: &'a Path,
+    pub(crate) flags: &'a AgentFlags,
+    pub(crate) operator: &'a Settings,
 }
 
-/// The rules that count, and a report about those of the project.
+/// The rules that apply, and a report about the project's rules.
 #[derive(Debug, Clone, Default)]
 pub struct LoadedRules {
     pub policy: Policy,
     pub project: ProjectReport,
-    /// What was ignored, in sentences for people.
+    /// Ignored rules, in sentences for people.
     pub warnings: Vec<String>,
 }
 
-pub fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
+pub(crate) fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
     load_owned_by(sources, rule_files::ROOT)
 }
 
@@ -65,7 +65,7 @@ fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, C
     if Some(own.as_path()) != settings.homes.gemini() {
         match rule_files::files_of(&own.join("policies"), PolicyTier::Workspace, workspace, saved) {
             Ok(found) => rules.extend(of_project(found, settings, &mut loaded.project)),
-            // A file that is not trusted must not stop the work either.
+            // A file that is not trusted does not stop the work either.
             Err(error) if !settings.trusted => {
                 loaded.warnings.push(format!("the project's rules are passed over: {error}"));
             }
@@ -77,7 +77,7 @@ fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, C
     Ok(loaded)
 }
 
-/// The project's rules that count.
+/// The project's rules that apply.
 fn of_project(
     found: Vec<(PathBuf, Vec<PolicyRule>)>,
     settings: &WorkspaceSettings,
@@ -94,13 +94,13 @@ fn of_project(
                     continue;
                 }
             }
-            // The plan mode changes nothing, and a project cannot turn that into a question.
+            // Plan mode changes nothing, and a project cannot weaken a refusal to a question.
             let mut modes = rule.modes.clone();
             modes.retain(|mode| rule.decision != PolicyDecision::Ask || *mode != PolicyMode::Plan);
             if modes.is_empty() && !rule.modes.is_empty() {
                 continue;
             }
-            // The model sees why a call was refused, but not in the project's words.
+            // The model gets a reason for the refusal, but not the project's text.
             let deny_message = rule.deny_message.clone().filter(|_| settings.trusted);
             counting.push(PolicyRule { deny_message, modes, ..rule });
         }
@@ -108,9 +108,9 @@ fn of_project(
     counting
 }
 
-/// The file of permanent approvals: in the user's folder, one for each workspace. A file in the workspace could have come with
-/// the project.
-pub fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
+/// The file of permanent approvals: in the user's folder, one for each workspace. A file in the workspace could be
+/// part of the project.
+pub(crate) fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
     let folder = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
     let folder: String = folder.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     Some(settings.homes.attache()?.join("projects").join(folder).join(AUTO_SAVED))

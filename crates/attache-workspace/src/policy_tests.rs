@@ -7,7 +7,7 @@ use super::*;
 use crate::settings::tests::World;
 
 /// What a rule says, in a few words.
-fn told(rule: &PolicyRule) -> String {
+fn summary(rule: &PolicyRule) -> String {
     let about = match (&rule.server, rule.tools.as_slice(), rule.prefixes.as_slice()) {
         (Some(server), _, _) => format!("server {server}"),
         (None, tools, []) => tools.join("+"),
@@ -32,7 +32,7 @@ fn load_in(world: &World) -> Result<LoadedRules, ConfigError> {
 #[track_caller]
 fn check(world: &World, expected: &[&str]) {
     let policy = load_in(world).unwrap().policy;
-    assert_eq!(policy.rules().iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(policy.rules().iter().map(summary).collect::<Vec<_>>(), expected);
 }
 
 fn rule(tool: &str, decision: &str) -> String {
@@ -196,7 +196,7 @@ fn a_project_s_rules_forbid_and_ask_everywhere_and_allow_once_that_is_accepted()
 }
 
 #[test]
-fn rules_that_are_not_understood_stop_nothing_where_nobody_trusts_them() {
+fn broken_rules_of_an_untrusted_folder_stop_nothing() {
     let world =
         World::new().file("work/.gemini/policies/w.toml", "[[rule]]\ndecision = 'perhaps'\n").untrusted();
     let loaded = load_in(&world).unwrap();

@@ -1,4 +1,4 @@
-//! Reads what a workspace's own files say, and what of it counts. Every way of starting uses it.
+//! Reads a workspace's own files and decides which of their content applies. Every entry point uses it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::{
     SettingsSources, WorkspaceSettings,
 };
 
-/// The settings, rules and commands that count in a folder, and what is ignored of the project's files.
+/// The settings, rules and commands that apply in a folder, and the ignored ones of the project's files.
 pub struct Project {
     /// Absolute and without links.
     pub folder: PathBuf,
@@ -21,22 +21,22 @@ pub struct Project {
     pub rules: LoadedRules,
     /// None while `experimental.enableAgents` is off.
     pub agents: Option<LoadedAgents>,
-    /// Agent files that do not count because of that.
+    /// Agent files that are ignored because of that.
     pub unused_agent_files: usize,
     pub report: ProjectReport,
-    /// What is wrong with the project's own files, for people. They may only restrict then.
+    /// Errors in the project's own files, for people. The files can then only restrict.
     pub broken: Option<String>,
 }
 
-/// What the start shows about a folder's own files.
+/// The summary of a folder's own files at the start.
 #[derive(Debug, Clone)]
 pub struct TrustSummary {
     pub trust: FolderTrust,
-    /// How much is ignored, and in which files.
+    /// The number of ignored values, and their files.
     pub ignored: Option<String>,
 }
 
-/// The folder to read, and for whom.
+/// The folder to read, and its user.
 #[derive(Clone, Copy)]
 pub struct ProjectQuery<'a> {
     /// Absolute and without links.
@@ -48,9 +48,9 @@ pub struct ProjectQuery<'a> {
 }
 
 impl Project {
-    /// Reads everything that counts. A broken file of a trusted project must neither stop every later conversation nor allow
-    /// what it would have forbidden, so the folder is then treated as not trusted. Broken files of the user or the operator
-    /// are an error.
+    /// Reads everything that applies. A broken file of a trusted project must not stop every later conversation, and
+    /// must not allow what it would have denied, so the folder is then treated as not trusted. Broken files of the
+    /// user or the operator are an error.
     pub fn read(place: ProjectQuery<'_>) -> Result<Self, ConfigError> {
         let ProjectQuery { folder, chosen_by, flags, environment, operator } = place;
         let project_trust = ProjectTrust::look_up(folder, chosen_by, flags, environment, operator)?;
@@ -68,7 +68,7 @@ impl Project {
                 tracing::warn!(folder = %folder.display(), "{broken}");
                 Ok(Self { broken: Some(broken), ..project })
             }
-            // The broken file is not the project's.
+            // The broken file is the user's or the operator's.
             Err(_) => Err(error),
         }
     }
@@ -122,8 +122,8 @@ impl Project {
         TrustSummary { trust: self.project_trust.trust.clone(), ignored: self.report.summary() }
     }
 
-    /// Checks that an agent can be switched on or off here, and finds the files to change. Without a scope: on wherever it is
-    /// off, and off in the project.
+    /// Checks that an agent can be enabled or disabled here, and finds the files to change. Without a scope: enables
+    /// it where it is disabled, and disables it in the project.
     pub fn switch_agent(
         &self,
         name: &str,
@@ -158,12 +158,13 @@ impl Project {
     }
 }
 
-/// What a project's settings allow when they switch agents on.
+/// The permissions that a project's settings grant when they enable agents.
 fn agent_switch() -> Allowance {
     Allowance::setting("experimental.enableAgents", &true.into(), Origin::BuiltIn)
 }
 
-/// With `--trust`, accepts for this run what the folder allows now, and returns it. Later changes are not accepted.
+/// With `--trust`, accepts the current permissions of the folder for this run and returns them. Later changes are not
+/// accepted.
 pub fn accept_for_this_run(
     flags: &mut AgentFlags,
     folder: &Path,
@@ -181,7 +182,7 @@ pub fn accept_for_this_run(
     Ok(new)
 }
 
-/// The custom commands that count in `root`, and a report about those of the project.
+/// The custom commands that apply in `root`, and a report about those of the project.
 pub(crate) fn commands(
     project_trust: &ProjectTrust,
     homes: &HomeFolders,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::file_stamps;
 
-/// The top of the repository that `folder` is in. Without one, the folder itself: what lies above it is not known to
-/// belong to the project. The home folder is never passed.
+/// The top of the repository of `folder`. Without a repository, the folder itself: folders above it may belong to
+/// another project. Never goes above the home folder.
 pub(crate) fn top_of(folder: &Path, home: Option<&Path>) -> PathBuf {
     for above in folder.ancestors() {
         let repository = above.join(".git");

@@ -8,8 +8,8 @@ use attache_config::{ConfigError, Environment, Settings};
 use crate::trust::{ChosenBy, FolderTrust, look_up_trust};
 use crate::{AgentFlags, Allowance, HomeFolders, accepted_allowances};
 
-/// In a folder that is not trusted, a project may only restrict. In a trusted one it may also configure; what it allows
-/// counts only if a person has accepted it.
+/// In a folder that is not trusted, a project can only restrict. In a trusted one it can also configure; its
+/// permissions apply only if a person has accepted them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectTrust {
     pub trust: FolderTrust,
@@ -24,7 +24,7 @@ enum AcceptedAllowances {
 }
 
 impl ProjectTrust {
-    /// Looks up whether the folder is trusted and what was accepted there.
+    /// Looks up whether the folder is trusted and which permissions were accepted.
     pub fn look_up(
         folder: &Path,
         chosen_by: ChosenBy,
@@ -34,7 +34,7 @@ impl ProjectTrust {
     ) -> Result<Self, ConfigError> {
         let trust = look_up_trust(folder, chosen_by, flags, environment, operator)?;
         let mut accepted = accepted_allowances::load(&HomeFolders::of(environment), folder)?;
-        // What is accepted for this run counts only in the folder that the operator chose.
+        // Permissions accepted for this run apply only to the operator's folder.
         if chosen_by == ChosenBy::Operator {
             accepted.extend(flags.accepted.iter().cloned());
         }
@@ -51,7 +51,7 @@ impl ProjectTrust {
         self.trust.is_trusted()
     }
 
-    /// Whether the allowance counts.
+    /// Whether the permission was accepted.
     pub fn admits(&self, allowance: &Allowance) -> bool {
         let accepted = match &self.accepted {
             AcceptedAllowances::These(digests) => digests.contains(&allowance.digest),

@@ -32,11 +32,11 @@ impl std::fmt::Debug for ProxySetting {
 
 pub(crate) const KEY: &str = "general.proxy";
 
-/// What the user's own settings say, for commands that belong to no workspace.
+/// The proxy of the user's own settings, for commands that belong to no workspace.
 pub fn user_proxy(environment: Environment<'_>) -> Result<Option<ProxySetting>, ConfigError> {
     let homes = HomeFolders::of(environment);
     let operator = OperatorAgentSettings::default();
-    // Only a project's files are looked for in the workspace.
+    // Only project files are searched in the workspace.
     let files = SettingsFiles { workspace: Path::new("/"), homes: &homes, environment, operator: &operator };
     let mut gathered = GatheredSettings::default();
     files.gather_own(&mut gathered)?;

@@ -1,5 +1,5 @@
-//! Reads files of unknown origin: never more than a limit, never a pipe or a device, never through a link that leads out of
-//! the folder that the file must be in.
+//! Reads untrusted files: with a size limit, no pipes or devices, and not through links that lead out of the required
+//! folder.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -14,34 +14,34 @@ use rustix::path::DecInt;
 
 use crate::file_stamps;
 
-/// The bytes that were read, and whether there were more.
+/// The bytes, and whether the file has more.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CappedBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cut: bool,
 }
 
-/// At most `most` bytes of the file; `None` if it is missing. With `beneath`, a file whose real path lies elsewhere is an
+/// At most `limit` bytes of the file; `None` if it is missing. With `beneath`, a real path outside that folder is an
 /// error.
-pub(crate) fn read(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<CappedBytes>> {
+pub(crate) fn read(path: &Path, limit: u64, beneath: Option<&Path>) -> io::Result<Option<CappedBytes>> {
     let file = match open(path, beneath) {
         Ok(file) => file,
         Err(error) if is_absence(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
-    (&file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let cut = bytes.len() > most;
-    bytes.truncate(most);
+    (&file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let cut = bytes.len() > limit;
+    bytes.truncate(limit);
     Ok(Some(CappedBytes { bytes, cut }))
 }
 
-/// The whole file as text. More than `most` bytes, or bytes that are not UTF-8, are an error.
-pub(crate) fn read_text(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<String>> {
-    let Some(CappedBytes { bytes, cut }) = read(path, most, beneath)? else { return Ok(None) };
+/// The whole file as text. More than `limit` bytes or invalid UTF-8 is an error.
+pub(crate) fn read_text(path: &Path, limit: u64, beneath: Option<&Path>) -> io::Result<Option<String>> {
+    let Some(CappedBytes { bytes, cut }) = read(path, limit, beneath)? else { return Ok(None) };
     if cut {
-        return Err(io::Error::other(format!("it is longer than {most} bytes")));
+        return Err(io::Error::other(format!("it is longer than {limit} bytes")));
     }
     let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
     Ok(Some(text.strip_prefix('\u{FEFF}').map_or(text.clone(), str::to_owned)))
@@ -60,7 +60,7 @@ fn open(path: &Path, beneath: Option<&Path>) -> io::Result<File> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
-    // Asks the kernel for the path of the open file: a folder may have been replaced by a link in between.
+    // Asks the kernel for the path of the open file: a folder may have been replaced with a link in between.
     if beneath.is_some() && !stays(&name_of(&file)?) {
         return Err(escapes_root(beneath));
     }

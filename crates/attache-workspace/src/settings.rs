@@ -1,8 +1,8 @@
-//! The agent's own settings: one loader for every surface.
+//! Loads the agent's settings, for every entry point.
 //!
-//! From the strongest: flags, environment, what the operator enforces, the user's `.env` file, the project's files, the
-//! user's files, the operator's defaults, the built-in values. Every value keeps its origin. What a project may set depends on
-//! its [`ProjectTrust`]: it may always restrict, and it never decides about trust.
+//! From highest to lowest precedence: flags, environment, the operator's enforced values, the user's `.env` file, the
+//! project's files, the user's files, the operator's defaults, the built-in values. Every value keeps its origin. What
+//! a project can set depends on its [`ProjectTrust`]: it can always restrict, and can never change trust.
 
 mod age;
 pub(crate) mod agent_overrides;
@@ -36,7 +36,7 @@ pub(crate) use flags_and_variables::{truth, variables};
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The flags of the command line that are about the agent.
+/// The command-line flags about the agent.
 #[derive(Debug, Clone, Default)]
 pub struct AgentFlags {
     pub model: Option<String>,
@@ -45,13 +45,13 @@ pub struct AgentFlags {
     pub allowed_mcp_server_names: Vec<String>,
     pub include_directories: Vec<String>,
     pub output_format: Option<String>,
-    /// Files or folders of rules instead of the user's.
+    /// Rule files or folders that replace the user's.
     pub policies: Vec<PathBuf>,
-    /// Files or folders of rules besides the administrator's.
+    /// Rule files or folders in addition to the administrator's.
     pub admin_policies: Vec<PathBuf>,
     /// `--trust`: the folder is trusted for this run.
     pub trust: bool,
-    /// The hashes of the allowances that are accepted for this run.
+    /// The hashes of the permissions that are accepted for this run.
     pub accepted: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct SettingsSources<'a> {
     pub flags: &'a AgentFlags,
     pub environment: Environment<'a>,
     pub operator: &'a Settings,
-    /// What the workspace's own files may set.
+    /// What the workspace's own files can set.
     pub project_trust: &'a ProjectTrust,
 }
 
@@ -132,7 +132,7 @@ pub(crate) struct SettingsFiles<'a> {
     pub(crate) operator: &'a OperatorAgentSettings,
 }
 
-/// The variables that a file may name.
+/// The variables that a file can use.
 #[derive(Clone, Copy)]
 enum VisibleVariables<'a> {
     /// The environment and the user's `.env` file.
@@ -144,7 +144,7 @@ enum VisibleVariables<'a> {
 }
 
 impl SettingsFiles<'_> {
-    /// Reads all files, and the user's file of variables.
+    /// Reads all files, and the user's `.env` file.
     fn gather(
         &self,
         project_trust: &ProjectTrust,
@@ -164,7 +164,7 @@ impl SettingsFiles<'_> {
             let path = folder.join(name);
             let read = self.project_file(&mut gathered, variables, &path, layer, project_trust);
             match read {
-                // A file that is not trusted must not stop the work either.
+                // A file that is not trusted does not stop the work either.
                 Err(error) if !project_trust.is_trusted() => {
                     gathered.warnings.push(format!("{} is passed over: {error}", path.display()));
                 }
@@ -189,7 +189,7 @@ impl SettingsFiles<'_> {
         Ok(env_file)
     }
 
-    /// Reads the operator's settings. Also called alone, to find mistakes at the start.
+    /// Reads the operator's settings. Also called separately, to find errors at the start.
     pub(crate) fn operator(
         &self,
         gathered: &mut GatheredSettings,
@@ -242,7 +242,8 @@ impl SettingsFiles<'_> {
         })
     }
 
-    /// A project's file may name few of the user's variables, because it could send them to a server of its choice.
+    /// A project's file can use only some of the user's variables, because it could send them to a server of its
+    /// choice.
     fn expand_variables(
         &self,
         tree: &mut Node,
@@ -278,11 +279,11 @@ impl SettingsFiles<'_> {
     }
 }
 
-/// The user's variables that a project's files may name.
+/// The user's variables that a project's files can use.
 fn projects_may_read(gathered: &GatheredSettings) -> Vec<String> {
-    let own = gathered.values.iter().filter(|said| !said.layer.is_project());
-    let said = own.filter(|said| said.key.name == "security.projectVariables");
-    let named = said.filter_map(|said| match &said.node.kind {
+    let own = gathered.values.iter().filter(|value| !value.layer.is_project());
+    let value = own.filter(|value| value.key.name == "security.projectVariables");
+    let named = value.filter_map(|value| match &value.node.kind {
         NodeKind::List(nodes) => Some(nodes),
         _ => None,
     });

@@ -1,4 +1,4 @@
-//! Edits a `settings.json` in place: comments and everything else in it stay.
+//! Edits a `settings.json` in place, and keeps comments and everything else.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -12,10 +12,10 @@ use crate::read_file::read_text;
 use crate::write_file::{owner_only, replace};
 
 const NAME: &str = "settings.json";
-/// A settings file is small; a larger file is something else.
+/// A larger file is no settings file.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// Whose settings file.
+/// The owner of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsScope {
     User,
@@ -91,15 +91,15 @@ impl SettingsFile {
         self.scope
     }
 
-    /// What it holds; an empty document when there is none.
+    /// The document; an empty one if the file is missing.
     pub fn read(&self) -> Result<JsonDocument, SettingsFileError> {
         let unreadable = |source| SettingsFileError::Unreadable { path: self.path.clone(), source };
         let text = read_text(&self.path, MAX_FILE_BYTES, None).map_err(unreadable)?.unwrap_or_default();
         JsonDocument::parse(&text).map_err(|error| self.invalid(error))
     }
 
-    /// Lets `change` make the new text, and replaces the file as a whole: a reader sees the old text or the new one. Writers
-    /// take turns. False when nothing was to be changed.
+    /// Replaces the file atomically with the text that `change` returns. Writers take turns. False if `change` changes
+    /// nothing.
     pub fn edit(
         &self,
         change: impl FnOnce(&JsonDocument) -> Result<Option<String>, EditError>,
@@ -115,7 +115,7 @@ impl SettingsFile {
         let Some(text) = change(&self.read()?).map_err(|error| self.invalid(error))? else {
             return Ok(false);
         };
-        // Settings hold keys: a new file is the owner's. One that exists is as open as its owner made it.
+        // Settings may contain keys, so a new file is private to its owner. An existing file keeps its mode.
         let permissions = fs::metadata(&target).map_or_else(|_| owner_only(), |known| known.permissions());
         replace(&target, &text, permissions).map_err(unwritten)?;
         Ok(true)
@@ -125,7 +125,7 @@ impl SettingsFile {
         SettingsFileError::Invalid { path: self.path.clone(), source }
     }
 
-    /// A project may come from anywhere; its links do not lead our writing out of it.
+    /// A project is untrusted, so its links must not lead writes out of it.
     fn check_place(&self, target: &Path) -> Result<(), SettingsFileError> {
         if self.scope == SettingsScope::User {
             return Ok(());

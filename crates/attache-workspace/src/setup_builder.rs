@@ -1,4 +1,4 @@
-//! Builds what a conversation works with, from the settings of its workspace and from what its client requests and may have.
+//! Builds the setup of a conversation from the settings of its workspace and the permitted requests of its client.
 
 mod opening_prompt;
 mod permitted;
@@ -34,7 +34,7 @@ use crate::{
 pub(crate) use opening_prompt::project_words;
 pub(crate) use snapshot::WorkspaceSnapshot;
 
-/// What all conversations have in common.
+/// The parts that all conversations share.
 pub struct SetupBuilder {
     options: SetupOptions,
     /// The folder that holds the conversations' own folders, without links.
@@ -44,11 +44,11 @@ pub struct SetupBuilder {
     help: Arc<CliHelp>,
 }
 
-/// All but the connections to servers.
+/// The setup without connections to servers.
 pub(crate) struct PreparedSetup {
-    /// Its tools are still missing.
+    /// The setup before its tools are added.
     pub(crate) setup: ConversationSetup,
-    /// Its servers are still missing.
+    /// The setup before its servers are added.
     pub(crate) command_context: WorkspaceCommandContext,
     pub(crate) own_tools: ToolRegistry,
     pub(crate) servers: Vec<ServerGroup>,
@@ -61,15 +61,15 @@ pub struct SetupOptions {
     pub variables: HashMap<String, String>,
     /// The settings of the server's own workspace.
     pub settings: WorkspaceSettings,
-    /// The model of conversations that request no other.
+    /// The model of conversations that request none.
     pub model_choice: ModelChoice,
     pub model: AgentModel,
     pub implementations: Arc<dyn Implementations>,
     pub confiner: Arc<dyn Confiner>,
     pub interactivity: Interactivity,
-    /// The keys that clients gave for their conversations.
+    /// The keys of clients, for their conversations.
     pub api_keys: Arc<ApiKeys>,
-    /// What the built-in agent answers from.
+    /// The documentation that the built-in agent answers from.
     pub manual: &'static LazyLock<Manual>,
 }
 
@@ -81,7 +81,7 @@ pub enum Interactivity {
 }
 
 impl SetupBuilder {
-    /// Fails if the approval mode of the settings needs a confinement that this system does not have.
+    /// Fails if the approval mode of the settings needs a confinement that this system lacks.
     pub fn new(options: SetupOptions) -> Result<Self, SettingsRefusal> {
         let mode = policy_mode(options.settings.general.approval_mode);
         permitted::can_be_confined(mode, options.confiner.confinement())?;
@@ -97,7 +97,7 @@ impl SetupBuilder {
         self.options.interactivity == Interactivity::Interactive
     }
 
-    /// Checks whether the request can be granted. Opening the conversation checks again.
+    /// Checks whether the request is permitted. Opening the conversation checks again.
     pub(crate) fn check(&self, requested: &RequestedSettings) -> Result<(), SettingsRefusal> {
         let named = self.named_settings(requested)?;
         let settings = named.as_deref().unwrap_or(&self.options.settings);
@@ -120,7 +120,7 @@ impl SetupBuilder {
         })
     }
 
-    /// Builds what a conversation gets on top of the `snapshot` of its workspace. `agents` are its remote agents.
+    /// Builds the setup of a conversation on the `snapshot` of its workspace. `agents`: its remote agents.
     pub(crate) fn build(
         &self,
         snapshot: &Arc<WorkspaceSnapshot>,
@@ -203,8 +203,8 @@ impl SetupBuilder {
         Ok(PreparedSetup { setup, command_context, own_tools, servers })
     }
 
-    /// The agents that count in the workspace: no remote ones while agents are switched off, and none where the tool for them is
-    /// not offered.
+    /// The agents of the workspace: no remote ones while agents are disabled, and none if the tool for them is not
+    /// offered.
     pub(crate) fn agent_group(
         &self,
         settings: &WorkspaceSettings,
@@ -215,7 +215,7 @@ impl SetupBuilder {
         AgentGroup::new(agents.unwrap_or_default(), self.is_interactive(), CliHelp::is_offered(settings))
     }
 
-    /// The tool for the built-in agent, where it can be asked.
+    /// The tool for the built-in agent, if it can be called.
     pub(crate) fn help_tool(&self, settings: &WorkspaceSettings) -> Option<Arc<dyn Tool>> {
         CliHelp::is_offered(settings).then(|| self.help.clone() as Arc<dyn Tool>)
     }
@@ -228,7 +228,7 @@ impl SetupBuilder {
         Arc::new(AllAgents::new(remote, self.help.clone(), is_asked))
     }
 
-    /// The group of one server that a client brings into a conversation with the settings `requested`.
+    /// The group of one server that a client adds to a conversation, with the settings `requested`.
     pub(crate) fn brought_group(
         &self,
         snapshot: &WorkspaceSnapshot,
@@ -238,7 +238,7 @@ impl SetupBuilder {
         permitted::brought_server(&snapshot.settings, &snapshot.root, requested, brought)
     }
 
-    /// The commands of a conversation: the standard ones, and those in TOML files that count there.
+    /// The commands of a conversation: the standard ones, and those in TOML files that apply there.
     pub(crate) fn commands(
         &self,
         requested: &RequestedSettings,
@@ -263,24 +263,28 @@ impl SetupBuilder {
         Ok(registry)
     }
 
-    /// The folder to work in, and who chose it.
+    /// The working folder, and its origin.
     fn requested_root(&self, requested: &RequestedSettings) -> Result<(PathBuf, ChosenBy), SettingsRefusal> {
         match &requested.workspace {
             None => {
                 let gone =
                     |_| SettingsRefusal { field: "workspace", what: "the server's workspace is gone".into() };
-                Ok((crate::own_workspace(&self.options.operator).map_err(gone)?, ChosenBy::Operator))
+                Ok((
+                    crate::client_permissions::own_workspace(&self.options.operator).map_err(gone)?,
+                    ChosenBy::Operator,
+                ))
             }
             Some(named) => {
                 let folder = permitted::workspace(&self.options.operator, named)?;
                 let own = *named == self.options.operator.workspace
-                    || crate::own_workspace(&self.options.operator).is_ok_and(|own| own == folder);
+                    || crate::client_permissions::own_workspace(&self.options.operator)
+                        .is_ok_and(|own| own == folder);
                 Ok((folder, if own { ChosenBy::Operator } else { ChosenBy::Client }))
             }
         }
     }
 
-    /// The conversation's own folder for temporary files. It is created when it is first needed.
+    /// The conversation's own folder for temporary files, created at its first use.
     fn scratch_folder(&self, (scope, context): &(Scope, ContextId)) -> Result<PathBuf, SettingsRefusal> {
         let whose = format!("{scope:?} {context:?}");
         let name = attache_domain::Digest::of_hash(&Sha256::digest(whose)[..12]).0;
@@ -319,7 +323,7 @@ impl RuleStore for RulesFile {
     }
 }
 
-/// Further folders whose context files count.
+/// Further folders with context files.
 pub(crate) fn included_folders(settings: &WorkspaceSettings) -> &[PathBuf] {
     let keys = &settings.context;
     if keys.load_memory_from_include_directories { &keys.include_directories } else { &[] }

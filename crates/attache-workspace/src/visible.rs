@@ -1,4 +1,4 @@
-//! Shows text of unknown origin so that nothing in it can deceive.
+//! Shows untrusted text without hidden characters.
 
 use std::fmt::Write;
 

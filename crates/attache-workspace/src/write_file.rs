@@ -9,7 +9,7 @@ use attache_config::ConfigError;
 
 use crate::read_file::read_text;
 
-/// Of files that may hold secrets, and of those that decide what is trusted.
+/// For files that may contain secrets or decide about trust.
 const OWNER_ONLY: u32 = 0o600;
 
 pub(crate) fn owner_only() -> Permissions {
@@ -40,7 +40,7 @@ pub(crate) fn replace(path: &Path, text: &str, permissions: Permissions) -> io::
     let mut name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
-    // A leftover of a process that died while it wrote. Under the lock, no other process uses it.
+    // A leftover of a process that died during a write. Under the lock, no other process uses it.
     if let Err(error) = fs::remove_file(&new)
         && error.kind() != io::ErrorKind::NotFound
     {

@@ -14,7 +14,9 @@ use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
 use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
-use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearch, model_id, with_fallback};
+use attache_model_http::gemini::{
+    Backend, GeminiCredential, GeminiOptions, GeminiSearch, model_id, with_fallback,
+};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
 use attache_model_http::{TokenRenewal, TokenSource};
@@ -126,7 +128,7 @@ impl Models {
         let tokens = GoogleTokens::new(credentials, &self.network.client_options());
         let source = token_source(tokens.context("cannot make the outbound client")?);
         let backend = Backend::Vertex { base_url, project: project.clone(), location: location.clone() };
-        let options = GeminiOptions::new(chosen.model.clone(), Credential::Bearer(source), backend);
+        let options = GeminiOptions::new(chosen.model.clone(), GeminiCredential::Bearer(source), backend);
         Ok(GeminiOptions { headers: billed.into_iter().collect(), ..options })
     }
 
@@ -179,8 +181,8 @@ fn token_source(tokens: GoogleTokens) -> Arc<TokenSource> {
     })
 }
 
-fn api_key(key: &str) -> Credential {
-    Credential::ApiKey(Secret::new(key))
+fn api_key(key: &str) -> GeminiCredential {
+    GeminiCredential::ApiKey(Secret::new(key))
 }
 
 fn base_of(variable: &str, url: Option<&str>) -> anyhow::Result<Option<BaseUrl>> {

@@ -285,8 +285,8 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
             body_timeout: limits.body_timeout,
             idle_timeout: limits.idle_timeout,
             stall_timeout: limits.stall_timeout,
-            heartbeat: limits.heartbeat,
-            shutdown_timeout: limits.shutdown_patience,
+            heartbeat: limits.heartbeat_interval,
+            shutdown_timeout: limits.shutdown_timeout,
         },
     })
 }

@@ -91,7 +91,7 @@ pub(super) fn hold(generator: &Path, server: &Server, arguments: &[&str]) -> Res
 
 impl Drop for HeldLoad {
     fn drop(&mut self) {
-        // Closing its input is how it is told; the kill is for one that does not listen.
+        // A closed input ends it; the kill is for a process that does not end.
         drop(self.child.stdin.take());
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -93,7 +93,7 @@ fn slow_reader(workbench: &Workbench) -> Result<Figure, String> {
     })
 }
 
-/// What came, and how many megabytes the server grew by; its store holds the tasks in memory.
+/// The results, and by how many megabytes the server grew by; its store holds the tasks in memory.
 fn unread(workbench: &Workbench, pause_ms: &str) -> Result<(Measured, f64), String> {
     let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     let before = server.resident_bytes()?;

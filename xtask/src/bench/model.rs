@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::server::Server;
 
-/// The name attache is told to use; its window is Gemini's usual one.
+/// The name of the model in the settings; its window is Gemini's usual one.
 pub(super) const NAME: &str = "gemini-2.5-flash";
 
 pub(super) struct Model {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_is_spelled_without_what_it_leaves_out() {
+    fn a_plan_is_encoded_without_default_values() {
         let plan = Plan { chunks: 3, tool: "read_file", tokens_per_byte: 0.5, ..Plan::default() };
         assert_eq!(plan.path(), "/plan?chunks=3&tool=read_file&tokens_per_byte=0.5");
     }

@@ -20,7 +20,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 }
 
 fn rounds(workbench: &Workbench, store: Store<'_>) -> Result<Vec<Measured>, String> {
-    // Every piece of an artifact is told, to a receiver on this machine.
+    // Every piece of an artifact is delivered, to a receiver on this machine.
     let settings = "[push]\nartifacts = true\nallow_private_addresses = [\"127.0.0.0/8\"]\n";
     let server = workbench.start_attache_with(settings, store, ScriptPace::Streams)?;
     let text = script::pieces(EVENTS, 0);

@@ -3,7 +3,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(super) verdict: Verdict,
-    /// The case's name, and the reason where one was told.
+    /// The case's name, and the reason if there is one.
     pub(super) text: String,
 }
 

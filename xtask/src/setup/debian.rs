@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_asked_for_a_password() {
+    fn no_password_is_requested() {
         assert_eq!(
             process::line(&apt_get(false, &["update"])),
             "sudo -n env DEBIAN_FRONTEND=noninteractive apt-get --yes --quiet update"

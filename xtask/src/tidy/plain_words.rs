@@ -1,34 +1,105 @@
-//! Vague pronouns and phrases that comments and documents must not use.
+//! Vague pronouns and phrases that comments, documents and names of functions must not use.
 
 use crate::tidy::Finding;
-use crate::tidy::masked_source::{MaskedSource, lines_with};
+use crate::tidy::masked_source::{MaskedSource, line_of, lines_with};
 use crate::tidy::tree::{File, Tree};
 
-/// Lower case, as the searched text.
+/// Refused in every file. Lower case, as the searched text.
 const WORDS: &[&str] = &["somebody", "nobody", "whoever", "those who", "what came of", "what became of"];
+
+/// Refused in [`STRICT_FOLDERS`], beside [`WORDS`].
+const PHRASES: &[&str] = &[
+    "what came",
+    "how it stands",
+    "how they stand",
+    "is told",
+    "are told",
+    "was told",
+    "hears",
+    "as good as",
+    "nothing came",
+    "in its own way",
+];
+
+/// Parts of the names of functions that are refused in [`STRICT_FOLDERS`].
+const NAME_PARTS: &[&str] = &[
+    "somebody", "nobody", "whoever", "wish", "wishes", "wished", "perform", "performs", "spell", "spells",
+    "spelled",
+];
+
+/// Folders and files, by prefix, that keep the strict rules. Add a folder once its last offender is mended.
+const STRICT_FOLDERS: &[&str] = &[
+    "crates/attache-agent/",
+    "crates/attache-bench/",
+    "crates/attache-config/",
+    "crates/attache-conformance/",
+    "crates/attache-document/",
+    "crates/attache-model/",
+    "crates/attache-model-http/",
+    "crates/attache-proto/src/",
+    "crates/attache-store/",
+    "crates/attache-store-sql/",
+    "crates/attache-testkit/",
+    "crates/attache-tool/",
+    "crates/attache-tool-mcp/",
+    "crates/attache-tool-sandbox/",
+    "crates/attache-tool-std/",
+    "docs/extension/development-tool.",
+    "docs/extension/gemini.schema.",
+    "xtask/",
+];
+
+/// Files that are published by others.
+const FOREIGN_FOLDERS: &[&str] = &["crates/attache-proto/proto/", "crates/attache-wire/tests/golden/"];
 
 /// Files that keep a word: its sentence is as clear as any without it.
 const ALLOWED: &[(&str, &str)] = &[("crates/attache-store-sql/src/writer.rs", "nobody")];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    tree.files.iter().flat_map(check_file).collect()
+    let ours = tree.files.iter().filter(|file| !is_in(&file.path, FOREIGN_FOLDERS));
+    ours.flat_map(check_file).collect()
 }
 
 fn check_file(file: &File) -> Vec<Finding> {
+    let is_strict = is_in(&file.path, STRICT_FOLDERS);
+    let mut names = Vec::new();
     let text = match file.path.rsplit_once('.') {
-        Some((_, "rs")) => MaskedSource::new(&file.text).comments,
-        Some((_, "md")) => file.text.clone(),
+        Some((_, "rs")) => {
+            let source = MaskedSource::new(&file.text);
+            if is_strict {
+                names = check_names(&file.path, &source.code);
+            }
+            source.comments
+        }
+        Some((_, "md" | "proto" | "json")) => file.text.clone(),
         _ => return Vec::new(),
     };
     // ASCII only, so that every byte keeps its line.
     let text = text.to_ascii_lowercase();
-    let refused = WORDS.iter().filter(|word| !ALLOWED.contains(&(file.path.as_str(), word)));
+    let phrases = PHRASES.iter().filter(|_| is_strict);
+    let refused = WORDS.iter().chain(phrases).filter(|word| !ALLOWED.contains(&(file.path.as_str(), word)));
     let findings = refused.flat_map(|word| {
         let message = format!("`{word}`: name the person, client or value, or say what happens");
         let lines = lines_with(&text, word).into_iter();
         lines.map(move |line| Finding::at("plain-words", &file.path, line, message.clone()))
     });
+    findings.chain(names).collect()
+}
+
+fn check_names(path: &str, code: &str) -> Vec<Finding> {
+    let functions = code.match_indices("fn ").map(|(start, _)| start + "fn ".len());
+    let findings = functions.filter_map(|start| {
+        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let name = code[start..].split(|character| !is_name(character)).next().unwrap_or_default();
+        let part = name.split('_').find(|part| NAME_PARTS.contains(part))?;
+        let message = format!("`{part}` in `{name}`: name the person, client or value, or say what happens");
+        Some(Finding::at("plain-words", path, line_of(code, start), message))
+    });
     findings.collect()
+}
+
+fn is_in(path: &str, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
 }
 
 #[cfg(test)]
@@ -54,6 +125,24 @@ mod tests {
     fn documents_are_checked() {
         check_text("docs/a.md", "For those who read,\nwhoever they are.", &["docs/a.md:2", "docs/a.md:1"]);
         check_text("docs/a.md", "See `a_test_that_nobody_runs`; the server says what became.", &[]);
+    }
+
+    #[test]
+    fn definitions_of_formats_are_checked() {
+        check_text("docs/a.proto", "// Somebody is asked.\nmessage A {}", &["docs/a.proto:1"]);
+        check_text("docs/a.json", "{\n\"description\": \"What somebody said.\"}", &["docs/a.json:2"]);
+        check_text("crates/attache-proto/proto/a.proto", "// For those who know.", &[]);
+    }
+
+    #[test]
+    fn clean_folders_are_checked_for_more_phrases_and_for_names() {
+        let text = "// How it stands with it.\nfn nobody_is_asked() {}\nfn spelling_counts() {}\n";
+        check_text(
+            "crates/attache-tool/a.rs",
+            text,
+            &["crates/attache-tool/a.rs:1", "crates/attache-tool/a.rs:2"],
+        );
+        check_text("crates/attache-server/a.rs", text, &[]);
     }
 
     #[test]

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn only_wire_spells_a2a() {
+    fn only_wire_encodes_a2a() {
         let text = "let key = \"messageId\";\nlet state = \"TASK_STATE_WORKING\";";
         check_file("crates/attache-server/src/rest.rs", text, &["wire-spelling", "wire-spelling"]);
         check_file("crates/attache-server/src/rest_tests.rs", text, &[]);

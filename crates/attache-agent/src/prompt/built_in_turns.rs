@@ -1,5 +1,5 @@
-//! Turns of built-in models: their text is in the history only, and a language model that continues the conversation
-//! needs it.
+//! Turns of built-in models: their text is only in the history. A language model that continues the conversation needs
+//! it.
 
 use std::sync::Arc;
 
@@ -20,31 +20,31 @@ pub(super) enum LastTurn {
     GoesOn,
 }
 
-/// What was said in one such turn.
+/// The text of such a turn.
 pub(super) struct BuiltInTurn {
-    /// The message of the history that it comes before; or the end of all.
+    /// The message of the history that follows it; none at the end.
     before: usize,
     exchange: Arc<Exchange>,
 }
 
 /// All items of a task for a prompt, in order.
 pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
-    let mut spoken = built_in_turns(view, last_turn).into_iter().peekable();
+    let mut built_in = built_in_turns(view, last_turn).into_iter().peekable();
     let mut items = Vec::new();
     for (told, after) in with_history_position(view) {
-        let earlier = std::iter::from_fn(|| spoken.next_if(|spoken| spoken.before < after));
-        items.extend(earlier.map(|spoken| Item::Spoken(spoken.exchange)));
+        let earlier = std::iter::from_fn(|| built_in.next_if(|built_in| built_in.before < after));
+        items.extend(earlier.map(|built_in| Item::Spoken(built_in.exchange)));
         items.push(Item::Told(told));
     }
-    items.extend(spoken.map(|spoken| Item::Spoken(spoken.exchange)));
+    items.extend(built_in.map(|built_in| Item::Spoken(built_in.exchange)));
     items
 }
 
-/// The text of finished turns that is not in any answer of a language model.
+/// The text of finished turns that is in no answer of a language model.
 pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltInTurn> {
     let messages =
         with_history_position(view).filter(|(told, _)| matches!(told, ConversationItem::Message(_)));
-    let spoken = messages.filter_map(|(_, start)| {
+    let built_in = messages.filter_map(|(_, start)| {
         // Every message of a person starts a turn, whether the model sees the message or not.
         let next = view.history[start..].iter().position(|message| message.role == Role::User);
         let (end, last) = match next {
@@ -59,7 +59,7 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
         let said = vec![ModelPart { what: ModelPartContent::Text(text), opaque: None }];
         Some(BuiltInTurn { before: end, exchange: Arc::new(Exchange::Model(said)) })
     });
-    spoken.collect()
+    built_in.collect()
 }
 
 /// Each item of the conversation, with the number of history messages before the next one.
@@ -69,7 +69,7 @@ fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationI
     view.conversation().map(move |told| {
         let after = match told {
             ConversationItem::Message(message) => {
-                history.find(|(_, known)| Arc::ptr_eq(known, message)).map(|(place, _)| place + 1)
+                history.find(|(_, known)| known.id == message.id).map(|(place, _)| place + 1)
             }
             ConversationItem::Exchange(_) => exchanges.next().map(|placed| placed.after),
         };
@@ -84,12 +84,12 @@ fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Item
     turn.map(|placed| placed.exchange.as_ref())
 }
 
-/// What was said in a turn, without what the model said in it.
+/// The messages of a turn without those of the model.
 fn not_in_answers<'a>(
     messages: impl Iterator<Item = &'a Arc<Message>>,
     exchanges: impl Iterator<Item = &'a Exchange>,
 ) -> Option<String> {
-    // Why a turn stopped without an answer is for people, and so is who approved what.
+    // Why a turn stopped without an answer is for people, and so are approvals.
     let is_for_people = |message: &Message| {
         let holds = |metadata: &Metadata| metadata.contains_key("reason") || metadata.contains_key(APPROVAL);
         message.metadata.as_ref().is_some_and(holds)
@@ -97,7 +97,7 @@ fn not_in_answers<'a>(
     let messages = messages.filter(|message| !is_for_people(message));
     let texts: Vec<String> = match answers(exchanges) {
         Answers::None => messages.map(|message| message.text()).collect(),
-        // A model of ours that used tools: only what it said before it did is in the answers.
+        // A built-in model that used tools: only its text before the calls is in the answers.
         Answers::Open(known) => {
             let answer = messages.filter(|message| message.id.as_str().starts_with("answer-"));
             answer.filter_map(|message| Some(message.text().strip_prefix(&known)?.to_owned())).collect()
@@ -111,7 +111,7 @@ fn not_in_answers<'a>(
 /// The answers of a model in a turn.
 enum Answers {
     None,
-    /// With all they say; results came after the last.
+    /// The whole text of the answers; results follow the last one.
     Open(String),
     Whole,
 }

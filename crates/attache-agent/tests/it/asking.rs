@@ -158,7 +158,7 @@ async fn what_depends_on_an_earlier_edit_is_looked_at_after_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_asked_for_is_refused() {
+async fn an_unrequested_answer_is_refused() {
     let world = World::new([says("Hello.")]).await;
     let view = world.send("Hello").await;
     let fault =

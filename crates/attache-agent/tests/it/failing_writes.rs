@@ -17,10 +17,10 @@ use crate::world::{World, calls, says, scope, status_text};
 /// So often a client looks before the server is started anew.
 const MAX_LOOKS: usize = 30;
 
-/// A client that sends the same again when it is told that it may.
+/// A client that repeats a request if the error allows a retry.
 struct Client {
     world: World,
-    /// The number of the last event that the client was told of.
+    /// The number of the last event that the client received.
     acknowledged: Seq,
 }
 

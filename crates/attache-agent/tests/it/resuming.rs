@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::world::{Setup, World, calls, says, scope, status_text};
 
-/// What the model hears of a call that was cancelled while it ran.
+/// The result that the model gets for a call that was cancelled while it ran.
 const CANCELED: &str = "![Operation Cancelled] The user cancelled this call while it ran.";
 
 /// The id of the open question of `call`.

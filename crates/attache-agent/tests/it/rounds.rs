@@ -213,7 +213,7 @@ async fn people_are_told_of_every_delay_in_whole_sentences() {
         AnswerPiece::Switched { model: "other".into(), why: "there is no model one: gone.".into() };
     let pause = Duration::from_secs(1);
     let retrying = AnswerPiece::Retrying { attempt: 2, pause, why: "is it there?".into() };
-    let waiting = AnswerPiece::Waiting { silent: Duration::from_secs(20), most: Duration::from_secs(120) };
+    let waiting = AnswerPiece::Waiting { silent: Duration::from_secs(20), timeout: Duration::from_secs(120) };
     let mut script: Vec<_> = [switched, retrying, waiting].map(|piece| Ok(AnswerEvent::Piece(piece))).into();
     script.extend(says("Fine."));
     let world = World::new([script]).await;
@@ -237,7 +237,7 @@ async fn people_are_told_of_every_delay_in_whole_sentences() {
 }
 
 #[tokio::test]
-async fn where_nobody_is_there_nobody_is_told_what_to_say() {
+async fn an_unattended_run_gets_no_advice() {
     let unavailable = || vec![Err(LanguageError::Unavailable { what: "why".into() })];
     let cut = || {
         vec![Ok(end(

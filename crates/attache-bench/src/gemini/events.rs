@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const PIECE: usize = 60;
 const LAST_PIECE: &str = "Done.";
 
-/// The text of an answer of so many pieces.
+/// The text of an answer of this many pieces.
 pub(crate) fn answer_text(pieces: usize) -> String {
     let mut words = Words(1);
     let mut text: String = (1..pieces.max(1)).map(|_| words.piece()).collect();
@@ -26,14 +26,14 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// An answer of so many pieces; the last one still lacks the token usage.
+    /// An answer of this many pieces; the last one lacks the token usage.
     pub(super) fn text(pieces: usize) -> Self {
         let mut words = Words(1);
         let piece = |_| event(vec![json!({"text": words.piece()})], None);
         Self { ready: (1..pieces.max(1)).map(piece).collect(), ..Self::default() }
     }
 
-    /// The same answer to a prompt of so many tokens.
+    /// The same answer to a prompt of this many tokens.
     pub(super) fn counting(&self, tokens: u64) -> Self {
         Self { last: Some(event(vec![json!({"text": LAST_PIECE})], Some(tokens))), ..self.clone() }
     }
@@ -63,7 +63,7 @@ impl Iterator for Events {
     }
 }
 
-/// `tokens`: the prompt's, in the last event of an answer.
+/// `tokens`: the size of the prompt, reported in the last event of an answer.
 fn event(parts: Vec<Value>, tokens: Option<u64>) -> Bytes {
     let mut candidate = json!({"content": {"parts": parts, "role": "model"}, "index": 0});
     if tokens.is_some() {

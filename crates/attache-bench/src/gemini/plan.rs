@@ -8,20 +8,21 @@ use super::request_counts::RequestNumber;
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Plan {
-    /// Pieces of an answer in words.
+    /// The pieces of a text answer.
     pub(super) chunks: usize,
     /// Pause before each piece.
     pub(super) interval_ms: u64,
     pub(super) tool: Tool,
-    /// Calls in an answer that has some.
+    /// The calls in an answer with calls.
     pub(super) calls: u64,
-    /// So many answers with calls, then one in words, and so on.
+    /// This many answers with calls, then one with text, and so on.
     pub(super) call_rounds: u64,
-    /// Counts the answers of each conversation by the results it holds, so that many can go on at a time.
+    /// Counts the answers of each conversation by the results it contains, so that many conversations can run at a
+    /// time.
     pub(super) per_conversation: bool,
-    /// What the newest result must hold; others are counted.
+    /// The text that the newest result must contain; results without it are counted.
     pub(super) expect: String,
-    /// How a prompt's length is counted.
+    /// How the length of a prompt is estimated.
     pub(super) tokens_per_byte: f64,
 }
 
@@ -47,11 +48,11 @@ pub(super) enum Tool {
     ReadFile,
     /// The words `keyword_0`, `keyword_1` and so on.
     GrepSearch,
-    /// A command that says hi, and that needs an approval; an `echo` alone does not.
+    /// A command that prints hi and needs an approval; an `echo` alone needs none.
     Shell,
     /// The agent `peer`, which answers `delegated 0`, `delegated 1` and so on at once.
     Agent,
-    /// The same agent, which works for long on `hold 0`, `hold 1` and so on.
+    /// The same agent, which works for a long time on `hold 0`, `hold 1` and so on.
     SlowAgent,
 }
 

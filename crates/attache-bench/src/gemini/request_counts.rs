@@ -11,23 +11,22 @@ use super::plan::Plan;
 pub(super) struct RequestCounts {
     /// Requests of the conversation itself.
     rounds: u64,
-    /// Requests to sum the conversation up.
+    /// Requests for a summary.
     summaries: u64,
-    /// Newest results without the expected text, and one of them.
+    /// The number of newest results without the expected text, and one of them.
     unexpected: u64,
     first_unexpected: Option<String>,
     body_bytes: u64,
     largest_body_bytes: usize,
     largest_tokens: u64,
-    /// How long the results of calls took, from the answer that made them, in microseconds. Only while one conversation goes on
-    /// at a time.
+    /// The durations of calls, from the answer that made them, in microseconds. Only with one conversation at a time.
     result_micros: Vec<u64>,
-    /// When the latest answer with calls was given.
+    /// The time of the latest answer with calls.
     #[serde(skip)]
     called: Option<Instant>,
 }
 
-/// Which request this is.
+/// The number of this request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestNumber {
     /// Counted from zero.
@@ -35,11 +34,11 @@ pub(super) enum RequestNumber {
     Summary,
 }
 
-/// A request to sum up declares no tools and speaks of this.
+/// A request for a summary declares no tools and contains this text.
 const SUMMARY: &[u8] = b"state_snapshot";
 const DECLARED: &[u8] = b"functionDeclarations";
 const RESULT: &[u8] = b"\"functionResponse\"";
-/// As much of a result as is looked at.
+/// The number of bytes of a result that are searched.
 const SCANNED_BYTES: usize = 2000;
 
 impl RequestCounts {
@@ -47,7 +46,7 @@ impl RequestCounts {
         self.body_bytes += body.len() as u64;
         self.largest_body_bytes = self.largest_body_bytes.max(body.len());
         self.largest_tokens = self.largest_tokens.max(plan.tokens_of(body.len()));
-        // The tools stand at the end, what is said at the beginning.
+        // The tools are at the end of the body, the messages at the beginning.
         if memmem::rfind(body, DECLARED).is_none() && memmem::find(body, SUMMARY).is_some() {
             self.summaries += 1;
             return RequestNumber::Summary;
@@ -71,7 +70,7 @@ impl RequestCounts {
 }
 
 impl RequestCounts {
-    /// An answer with calls is given now.
+    /// Records that an answer with calls is sent now.
     pub(super) fn answered_with_calls(&mut self) {
         self.called = Some(Instant::now());
     }

@@ -17,7 +17,7 @@ pub(super) enum Dialect {
     V03,
 }
 
-/// What a message is sent for.
+/// The kind of answer that a send waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SendPurpose {
     /// Answer when the task settles.
@@ -35,7 +35,7 @@ pub(super) struct MessageRequest {
 }
 
 impl MessageRequest {
-    /// `task`: the task the message goes on with, if any. `path` is `/` for A2A.
+    /// `task`: the task that the message continues, if any. `path` is `/` for A2A.
     pub(super) fn new(
         address: SocketAddr,
         path: &str,

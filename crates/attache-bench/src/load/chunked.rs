@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-/// Where in the coding the next byte falls.
+/// The position in the coding.
 #[derive(Debug, Default)]
 pub(super) struct ChunkedDecoder {
     state: State,
@@ -33,7 +33,7 @@ impl ChunkedDecoder {
         matches!(self.state, State::Done)
     }
 
-    /// Hands every piece of payload in `bytes` to `payload`, in order.
+    /// Passes every piece of payload in `bytes` to `payload`, in order.
     pub(super) fn feed(&mut self, mut bytes: &[u8], mut payload: impl FnMut(&[u8])) -> anyhow::Result<()> {
         while let Some((&byte, rest)) = bytes.split_first() {
             self.state = match self.state {

@@ -8,10 +8,10 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use super::chunked::ChunkedDecoder;
 
-/// Large enough for one read to take all that a burst left in the socket.
+/// Large enough to read everything that a burst left in the socket.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Small enough that ten thousand idle streams do not fill the machine's memory from this side.
+/// Small enough that ten thousand idle streams do not fill the machine's memory.
 const SMALL_BUFFER_BYTES: usize = 2 * 1024;
 
 /// No response here has a longer head.
@@ -101,7 +101,7 @@ impl Connection {
         Ok(&self.unread)
     }
 
-    /// Waits for the next bytes of a chunked body and hands on what is inside.
+    /// Waits for the next bytes of a chunked body and passes on the payload.
     pub(super) async fn next_piece(
         &mut self,
         decoder: &mut ChunkedDecoder,

@@ -1,6 +1,7 @@
-//! A client of a coding agent: it speaks the development-tool extension and checks every text it receives.
+//! A client of a coding agent: uses the development-tool extension and checks every text it receives.
 //!
-//! Both servers get Gemini CLI's dialect, so that they get the same bytes. The RFC's dialect is for the figures about dialects.
+//! Both servers get requests of Gemini CLI's dialect, so that both get the same bytes. The RFC's dialect is for the
+//! figures about dialects.
 
 mod approve;
 mod converse;

@@ -3,7 +3,7 @@
 use attache_net::sse::{SseFields, SseReader};
 use serde_json::{Value, json};
 
-/// What came over one stream, or, added up, over many.
+/// The counts of one stream, or the sum over several.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct EventCounts {
     pub(super) events: u64,

@@ -92,7 +92,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Returns once the snapshot of the task is here, so that nothing of what follows is missed.
+    /// Returns after the snapshot of the task has arrived, so that no later event is missed.
     async fn subscribe(target: Target, task: &str) -> anyhow::Result<Self> {
         let mut connection = Connection::open(target.address).await?;
         let head = connection.request(&bodies::subscribe(target.address, target.dialect, task)).await?;

@@ -21,25 +21,25 @@ use super::Target;
 use super::report::{self, Stopwatch};
 use flood::Flood;
 
-/// Connections that are being made at once: more would only wait in the server's queue.
+/// Connections that are opened at a time: more would only wait in the server's queue.
 const MAX_CONNECTING: usize = 64;
-/// A crowd stands within this, or something is wrong.
+/// All connections are open within this time, or the run fails.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
 pub(super) struct HostileOptions {
-    /// Connections that are held and not used.
+    /// Connections that are held without use.
     #[arg(long, default_value_t = 10_000)]
     connections: usize,
-    /// Connections that flood, each in its own way, over and over.
+    /// Connections that flood, each with one kind of flood, over and over.
     #[arg(long, default_value_t = 8)]
     floods: usize,
-    /// How long a flood that was cut off waits before it comes back.
+    /// The delay before a closed flood connection reconnects.
     #[arg(long, default_value_t = 100)]
     rest_ms: u64,
 }
 
-/// Prints the report when the crowd stands, then goes on until standard input closes or time is up.
+/// Prints the report when all connections are open, then continues until standard input closes or the time limit.
 pub(super) async fn run(target: Target, options: HostileOptions) -> anyhow::Result<()> {
     let stopwatch = Stopwatch::start()?;
     let open = Arc::new(AtomicU64::new(0));
@@ -63,12 +63,12 @@ pub(super) async fn run(target: Target, options: HostileOptions) -> anyhow::Resu
     report::print(&stopwatch.stop(report)?)?;
 
     let mut end = Vec::new();
-    // Both ways to end are good ones: the caller has seen enough, or it was gone too long.
+    // Both ends are regular: standard input was closed, or the time limit was reached.
     let _ = tokio::time::timeout(target.time_limit, tokio::io::stdin().read_to_end(&mut end)).await;
     Ok(())
 }
 
-/// What a held connection says before it falls silent.
+/// The bytes that a held connection sends before it stops.
 #[derive(Clone, Copy)]
 enum PartialRequest {
     Nothing,
@@ -94,7 +94,7 @@ impl PartialRequest {
     }
 }
 
-/// One held connection, made anew whenever the server has had enough of it.
+/// One held connection, reopened whenever the server closes it.
 async fn hold(
     address: SocketAddr,
     beginning: PartialRequest,
@@ -115,7 +115,7 @@ async fn hold(
             }
             while matches!(stream.read(&mut heard).await, Ok(1..)) {}
         }
-        // Not all of them at the same moment.
+        // Spread over time.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

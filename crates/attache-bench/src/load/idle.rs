@@ -17,18 +17,18 @@ use super::report::{self, Stopwatch, micros_since, percentiles};
 pub(super) struct IdleOptions {
     #[arg(long, default_value_t = 10_000)]
     streams: u64,
-    /// A message whose task stays at work for a long time without saying anything.
+    /// A message whose task works for a long time without output.
     #[arg(long, default_value = "hello")]
     text: String,
     /// A path to GET instead of sending a message: the bare server's stream.
     #[arg(long)]
     get: Option<String>,
-    /// How many events each stream has shown before it falls silent.
+    /// The events that each stream has before it becomes idle.
     #[arg(long, default_value_t = 1)]
     opening_events: u64,
 }
 
-/// Prints the report when all streams stand, then holds them until standard input closes or time is up.
+/// Prints the report when all streams are open, then holds them until standard input closes or the time limit.
 pub(super) async fn run(target: Target, options: IdleOptions) -> anyhow::Result<()> {
     let stopwatch = Stopwatch::start()?;
     let mut message =
@@ -54,7 +54,7 @@ pub(super) async fn run(target: Target, options: IdleOptions) -> anyhow::Result<
     report::print(&stopwatch.stop(report)?)?;
 
     let mut end = Vec::new();
-    // Both ways to end are good ones: the caller has seen enough, or it was gone too long.
+    // Both ends are regular: standard input was closed, or the time limit was reached.
     let _ = tokio::time::timeout(target.time_limit, tokio::io::stdin().read_to_end(&mut end)).await;
     Ok(())
 }

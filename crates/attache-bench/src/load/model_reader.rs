@@ -24,12 +24,12 @@ pub(super) struct ReadModelOptions {
     requests: u64,
     #[arg(long, default_value_t = 1)]
     connections: usize,
-    /// Every answer must have so many events.
+    /// Every answer must have this many events.
     #[arg(long)]
     expect_events: u64,
 }
 
-/// Short: what attache sends is counted as its own work.
+/// Short, because its cost counts as attache's own work.
 const PROMPT: &str = r#"{"contents":[{"role":"user","parts":[{"text":"go"}]}]}"#;
 const PATH: &str = "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse";
 
@@ -84,7 +84,7 @@ async fn answer(sender: &mut SendRequest<Full<Bytes>>, target: Target) -> anyhow
     Ok(count.events)
 }
 
-/// Counts the events of a stream, however it is cut.
+/// Counts the events of a stream, in chunks of any size.
 struct EventCount {
     reader: SseReader,
     events: u64,

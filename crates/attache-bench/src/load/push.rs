@@ -76,7 +76,7 @@ fn create(server: SocketAddr, task: &str, number: usize, receiver: SocketAddr) -
 }
 
 struct Receiver {
-    /// The place of the last notification for each.
+    /// The position of the latest notification for each receiver.
     last: Mutex<Vec<u64>>,
     until: String,
     taken: AtomicU64,
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_back_or_belongs_to_nobody_is_out_of_place() {
+    fn a_notification_out_of_order_or_without_a_receiver_is_counted() {
         let receiver = Receiver::new(2, "END".into());
         for (number, seq) in [(0, 3), (0, 5), (1, 4), (0, 5), (2, 1)] {
             receiver.take(number, seq, b"END");

@@ -100,7 +100,7 @@ pub(super) async fn list(target: Target, options: ListOptions) -> anyhow::Result
     Ok(report)
 }
 
-/// What one connection asks next.
+/// The next request of one connection.
 trait RequestSource: Send + 'static {
     fn request(&mut self, number: u64) -> &[u8];
 }
@@ -142,7 +142,7 @@ enum Keep {
     TaskIds,
 }
 
-/// What one connection saw.
+/// The results of one connection.
 #[derive(Default)]
 struct Tally {
     latencies: Vec<u32>,

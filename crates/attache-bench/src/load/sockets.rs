@@ -59,7 +59,7 @@ pub(super) async fn run(target: Target, options: SocketOptions) -> anyhow::Resul
         let report = json!({ "sockets": readers.len(), "errors": 0, "opening_us": micros });
         report::print(&stopwatch.stop(report)?)?;
         let mut end = Vec::new();
-        // Both ways to end are good ones: the caller has seen enough, or it was gone too long.
+        // Both ends are regular: standard input was closed, or the time limit was reached.
         let _ = tokio::time::timeout(target.time_limit, tokio::io::stdin().read_to_end(&mut end)).await;
         return Ok(());
     };

@@ -70,7 +70,7 @@ pub(super) async fn run(target: Target, options: StreamOptions) -> anyhow::Resul
     stopwatch.stop(total.describe(options.streams))
 }
 
-/// How a stream is asked for.
+/// How a stream is requested.
 enum StreamRequest {
     Message(MessageRequest),
     Plain(Vec<u8>),
@@ -109,7 +109,7 @@ struct StreamTotals {
     /// From the request to the first event, and to the end of the stream.
     first: Vec<u32>,
     whole: Vec<u32>,
-    /// Between one read that brought events and the next, behind the first.
+    /// The time between two reads with events, after the first.
     gaps: Vec<u32>,
 }
 

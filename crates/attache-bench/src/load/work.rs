@@ -22,18 +22,18 @@ use super::{Dialect, Target};
 pub(super) struct WorkOptions {
     #[arg(long, default_value_t = 1)]
     tasks: u64,
-    /// How many tasks are at work at the same time.
+    /// The number of tasks that run at the same time.
     #[arg(long, default_value_t = 1)]
     connections: usize,
     #[arg(long)]
     text: String,
-    /// The task to go on with; otherwise new ones.
+    /// The task to continue; otherwise new ones.
     #[arg(long)]
     task: Option<String>,
-    /// The state in which a task must come to rest.
+    /// The state in which a task must stop.
     #[arg(long, default_value = "TASK_STATE_COMPLETED")]
     expect: String,
-    /// Pause between two looks at a task.
+    /// The pause between two polls of a task.
     #[arg(long, default_value_t = 50)]
     look_ms: u64,
 }
@@ -93,7 +93,7 @@ struct WorkTotals {
     errors: u64,
     first_error: Option<String>,
     looks: u64,
-    /// One of them, to go on with.
+    /// One task, to be continued.
     task: Option<String>,
 }
 

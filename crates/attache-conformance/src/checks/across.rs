@@ -1,4 +1,4 @@
-//! One task, all pairs (M8): what was made on one can be read, continued and canceled on the others.
+//! One task on all pairs (M8): a task of one pair can be read, continued and canceled on the others.
 
 use serde_json::json;
 
@@ -49,7 +49,7 @@ async fn same(pair: &Pair, word: Behaviour) -> CheckResult {
     Ok(())
 }
 
-/// Numbers are all alike to protobuf.
+/// Protobuf does not distinguish integers from other numbers.
 fn normal(task: &crate::protocol::Task) -> String {
     format!("{:?}", task.meaning()).replace("1.0", "1")
 }
@@ -83,10 +83,10 @@ async fn wrapped(pair: Pair) -> CheckResult {
 
 async fn go_on(pair: Pair) -> CheckResult {
     for other in others(&pair)? {
-        let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-        let answer = SendRequest::text("that one").for_task(&asked.id).waiting();
+        let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+        let answer = SendRequest::text("that one").for_task(&waiting.id).waiting();
         let done = on(&other, other.send(answer).await?.task())?;
-        ensure!(done.id == asked.id, "on {} the answer opened another task", other.name());
+        ensure!(done.id == waiting.id, "on {} the answer opened another task", other.name());
         ensure!(done.state() == State::Completed, "on {} the task became {:?}", other.name(), done.state());
     }
     Ok(())

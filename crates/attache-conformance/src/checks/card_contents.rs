@@ -65,7 +65,7 @@ fn each<'a>(value: &'a Value, member: &str) -> impl Iterator<Item = &'a Value> +
     value[member].as_array().into_iter().flatten()
 }
 
-/// What 1.0 misses on a card.
+/// The members that 1.0 requires and a card lacks.
 pub(super) fn faults_1_0(card: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     let rules = "name:filled description:text version:text capabilities:object supportedInterfaces:objects \
@@ -91,7 +91,7 @@ pub(super) fn faults_1_0(card: &Value) -> Vec<String> {
     faults
 }
 
-/// What 0.3 misses on a card.
+/// The members that 0.3 requires and a card lacks.
 pub(super) fn faults_0_3(card: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     let rules = "name:filled description:text url:filled version:text protocolVersion:filled capabilities:object \

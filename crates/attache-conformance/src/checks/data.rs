@@ -1,4 +1,5 @@
-//! Messages and their parts: what is refused, what is accepted, and how responses are encoded (section 2, D1 to D9).
+//! Messages and their parts: which are refused, which are accepted, and the encoding of responses (section 2, D1 to
+//! D9).
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::pair::Pair;
 use crate::protocol::{Binding, Part, State};
 use crate::request::{Operation, SendRequest};
 
-/// The bindings on which a request is written in JSON.
+/// The bindings with requests in JSON.
 const JSON: &[Binding] = &[Binding::JsonRpc, Binding::Rest];
 
 pub(super) fn checks() -> Vec<Check> {
@@ -96,7 +97,7 @@ pub(super) fn checks() -> Vec<Check> {
 async fn refused(pair: Pair, spoil: impl Fn(&Pair, &mut Value)) -> CheckResult {
     let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     spoil(&pair, &mut params);
-    // What a server makes of it if it takes it is not looked at.
+    // If the server accepts it, the response does not matter.
     pair.call(Operation::Send(params)).await?.expect(Fault::InvalidParams)
 }
 
@@ -262,7 +263,7 @@ async fn parts_come_back(pair: Pair) -> CheckResult {
     Ok(())
 }
 
-/// Numbers in protobuf's JSON values are all alike.
+/// ProtoJSON does not distinguish integers from other numbers.
 fn same(left: &Part, right: &Part) -> bool {
     match (left, right) {
         (Part::Data(left), Part::Data(right)) => {

@@ -21,7 +21,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
-        must("P8", "a registered receiver is told when the task ends", arrives)
+        must("P8", "a registered receiver is notified when the task ends", arrives)
             .needs_behaviour(Behaviour::Ask),
         must("P8-inline", "so is one that was registered in the send", inline)
             .needs_behaviour(Behaviour::Brief),
@@ -47,18 +47,18 @@ pub(super) fn checks() -> Vec<Check> {
             .needs_behaviour(Behaviour::Brief),
         quality("P8-order", "notifications come in the order of what happened", order)
             .needs_behaviour(Behaviour::Brief),
-        should("P8-retry", "a receiver that is unavailable for a moment is told again", retry)
+        should("P8-retry", "a receiver that is unavailable for a moment is notified again", retry)
             .needs_behaviour(Behaviour::Brief),
         must("P5-silence", "nothing is sent to a configuration that was deleted", silence)
             .needs_behaviour(Behaviour::Brief),
-        must("P11-interrupted", "a receiver is told when the task wants input", interrupted)
+        must("P11-interrupted", "a receiver is notified when the task needs input", interrupted)
             .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Choice),
         must("P11-canceled", "and when it is canceled", canceled).needs_behaviour(Behaviour::Slow),
-        quality("P8-all", "every receiver of a task is told", several).needs_behaviour(Behaviour::Ask),
+        quality("P8-all", "every receiver of a task is notified", several).needs_behaviour(Behaviour::Ask),
         must(
             "P8-stream",
-            "a task that is followed by a stream is told to its receiver as well",
+            "the receiver of a task is notified although a stream follows the task",
             beside_a_stream,
         )
         .needs_behaviour(Behaviour::Brief)
@@ -83,8 +83,8 @@ fn config(mailbox: &Mailbox) -> PushConfig {
     PushConfig { id: Some("one".into()), url: mailbox.url.clone(), ..PushConfig::default() }
 }
 
-/// Starts `word` with a configuration in the send, and returns what arrived by the time `state` did.
-async fn told(
+/// Starts `word` with a configuration in the send, and returns the notifications up to `state`.
+async fn delivered_until(
     pair: &Pair,
     word: Behaviour,
     config: PushConfig,
@@ -94,7 +94,7 @@ async fn told(
     let task = pair.send(SendRequest::behaving(word).at_once().push(config)).await?.task()?;
     match arrived(pair.version(), mailbox, state).await {
         Err(Stop::Fail(why)) => {
-            // Whether it was forgotten or is still being tried tells a lot.
+            // Says whether the delivery is still being retried.
             let kept = pair.push_list(&task.id).await?.done()?.len();
             let now = pair.get(&task.id).await?.done()?.state();
             fail(format!("{why}; the task is {now:?} and has {kept} configurations"))
@@ -111,7 +111,7 @@ async fn arrived(version: Version, mailbox: &Mailbox, state: State) -> CheckResu
     Ok(delivered)
 }
 
-/// The state that a notification tells, in whatever shape.
+/// The state in a notification, in any format.
 fn state_of(version: Version, delivery: &Delivery) -> Option<State> {
     let body: Value = serde_json::from_slice(&delivery.body).ok()?;
     let dialects = match version {
@@ -126,7 +126,7 @@ fn state_of(version: Version, delivery: &Delivery) -> Option<State> {
 }
 
 async fn last_of_brief(pair: &Pair, config: PushConfig, mailbox: &Mailbox) -> CheckResult<Delivery> {
-    let delivered = told(pair, Behaviour::Brief, config, mailbox, State::Completed).await?;
+    let delivered = delivered_until(pair, Behaviour::Brief, config, mailbox, State::Completed).await?;
     match delivered.into_iter().last() {
         Some(delivery) => Ok(delivery),
         None => not_applicable("nothing arrived"),
@@ -144,13 +144,15 @@ async fn arrives(pair: Pair) -> CheckResult {
 
 async fn inline(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
+    delivered_until(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
     Ok(())
 }
 
 async fn shape_1_0(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    for delivery in told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await? {
+    for delivery in
+        delivered_until(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?
+    {
         let body = delivery.json()?;
         dialect::as_item(Dialect::V1_0, &body)?;
         let faults = shape::item(Dialect::V1_0, &body)
@@ -163,7 +165,9 @@ async fn shape_1_0(pair: Pair) -> CheckResult {
 
 async fn shape_0_3(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    for delivery in told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await? {
+    for delivery in
+        delivered_until(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?
+    {
         let body = delivery.json()?;
         ensure!(body["kind"] == "task", "a notification is {}", crate::text::shown(&body));
         let faults = shape::faults(Dialect::Schema0_3, "Task", &body);
@@ -217,7 +221,8 @@ async fn no_credentials(pair: Pair) -> CheckResult {
 
 async fn order(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    let delivered = told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
+    let delivered =
+        delivered_until(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
     let states: Vec<_> = delivered.iter().filter_map(|it| state_of(pair.version(), it)).collect();
     let rank = |state: &State| match state {
         State::Submitted => 0,
@@ -231,7 +236,7 @@ async fn order(pair: Pair) -> CheckResult {
 async fn retry(pair: Pair) -> CheckResult {
     let Some(receiver) = &pair.subject.receiver else { return not_applicable("no receiver") };
     let mailbox = receiver.mailbox_refusing(1);
-    told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
+    delivered_until(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
     Ok(())
 }
 
@@ -248,7 +253,7 @@ async fn silence(pair: Pair) -> CheckResult {
 
 async fn interrupted(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    told(&pair, Behaviour::Ask, config(&mailbox), &mailbox, State::InputRequired).await?;
+    delivered_until(&pair, Behaviour::Ask, config(&mailbox), &mailbox, State::InputRequired).await?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The JSON-RPC envelope (section 9.2), also when it is abused.
+//! The JSON-RPC envelope (section 9.2), valid and invalid.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks.into_iter().map(|check| check.on(&[Binding::JsonRpc])).collect()
 }
 
-/// A call that succeeds wherever there is an agent, as a whole body.
+/// A call that succeeds on every agent, as a whole body.
 fn call(pair: &Pair, id: Value) -> CheckResult<Value> {
     let params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     let (method, params) = framing::call(pair, &Operation::Send(params))?;
@@ -182,7 +182,7 @@ async fn bad_params(pair: Pair) -> CheckResult {
     for params in [json!("text"), json!(1), json!(true)] {
         body["params"] = params;
         let answer = answered(&pair, body.to_string()).await?;
-        // What JSON-RPC does not allow as params makes the request invalid as well.
+        // Params of a type that JSON-RPC does not allow make the request invalid as well.
         let code = answer["error"]["code"].as_i64();
         ensure!(matches!(code, Some(-32602 | -32600)), "the answer is {}", crate::text::shown(&answer));
     }
@@ -240,7 +240,7 @@ async fn unnamed_media(pair: Pair) -> CheckResult {
     request = request.body(call(&pair, json!(1))?.to_string());
     let answer = pair.subject.http.call(request).await?;
     let body = answer.json()?;
-    // Browsers send such bodies across sites without asking first: a server may well refuse them.
+    // Browsers send such bodies across origins without a preflight request: a server may refuse them.
     let refused = answer.status() == 415 || body["error"]["code"] == -32005;
     ensure!(refused || body.get("result").is_some(), "the answer is {}", crate::text::shown(&body));
     Ok(())

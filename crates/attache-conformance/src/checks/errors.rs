@@ -60,7 +60,7 @@ pub(super) fn checks() -> Vec<Check> {
             .on(&[Binding::Grpc]),
         choice(
             "11.1",
-            "an error is told in the words of the method or path, whatever the version header says",
+            "an error has the form of the method or path, whatever the version header says",
             own_words,
         )
         .on(&[Binding::JsonRpc, Binding::Rest]),
@@ -69,7 +69,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-/// Makes the server refuse with `fault`. Whether it refuses at all is what other checks are about.
+/// Makes the server return `fault`. Other checks cover whether it returns an error at all.
 async fn provoke(pair: &Pair, fault: Fault) -> CheckResult<ErrorResponse> {
     match attempt(pair, fault).await? {
         Reply::Refused(refusal) => Ok(refusal),
@@ -163,7 +163,7 @@ async fn error_info(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::VersionNotSupported] {
         let refusal = provoke(&pair, fault).await?;
         if !refusal.is(fault) {
-            // Another error than the right one is what other checks are about.
+            // Other checks cover whether the error is the right one.
             continue;
         }
         let Some(info) = refusal.error_info() else {

@@ -1,4 +1,4 @@
-//! The gRPC binding itself (section 9.4): what is no call, and the services around it.
+//! The gRPC binding itself (section 9.4): invalid calls, and the services beside A2A.
 
 use crate::check::{Check, CheckResult, ensure, must, quality};
 use crate::grpc;

@@ -51,9 +51,9 @@ pub(super) fn checks() -> Vec<Check> {
 
 /// A task with two messages of the user.
 async fn conversation(pair: &Pair) -> CheckResult<Task> {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
-    let task = pair.get(&asked.id).await?.done()?;
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    pair.send(SendRequest::text("that one").for_task(&waiting.id).waiting()).await?.task()?;
+    let task = pair.get(&waiting.id).await?.done()?;
     if task.history().len() < 2 {
         return not_applicable(format!("the agent keeps only {} messages", task.history().len()));
     }
@@ -112,16 +112,16 @@ async fn nonsense(pair: Pair) -> CheckResult {
 }
 
 async fn on_send(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let answer = SendRequest::text("that one").for_task(&asked.id).waiting().history(1);
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let answer = SendRequest::text("that one").for_task(&waiting.id).waiting().history(1);
     let done = pair.send(answer).await?.task()?;
     ensure!(done.history().len() <= 1, "asked for 1, got {}", done.history().len());
     Ok(())
 }
 
 async fn on_stream(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let params = SendRequest::text("that one").for_task(&asked.id).history(1);
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let params = SendRequest::text("that one").for_task(&waiting.id).history(1);
     let mut events = pair.stream(params).await?.events()?;
     let Some(StreamItem::Task(task)) = events.next().await? else {
         return not_applicable("the stream does not begin with the task");

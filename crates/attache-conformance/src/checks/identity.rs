@@ -17,7 +17,7 @@ pub(super) fn checks() -> Vec<Check> {
             "a message to a task that does not exist is refused, and opens none",
             unknown_task,
         ),
-        must("2.3-context", "a new task has a context, and it is told", context_is_told)
+        must("2.3-context", "a new task has a context, and the response names it", names_its_context)
             .needs_behaviour(Behaviour::Complete),
         must("2.3-message", "an answer that is a message tells its context", message_has_context)
             .needs_behaviour(Behaviour::Message)
@@ -99,7 +99,7 @@ async fn unknown_stream(pair: Pair) -> CheckResult {
         .expect(Fault::TaskNotFound)
 }
 
-async fn context_is_told(pair: Pair) -> CheckResult {
+async fn names_its_context(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
     ensure!(!task.context.is_empty(), "the task has no contextId");
     let read = pair.get(&task.id).await?.done()?;
@@ -140,16 +140,16 @@ async fn own_context(pair: Pair) -> CheckResult {
 }
 
 async fn infers_context(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let done = pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
-    ensure!(done.id == asked.id, "the message opened another task");
-    ensure!(done.context == asked.context, "the context is {:?} now", done.context);
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let done = pair.send(SendRequest::text("that one").for_task(&waiting.id).waiting()).await?.task()?;
+    ensure!(done.id == waiting.id, "the message opened another task");
+    ensure!(done.context == waiting.context, "the context is {:?} now", done.context);
     Ok(())
 }
 
 async fn mismatch(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let send = SendRequest::text("that one").for_task(&asked.id).in_context(&made_up());
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let send = SendRequest::text("that one").for_task(&waiting.id).in_context(&made_up());
     pair.send(send).await?.expect(Fault::InvalidParams)
 }
 

@@ -1,4 +1,4 @@
-//! Lists of tasks (L1 to L6): filters, order, pages, and what is left out.
+//! Lists of tasks (L1 to L6): filters, order, pages, and omitted content.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub(super) fn checks() -> Vec<Check> {
         must("L4-members", "a list always has its four members", four_members).on(JSON),
         must("L4-last", "the last page has an empty token", last_token),
         must("L4-total", "the total counts all that match, not just the page", total),
-        choice("L4-size", "the page size that is told is the one in force", told_size),
+        choice("L4-size", "the reported page size is the one that applies", reported_size),
         must("L5-without", "artifacts are left out unless they were asked for", without_artifacts)
             .needs_behaviour(Behaviour::Complete),
         must("L5-with", "artifacts are there when they were asked for", with_artifacts)
@@ -104,12 +104,12 @@ async fn empty(pair: Pair) -> CheckResult {
 
 async fn by_status(pair: Pair) -> CheckResult {
     let (context, finished) = some(&pair, 1).await?;
-    let asked =
+    let waiting =
         pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&context).waiting()).await?.task()?;
     let status = json!(Dialect::V1_0.state(State::InputRequired));
     let page = pair.unchecked().list(&[("status", status), ("pageSize", json!(100))]).await?.done()?;
-    ensure!(page.ids().contains(&asked.id.as_str()), "the waiting task is not in the list");
-    // Tasks of other checks move while the list is made.
+    ensure!(page.ids().contains(&waiting.id.as_str()), "the waiting task is not in the list");
+    // Tasks of other checks change during the listing.
     let ends = page.ids().contains(&finished[0].id.as_str());
     ensure!(!ends, "a finished task is in the list of waiting ones");
     Ok(())
@@ -162,21 +162,21 @@ async fn bad_time(pair: Pair) -> CheckResult {
     pair.list(&[("statusTimestampAfter", json!("yesterday"))]).await?.expect(Fault::InvalidParams)
 }
 
-/// Two contexts: an agent may take a message in the context of a task that asks for an answer to that task.
+/// Two contexts, because an agent may treat a message in the context of a waiting task as an answer to it.
 async fn latest_first(pair: Pair) -> CheckResult {
     let (first, second) = (context(), context());
-    let asked =
+    let waiting =
         pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&first).waiting()).await?.task()?;
     let pause = std::time::Duration::from_millis(10);
     tokio::time::sleep(pause).await;
     let other =
         pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&second).waiting()).await?.task()?;
-    let before = order(&pair, [&asked, &other]).await?;
-    ensure!(before == [other.id.as_str(), asked.id.as_str()], "the order is {before:?}");
+    let before = order(&pair, [&waiting, &other]).await?;
+    ensure!(before == [other.id.as_str(), waiting.id.as_str()], "the order is {before:?}");
     tokio::time::sleep(pause).await;
-    pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
-    let after = order(&pair, [&asked, &other]).await?;
-    ensure!(after == [asked.id.as_str(), other.id.as_str()], "after a change the order is {after:?}");
+    pair.send(SendRequest::text("that one").for_task(&waiting.id).waiting()).await?.task()?;
+    let after = order(&pair, [&waiting, &other]).await?;
+    ensure!(after == [waiting.id.as_str(), other.id.as_str()], "after a change the order is {after:?}");
     Ok(())
 }
 
@@ -289,7 +289,7 @@ async fn total(pair: Pair) -> CheckResult {
     Ok(())
 }
 
-async fn told_size(pair: Pair) -> CheckResult {
+async fn reported_size(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 1).await?;
     let page = page(&pair, &context, &[("pageSize", json!(7))]).await?;
     ensure!(page.number("pageSize") == Some(7), "it is {:?}", page.number("pageSize"));

@@ -216,7 +216,7 @@ async fn large(pair: Pair) -> CheckResult {
     let body = String::from_utf8_lossy(request.body.as_deref().unwrap_or_default()).into_owned();
     request.body = Some(body.replacen("FILLING", &"x".repeat(24 * 1024 * 1024), 1).into());
     match pair.subject.http.call(request).await {
-        // A server may also close the connection on a body that it does not want.
+        // A server may also close the connection during a refused body.
         Err(Stop::Fail(_)) => {}
         Err(stop) => return Err(stop),
         Ok(answer) => {

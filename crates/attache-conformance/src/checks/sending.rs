@@ -1,4 +1,4 @@
-//! Sending: what a send waits for, and what it returns (B1 to B8).
+//! Sending: when a send returns, and what it returns (B1 to B8).
 
 use std::time::{Duration, Instant};
 
@@ -33,12 +33,8 @@ pub(super) fn checks() -> Vec<Check> {
         )
         .needs_behaviour(Behaviour::Auth)
         .in_0_3(Strength::Choice),
-        must(
-            "B1-at-once",
-            "a send that is told not to wait comes back while the task is running",
-            comes_at_once,
-        )
-        .needs_behaviour(Behaviour::Slow),
+        must("B1-at-once", "a send that does not wait returns while the task is running", comes_at_once)
+            .needs_behaviour(Behaviour::Slow),
         must("B1-fails", "a send whose task fails comes back with the failed task", tells_a_failure)
             .needs_behaviour(Behaviour::Fail)
             .in_0_3(Strength::Choice),
@@ -92,12 +88,12 @@ pub(super) fn checks() -> Vec<Check> {
             "a push configuration in a send is refused where push is not offered",
             push_unsupported,
         ),
-        must("B8", "an answer to an interrupted task is kept in its history and the task goes on", going_on)
+        must("B8", "an answer to an interrupted task is in its history, and the task continues", going_on)
             .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Choice),
         should("B8-auth", "a message to a task that wants a credential is taken", going_on_after_auth)
             .needs_behaviour(Behaviour::Auth),
-        should("D3", "results are told as artifacts of a task", results_are_artifacts)
+        should("D3", "results are artifacts of a task", results_are_artifacts)
             .needs_behaviour(Behaviour::Complete),
         must("A6", "a task that wants a credential says what is needed", auth_is_explained)
             .needs_behaviour(Behaviour::Auth)
@@ -274,23 +270,23 @@ async fn push_unsupported(pair: Pair) -> CheckResult {
 }
 
 async fn going_on(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let answer = SendRequest::text("that one").for_task(&asked.id).in_context(&asked.context).waiting();
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let answer = SendRequest::text("that one").for_task(&waiting.id).in_context(&waiting.context).waiting();
     let message_id = answer.message_id.clone();
     let done = pair.send(answer).await?.task()?;
-    ensure!(done.id == asked.id, "the answer opened another task");
+    ensure!(done.id == waiting.id, "the answer opened another task");
     ensure!(done.state() == State::Completed, "the task is {:?} after the answer", done.state());
-    let read = pair.get(&asked.id).await?.done()?;
+    let read = pair.get(&waiting.id).await?.done()?;
     let kept = read.history().iter().any(|message| message.id == message_id && message.role == Role::User);
     ensure!(kept, "the answer is not in the task's history");
     Ok(())
 }
 
 async fn going_on_after_auth(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Auth).waiting()).await?.task()?;
-    let reply = pair.send(SendRequest::text("signed in").for_task(&asked.id).waiting()).await?;
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Auth).waiting()).await?.task()?;
+    let reply = pair.send(SendRequest::text("signed in").for_task(&waiting.id).waiting()).await?;
     let done = reply.task()?;
-    ensure!(done.id == asked.id, "the message opened another task");
+    ensure!(done.id == waiting.id, "the message opened another task");
     Ok(())
 }
 

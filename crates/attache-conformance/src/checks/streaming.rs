@@ -22,7 +22,7 @@ pub(super) fn checks() -> Vec<Check> {
         must("S2-task", "a stream of a task begins with the task", task_first)
             .needs_behaviour(Behaviour::Complete)
             .in_0_3(Strength::Quality),
-        must("S2-continued", "so does a stream that goes on with a task", continued_task_first)
+        must("S2-continued", "so does a stream that continues a task", continued_task_first)
             .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Quality),
         must("S2-message", "a stream that is answered with a message holds just that", one_message)
@@ -66,8 +66,8 @@ pub(super) fn checks() -> Vec<Check> {
         quality("S-again", "a stream may be opened on a task that waits for input", answered_by_stream)
             .needs_behaviour(Behaviour::Ask),
         quality("S11", "an error known beforehand opens no stream", errors_open_nothing).on(SSE),
-        // Over JSON-RPC the clients of 0.3 expect it so.
-        quality("S11-any", "no error was told as the first event of a stream", no_late_errors)
+        // Clients of 0.3 over JSON-RPC expect this.
+        quality("S11-any", "no error was the first event of a stream", no_late_errors)
             .on(&[Binding::Rest])
             .last(),
         quality("4.1-headers", "a stream is not cached and not buffered", headers)
@@ -102,10 +102,10 @@ async fn task_first(pair: Pair) -> CheckResult {
 }
 
 async fn continued_task_first(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let mut events = pair.stream(SendRequest::text("that one").for_task(&asked.id)).await?.events()?;
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let mut events = pair.stream(SendRequest::text("that one").for_task(&waiting.id)).await?.events()?;
     let task = first_task(events.next().await?)?;
-    ensure!(task.id == asked.id, "it is another task");
+    ensure!(task.id == waiting.id, "it is another task");
     Ok(())
 }
 
@@ -131,7 +131,7 @@ async fn order(pair: Pair) -> CheckResult {
     Ok(())
 }
 
-/// What the artifact events say, one after the other; the snapshot at the beginning counts.
+/// The contents of the artifact events in order, including those of the first snapshot.
 fn artifact_texts(items: &[StreamItem]) -> String {
     let mut text = String::new();
     for item in items {
@@ -252,7 +252,7 @@ async fn final_on_input(pair: Pair) -> CheckResult {
     }
 }
 
-/// The task that the items add up to.
+/// The task that the items describe together.
 pub(super) fn folded(items: &[StreamItem]) -> CheckResult<Task> {
     let mut folded = first_task(items.first().cloned())?;
     for item in &items[1..] {
@@ -282,7 +282,7 @@ async fn fold(pair: Pair) -> CheckResult {
         stored.state(),
         folded.state()
     );
-    // Whether neighbouring texts are one part or several is a matter of storing.
+    // The server may store neighbouring texts as one part or several.
     let texts = |task: &Task| {
         task.artifacts()
             .iter()
@@ -341,8 +341,8 @@ async fn live(pair: Pair) -> CheckResult {
 }
 
 async fn answered_by_stream(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let mut events = pair.stream(SendRequest::text("that one").for_task(&asked.id)).await?.events()?;
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let mut events = pair.stream(SendRequest::text("that one").for_task(&waiting.id)).await?.events()?;
     let items = events.rest().await?;
     let end = items.iter().rev().find_map(StreamItem::state);
     ensure!(end == Some(State::Completed), "the stream ended with the task in {end:?}");

@@ -1,4 +1,4 @@
-//! Streams of a task that is there already (S3, S8, S9), also from another binding than the one that opened it.
+//! Streams of an existing task (S3, S8, S9), also on another binding than the one that opened it.
 
 use std::time::Duration;
 
@@ -129,8 +129,8 @@ async fn unknown(pair: Pair) -> CheckResult {
 }
 
 async fn interrupted(pair: Pair) -> CheckResult {
-    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
-    let mut events = pair.subscribe(&asked.id).await?.events()?;
+    let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let mut events = pair.subscribe(&waiting.id).await?.events()?;
     let task = first_task(events.next().await?)?;
     ensure!(task.state() == State::InputRequired, "the snapshot is {:?}", task.state());
     match events.within(Duration::from_millis(200)).await? {
@@ -138,15 +138,15 @@ async fn interrupted(pair: Pair) -> CheckResult {
         NextItem::Ended => return not_applicable("the stream closes after the snapshot"),
         NextItem::Item(item) => return fail(format!("{} came although nothing happened", item.name())),
     }
-    pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
+    pair.send(SendRequest::text("that one").for_task(&waiting.id).waiting()).await?.task()?;
     let items = events.rest().await?;
     let end = items.iter().rev().find_map(StreamItem::state);
     ensure!(end == Some(State::Completed), "the stream ended with the task in {end:?}");
     Ok(())
 }
 
-/// What was told, however it was cut into events: the two halves of a stream may be cut at different places.
-fn told(items: &[StreamItem]) -> CheckResult<(Option<State>, String)> {
+/// The contents, independent of the split into events, which may differ between the two parts of a stream.
+fn contents(items: &[StreamItem]) -> CheckResult<(Option<State>, String)> {
     let task = folded(items)?;
     Ok((Some(task.state()), task.artifacts().iter().map(Artifact::text).collect()))
 }
@@ -158,7 +158,7 @@ async fn equal_streams(pair: Pair) -> CheckResult {
         streams.push(following(&pair, &id).await?);
     }
     let ends = ends_of(streams).await?;
-    // They began at different moments, so the latest has the fewest events: the others must end with the same.
+    // The streams began at different times. The latest has the fewest events: the others must end with the same ones.
     let events: Vec<Vec<&StreamItem>> = ends
         .iter()
         .map(|items| items.iter().filter(|item| !matches!(item, StreamItem::Task(_))).collect())
@@ -182,7 +182,7 @@ async fn leaving(pair: Pair) -> CheckResult {
     let mut leaving = following(&pair, &id).await?;
     leaving.next().await?;
     drop(leaving);
-    let (state, _) = told(&staying.rest().await?)?;
+    let (state, _) = contents(&staying.rest().await?)?;
     ensure!(state == Some(State::Completed), "the other stream ended with the task in {state:?}");
     Ok(())
 }
@@ -207,9 +207,9 @@ async fn across(pair: Pair) -> CheckResult {
         }
     }
     let ends = ends_of(streams).await?;
-    let first = told(&ends[0])?;
+    let first = contents(&ends[0])?;
     for (name, items) in names.iter().zip(&ends).skip(1) {
-        let other = told(items)?;
+        let other = contents(items)?;
         ensure!(other == first, "here it is told as {first:?}, on {name} as {other:?}");
     }
     Ok(())

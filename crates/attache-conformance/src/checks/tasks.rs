@@ -69,7 +69,7 @@ async fn unknown(pair: Pair) -> CheckResult {
 
 async fn without_id(pair: Pair) -> CheckResult {
     let refusal = pair.get("").await?.refused()?;
-    // Both are true: it is missing, and there is no such task.
+    // Both errors are correct: the id is missing, and no such task exists.
     ensure!(
         refusal.is(Fault::InvalidParams) || refusal.is(Fault::TaskNotFound),
         "expected InvalidParamsError, got {}",

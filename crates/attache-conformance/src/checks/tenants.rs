@@ -28,7 +28,7 @@ pub(super) fn checks() -> Vec<Check> {
     checks.into_iter().map(Check::only_1_0).collect()
 }
 
-/// A finished task of a tenant, unless the server has none such.
+/// A finished task of a tenant; none if the server has no tenants.
 async fn task_of(pair: &Pair, tenant: &str) -> CheckResult<String> {
     match pair
         .clone()

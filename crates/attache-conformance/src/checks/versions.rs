@@ -1,4 +1,4 @@
-//! Which version a request asks for, and the response (section 7, V1 to V5).
+//! The version of a request and of its response (section 7, V1 to V5).
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ const HTTP: &[Binding] = &[Binding::JsonRpc, Binding::Rest];
 pub(super) fn checks() -> Vec<Check> {
     vec![
         must("V1-patch", "a patch number in the version is ignored", patch),
-        must("V2-query", "the version may stand in the query", query).on(HTTP).only_1_0(),
+        must("V2-query", "the version may be in the query", query).on(HTTP).only_1_0(),
         choice("V2-both", "the header counts before the query", header_wins).on(HTTP),
         must("V3-empty", "an empty version is 0.3", empty).only_0_3(),
         must("V3-named", "0.3 is served when it is named, too", named).only_0_3(),

@@ -76,7 +76,7 @@ pub(crate) fn as_message(dialect: Dialect, value: &Value) -> CheckResult<Message
 }
 
 pub(crate) fn as_page(dialect: Dialect, value: &Value) -> CheckResult<TaskPage> {
-    // Protobuf leaves an empty list out; whether JSON may is a matter of its own.
+    // Protobuf leaves an empty list out; another check covers whether JSON may.
     let tasks = match &value["tasks"] {
         Value::Array(tasks) => tasks.as_slice(),
         Value::Null => &[],
@@ -183,7 +183,7 @@ impl Decoder {
         if value.get("data").is_none() {
             return odd("a part without content:", value);
         }
-        // A value that 0.3 cannot hold is wrapped, and the wrapping is told in the metadata.
+        // 0.3 wraps a value that it cannot hold, and says so in the metadata.
         let wrapped = value["metadata"]["data_part_compat"] == true;
         Ok(Part::Data(if wrapped { data["value"].clone() } else { data.clone() }))
     }

@@ -99,7 +99,7 @@ pub(crate) fn send(dialect: Dialect, send: &SendRequest) -> Value {
         configuration[member] = push_config(dialect, push);
     }
     let said_anything = configuration.as_object().is_some_and(|members| !members.is_empty());
-    // The 0.3 protobuf cannot tell "not said" from "false", so what is meant has to be said.
+    // The 0.3 protobuf does not distinguish "missing" from "false", so the value is always written.
     let wait = send.wait.or((dialect == Dialect::Proto0_3 && said_anything).then_some(true));
     if let Some(wait) = wait {
         match dialect {

@@ -68,6 +68,6 @@ pub(super) fn detail(type_url: &str, bytes: &[u8]) -> Value {
 
 fn json(message: &DynamicMessage) -> Value {
     let options = SerializeOptions::new().stringify_64_bit_integers(false);
-    // What was decoded can be told, but for times out of range, which show as null.
+    // Decoded messages can be encoded, except times out of range, which become null.
     message.serialize_with_options(serde_json::value::Serializer, &options).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The body of an answer, event by event.
+//! Reads the body of an answer, event by event.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use attache_net::HttpResponse;
 use attache_net::sse::{BYTE_ORDER_MARK, SseEvent, SseParser};
 use tokio::time::timeout;
 
-/// An event may hold a picture.
+/// The maximum size of an event, which may hold a picture.
 const MAX_EVENT_BYTES: usize = 32 * 1024 * 1024;
 const MAX_ANSWER_BYTES: usize = 128 * 1024 * 1024;
 
-/// A server that has said how the answer ends has so long to add what it cost and to hang up.
+/// After the end of the answer, the server has this long to report the usage and to close the connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) struct AnswerReader {
     answer: HttpResponse,
     parser: SseParser,
     bytes: usize,
-    /// The body as it came, as long as there was no event in it: it may be bare JSON.
+    /// The body until the first event: it may be plain JSON.
     bare: Option<Vec<u8>>,
     over: bool,
 }
 
 pub(super) enum ReadStep {
-    /// What is new; perhaps nothing.
+    /// The new pieces; may be empty.
     Events(Vec<SseEvent>),
     Closed,
     Broken {
@@ -32,7 +32,7 @@ pub(super) enum ReadStep {
     TooLarge {
         what: String,
     },
-    /// It is nothing that a provider would send.
+    /// The body is not from a provider.
     Foreign {
         what: String,
     },
@@ -71,7 +71,7 @@ impl AnswerReader {
         }
         if let Some(bare) = &mut self.bare {
             bare.extend_from_slice(bytes);
-            // As early as possible: a foreign page may be long.
+            // Checked early: a web page may be long.
             if is_foreign(bare) && bare.len() >= MIN_FOREIGN_BYTES {
                 return foreign(bare);
             }
@@ -88,7 +88,7 @@ impl AnswerReader {
             return ReadStep::TooLarge { what: error.to_string() };
         }
         let mut events = self.events();
-        // A server that does not stream sends its answer in one piece, and some send errors so.
+        // A server that does not stream sends the answer as one JSON body; some servers send errors this way.
         if let Some(bare) = self.bare.take() {
             if is_foreign(&bare) {
                 return foreign(&bare);
@@ -109,10 +109,10 @@ impl AnswerReader {
     }
 }
 
-/// What events and JSON begin with is shorter.
+/// Events and JSON can be recognised within this many bytes.
 const MIN_FOREIGN_BYTES: usize = 16;
 
-/// Neither events nor JSON: the page of a web server, or a greeting.
+/// The body is neither an event stream nor JSON, for example the page of a web server.
 fn is_foreign(body: &[u8]) -> bool {
     const FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body).trim_ascii();
@@ -123,7 +123,7 @@ fn is_foreign(body: &[u8]) -> bool {
     }
 }
 
-/// Nothing of it is shown: who knows what it repeats.
+/// The message contains no part of the body, which may repeat secrets.
 fn foreign(body: &[u8]) -> ReadStep {
     let came = if body.trim_ascii_start().starts_with(b"<") { "a web page" } else { "something" };
     ReadStep::Foreign { what: format!("{came} came that is not what the API sends: is the base URL right?") }

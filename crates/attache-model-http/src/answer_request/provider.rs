@@ -1,4 +1,4 @@
-//! What differs between providers: the request, and the meaning of an answer's events.
+//! The trait of providers: encodes the request, and decodes the events of an answer.
 
 use attache_domain::{ModelPart, Usage};
 use attache_model::{AnswerPiece, LanguageError, Prompt, StopReason};
@@ -9,6 +9,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::failed_attempt::FailedAttempt;
+use crate::request_error::RequestError;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 
@@ -16,76 +17,83 @@ use crate::token::TokenRenewal;
 pub(crate) trait Provider: Send + Sync + 'static {
     type Assembly: Assembly;
 
+    fn model_id(&self) -> &str;
     fn client(&self) -> &HttpClient;
     fn retry(&self) -> &RetryOptions;
-    /// The server's name for people.
+    /// The display name of the server.
     fn server_name(&self) -> String;
-    /// `text` without what is secret, should a server repeat it.
+    /// Removes secrets from `text`, in case a server repeats them.
     fn redacted(&self, text: &str) -> String;
-    /// Whether a refused credential can be renewed.
-    fn renews(&self) -> bool;
+    /// Whether a new credential can be requested after a refusal.
+    fn renews(&self) -> bool {
+        false
+    }
 
-    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError>;
-    /// The request for an answer, with a credential on it.
+    fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError>;
+    /// The request for an answer, with the credential.
     fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>>;
     fn assembly(&self, prompt: &Prompt) -> Self::Assembly;
 
-    /// An answer that is an error. `body` is redacted.
-    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt;
-    /// An error where the next piece of an answer should be.
-    fn classify_event(&self, error: &Value) -> FailedAttempt;
+    /// Decodes an error response. `body` is redacted.
+    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
+        RequestError::of_answer(head, body).failed_attempt(self.model_id())
+    }
+    /// Decodes an error that arrived instead of the next event.
+    fn classify_event(&self, error: &Value) -> FailedAttempt {
+        RequestError::of_event(error).failed_attempt(self.model_id())
+    }
 }
 
-/// An answer in progress.
+/// An answer that is being received.
 pub(crate) trait Assembly: Send + 'static {
-    /// Adds an event and reports the new pieces. An error is the provider's own.
+    /// Adds an event and reports the new pieces. The error of the result is one that the provider sent.
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
 
-    /// How it ends has been said; only what it cost may still come.
+    /// Whether the answer has ended; only the usage may follow.
     fn has_finished(&self) -> bool;
 
-    /// Nothing more can come, even if the connection stays open.
+    /// Whether the stream can be closed, even if the connection stays open.
     fn is_over(&self) -> bool {
         false
     }
 
     fn verdict(&self, end: StreamEnd, after_results: bool) -> AnswerVerdict;
 
-    /// Goes on with the answer to the next request.
+    /// Continues the answer with the next request.
     fn continue_answer(&mut self);
 
-    /// How much there is, to see whether a continuation gets anywhere.
+    /// The length of the answer, to detect continuations that add nothing.
     fn extent(&self) -> usize;
     fn usage(&self) -> Usage;
     fn into_parts(self, stop: &StopReason) -> Vec<ModelPart>;
 }
 
-/// The state of an answer when its stream has ended.
+/// The state of an answer at the end of its stream.
 #[derive(Debug, PartialEq)]
 pub(crate) enum AnswerVerdict {
     Whole(StopReason),
-    /// There is more, by the next request.
+    /// The next request gets the rest.
     Continues(Value),
-    /// Worth another try; `silent` when it just held no words.
+    /// A retry may help; `silent` if the answer only lacked text.
     Invalid {
         why: String,
         silent: bool,
     },
 }
 
-/// How the stream ended.
+/// How a stream ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StreamEnd {
     Closed,
     Broken,
 }
 
-/// What differs between the requests for one prompt.
+/// The variations of the request for one prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct RequestVariation {
-    /// The answer before held no words.
+    /// The previous answer had no text.
     pub(crate) nudged: bool,
-    /// Where the answer before stopped, in the provider's own words.
+    /// The position where the previous answer stopped, in the provider's format.
     pub(crate) continuation: Option<Value>,
 }
 
@@ -93,7 +101,7 @@ pub(crate) struct RequestVariation {
 pub(crate) const NUDGE: &str = "Your last answer held no text for the user and no tool call. \
     Answer now with text, or call a tool.";
 
-/// The headers of an answer that matter for retries.
+/// The headers of a response that retries use.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResponseHead {
     pub(crate) status: u16,

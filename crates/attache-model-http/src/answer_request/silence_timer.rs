@@ -11,46 +11,46 @@ use crate::retry::RetryOptions;
 
 pub(super) struct SilenceTimer {
     since: Instant,
-    most: Duration,
-    /// When people are told of it, as long as they have not been.
+    timeout: Duration,
+    /// When to notify people, if they have not been notified yet.
     notice_at: Option<Instant>,
 }
 
 pub(super) enum TimedOutcome<T> {
     This(T),
-    /// It goes on, and people should know.
+    /// The silence continues, and people should be notified.
     Nothing(AnswerPiece),
-    /// It has lasted too long.
+    /// The silence has lasted too long.
     TooLate(NetError),
 }
 
 impl SilenceTimer {
-    /// Of a server that has not begun to answer.
+    /// Before the server has begun to answer.
     pub(super) fn before_answer(options: &RetryOptions) -> Self {
         Self::begins(options, options.first_byte_timeout)
     }
 
-    /// Of a server that has begun, and may be silent for `most`.
-    pub(super) fn within_answer(options: &RetryOptions, most: Duration) -> Self {
-        Self::begins(options, most)
+    /// After the server has begun to answer; it may be silent for `timeout`.
+    pub(super) fn within_answer(options: &RetryOptions, timeout: Duration) -> Self {
+        Self::begins(options, timeout)
     }
 
-    fn begins(options: &RetryOptions, most: Duration) -> Self {
+    fn begins(options: &RetryOptions, timeout: Duration) -> Self {
         let since = Instant::now();
-        let is_worth_telling = options.silence_notice_delay < most;
-        Self { since, most, notice_at: is_worth_telling.then(|| since + options.silence_notice_delay) }
+        let has_notice = options.silence_notice_delay < timeout;
+        Self { since, timeout, notice_at: has_notice.then(|| since + options.silence_notice_delay) }
     }
 
     pub(super) async fn until<T>(&mut self, coming: impl Future<Output = T>) -> TimedOutcome<T> {
-        let ends_at = self.since + self.most;
+        let ends_at = self.since + self.timeout;
         tokio::select! {
             biased;
             this = coming => TimedOutcome::This(this),
             () = sleep_until(self.notice_at.unwrap_or(ends_at)), if self.notice_at.is_some() => {
                 self.notice_at = None;
-                TimedOutcome::Nothing(AnswerPiece::Waiting { silent: self.since.elapsed(), most: self.most })
+                TimedOutcome::Nothing(AnswerPiece::Waiting { silent: self.since.elapsed(), timeout: self.timeout })
             }
-            () = sleep_until(ends_at) => TimedOutcome::TooLate(NetError::IdleTimeout { after: self.most }),
+            () = sleep_until(ends_at) => TimedOutcome::TooLate(NetError::IdleTimeout { after: self.timeout }),
         }
     }
 }

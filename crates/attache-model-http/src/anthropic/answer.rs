@@ -15,25 +15,25 @@ use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 use crate::tool_names::ToolNames;
 
-/// An answer as far as it has come.
+/// An answer that is being received.
 #[derive(Debug)]
 pub(super) struct AnthropicAssembly {
     route: String,
     model: String,
     builder: AnswerBuilder,
     names: ToolNames,
-    /// Blocks that have begun and not ended, by their number.
+    /// Open blocks by number.
     open: BTreeMap<u64, Block>,
-    /// A call could not be decoded.
+    /// Whether a call could not be decoded.
     malformed: bool,
     stop: Option<Value>,
     over: bool,
     counts: Counts,
-    /// What the requests before cost, where the answer is continued.
+    /// The usage of earlier requests for the same answer.
     spent: Usage,
 }
 
-/// Running totals.
+/// The usage of this request so far.
 #[derive(Debug, Default, Clone, Copy)]
 struct Counts {
     input: u64,
@@ -75,7 +75,7 @@ impl AnthropicAssembly {
                     self.stop = Some(event["delta"].clone());
                 }
             }
-            // A server that does not stream.
+            // The server does not stream.
             "message" => self.whole(event, tell),
             "message_stop" => {
                 while let Some(index) = self.open.keys().next().copied() {
@@ -136,7 +136,7 @@ impl AnthropicAssembly {
         match self.open.remove(&index) {
             None | Some(Block::Text | Block::Other) => {}
             Some(Block::Thinking { text, signature }) if text.is_empty() => {
-                // The thought is withheld, but its signature stands for it.
+                // The text of the thought is withheld; the signature replaces it.
                 if !signature.is_empty() {
                     let block = json!({"type": "thinking", "thinking": "", "signature": signature});
                     self.builder.push(ModelPartContent::Hidden, Some(json!({"block": block})));
@@ -158,7 +158,7 @@ impl AnthropicAssembly {
         }
     }
 
-    /// The answer so far, as the beginning of the one to come. Anthropic takes none that ends with a space.
+    /// The answer so far, as the beginning of the next one. Anthropic refuses a beginning that ends with a space.
     fn so_far(&self) -> Value {
         let reader = TargetModel { route: &self.route, family: family(&self.model), names: &self.names };
         let block = |said: &ModelPart| {
@@ -180,7 +180,7 @@ impl Assembly for AnthropicAssembly {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Ok(value) = serde_json::from_str::<Value>(data) else {
-            // One broken event is no reason to lose the others; a lost end shows by itself.
+            // Skips a broken event and keeps the others. A missing end is detected separately.
             tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
             return Ok(());
         };
@@ -233,7 +233,7 @@ impl Assembly for AnthropicAssembly {
 }
 
 impl Counts {
-    /// What is there replaces what was known; nothing is ever added.
+    /// Replaces known values with the values present. Usage is never added up.
     fn take(&mut self, usage: &Value) {
         let set = |known: &mut u64, path: &str| {
             *known = usage.pointer(path).and_then(Value::as_u64).unwrap_or(*known);
@@ -256,9 +256,9 @@ impl Counts {
 }
 
 fn refusal(details: &Value) -> String {
-    let told = ["explanation", "category"].iter().find_map(|key| details.get(key)?.as_str());
-    match told {
-        Some(told) => format!("the model refuses to answer: {told}"),
+    let detail = ["explanation", "category"].iter().find_map(|key| details.get(key)?.as_str());
+    match detail {
+        Some(detail) => format!("the model refuses to answer: {detail}"),
         None => "the model refuses to answer".into(),
     }
 }

@@ -9,14 +9,14 @@ pub(super) enum Block {
         text: String,
         signature: String,
     },
-    /// Complete from the start, and encrypted.
+    /// Complete at the start, and encrypted.
     Redacted(Value),
     Call {
         id: String,
         name: String,
-        /// As it arrives.
+        /// The input as streamed.
         json: String,
-        /// As some servers give it at the start.
+        /// The input that some servers send at the start.
         whole: Map<String, Value>,
     },
     /// An unknown block.
@@ -41,7 +41,7 @@ impl Block {
     }
 }
 
-/// The input of a call; `None` when it cannot be read.
+/// The input of a call; `None` if it cannot be decoded.
 pub(super) fn input(json: &str, whole: Map<String, Value>) -> Option<Map<String, Value>> {
     match json.trim() {
         "" => Some(whole),

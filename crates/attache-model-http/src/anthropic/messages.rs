@@ -19,13 +19,13 @@ pub(super) struct TargetModel<'a> {
 }
 
 pub(super) struct Messages {
-    /// One after the other, the user first and last, with every call answered.
+    /// Alternating messages that begin and end with the user's, with every call answered.
     pub(super) list: Vec<Value>,
-    /// The turn that goes on has an answer with calls that does not begin with a thought of this family.
+    /// Whether the current turn has an answer with calls that does not begin with a thought of this family.
     pub(super) thoughtless: bool,
 }
 
-/// `None` when nothing is said.
+/// `None` if there is no content.
 pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> Option<Messages> {
     let mut messages = Messages { list: Vec::new(), thoughtless: false };
     for turn in turns(exchanges) {
@@ -47,7 +47,7 @@ pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> 
     if messages.list.is_empty() {
         return None;
     }
-    // An answer at the end would be taken for the beginning of the next.
+    // Anthropic would continue an answer at the end of the history.
     if messages.list.last().is_some_and(|last| last["role"] == "assistant") {
         messages.push("user", vec![json!({"type": "text", "text": GO_ON})]);
     }
@@ -80,7 +80,7 @@ fn is_thought(block: &Value) -> bool {
     block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
 
-/// A piece of an answer as it came. Thoughts go back whole and signed, or not at all.
+/// A piece of an answer. Thoughts are sent whole and signed, or not at all.
 pub(super) fn spoken_block(said: &ModelPart, id: &str, reader: TargetModel<'_>) -> Option<Value> {
     let own = said
         .opaque
@@ -104,7 +104,7 @@ pub(super) fn spoken_block(said: &ModelPart, id: &str, reader: TargetModel<'_>) 
     }
 }
 
-/// All results, and behind them what may not be inside one.
+/// All results, followed by content that a result cannot contain.
 fn results(settled: &[CallWithResult<'_>]) -> Vec<Value> {
     let (mut blocks, mut beside) = (Vec::new(), Vec::new());
     for CallWithResult { id, result, .. } in settled {
@@ -112,13 +112,13 @@ fn results(settled: &[CallWithResult<'_>]) -> Vec<Value> {
         let output = result.map_or(&[][..], |result| &result.output);
         let mut inside: Vec<Value> = output.iter().filter_map(block).collect();
         if failed {
-            // What went wrong is told in words only.
+            // An error result can contain only text.
             let (texts, media): (Vec<_>, Vec<_>) =
                 inside.into_iter().partition(|block| block["type"] == "text");
             inside = texts;
             beside.extend(media);
         }
-        // An error has to say something.
+        // An error result must not be empty.
         if result.is_none() {
             inside.push(json!({"type": "text", "text": NO_RESULT}));
         } else if failed && inside.is_empty() {

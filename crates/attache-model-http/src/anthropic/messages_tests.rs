@@ -91,16 +91,16 @@ fn results_come_first_and_together() {
 
 #[test]
 fn an_error_says_something_and_an_empty_result_need_not() {
-    let told = |output: Vec<Content>, failed| {
+    let encoded = |output: Vec<Content>, failed| {
         let result = ToolResult { call: CallId("a".into()), name: "look".into(), output, failed };
         let answer = Exchange::Model(vec![said(call("a"))]);
         let exchanges = vec![user("q"), answer, Exchange::Results(vec![result])];
         read(exchanges).unwrap().list.swap_remove(2)["content"][0].take()
     };
     let silent = [text("The call failed and does not say why.")];
-    assert_eq!(told(vec![], true)["content"], json!(silent));
-    assert_eq!(told(vec![bytes("image/png", None)], true)["content"], json!(silent));
-    assert_eq!(told(vec![], false).get("content"), None);
+    assert_eq!(encoded(vec![], true)["content"], json!(silent));
+    assert_eq!(encoded(vec![bytes("image/png", None)], true)["content"], json!(silent));
+    assert_eq!(encoded(vec![], false).get("content"), None);
 }
 
 #[test]

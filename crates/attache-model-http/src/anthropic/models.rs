@@ -3,34 +3,34 @@
 use attache_model::Thinking;
 use serde_json::{Value, json};
 
-/// A model as requests need to know it.
+/// What requests need to know about a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
     pub(super) id: String,
     pub(super) window: u64,
-    /// How long an answer may get without a setting.
+    /// The maximum length of an answer without a setting.
     pub(super) most_output: u64,
     pub(super) generation: Generation,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Generation {
-    /// Before 3.7: without thoughts.
+    /// Before 3.7: no thinking.
     Early,
-    /// Up to 4.5: thoughts have a budget, and a turn that began without them goes on without.
+    /// Up to 4.5: thinking has a budget. A turn that began without thinking continues without.
     Budget,
-    /// Later: it thinks as much as it finds right.
+    /// Later: the model decides how much it thinks.
     Adaptive,
-    /// A name that says nothing, such as a gateway's own.
+    /// An unknown name, such as a gateway's own.
     Unknown,
 }
 
-/// How a request asks for thoughts.
+/// How a request asks for thinking.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ThinkingParameters {
     pub(super) thinking: Value,
     pub(super) effort: Option<&'static str>,
-    /// Whether it thinks at all.
+    /// Whether the model thinks.
     pub(super) on: bool,
 }
 
@@ -38,7 +38,7 @@ impl Model {
     pub(super) fn named(id: &str) -> Self {
         let version = version(id);
         let generation = match version {
-            // One that bears no number is newer than those that do.
+            // A name without a number is newer than those with one.
             None if id.contains("claude-") => Generation::Adaptive,
             None => Generation::Unknown,
             Some(version) if version < (3, 7) => Generation::Early,
@@ -55,12 +55,12 @@ impl Model {
         Self { id: id.into(), window: 200_000, most_output, generation }
     }
 
-    /// Those that understand each other's signatures.
+    /// Models of one family accept each other's signatures.
     pub(super) fn family(&self) -> &str {
         family(&self.id)
     }
 
-    /// `None` leaves it to the provider. An answer has at most `room` tokens.
+    /// `None`: the provider's default. An answer has at most `room` tokens.
     pub(super) fn thoughts(&self, requested: Option<Thinking>, room: u64) -> Option<ThinkingParameters> {
         let off = json!({"type": "disabled"});
         match (self.generation, requested) {
@@ -74,7 +74,7 @@ impl Model {
                     Thinking::Medium => 8_192,
                     Thinking::High => 24_576,
                 };
-                // Some room has to stay for the answer itself.
+                // Leaves room for the answer itself.
                 let tokens = tokens.min(room / 2);
                 let thinking = json!({"type": "enabled", "budget_tokens": tokens});
                 (tokens >= MIN_BUDGET).then_some(ThinkingParameters { thinking, effort: None, on: true })
@@ -85,7 +85,7 @@ impl Model {
                     Thinking::Medium => "medium",
                     Thinking::High => "high",
                 });
-                // Not all of them can do without thoughts, so those are kept small and to themselves instead.
+                // Some models cannot switch thinking off, so it is reduced and hidden.
                 let display = if requested == Some(Thinking::Off) { "omitted" } else { "summarized" };
                 let thinking = json!({"type": "adaptive", "display": display});
                 Some(ThinkingParameters { thinking, effort, on: true })
@@ -94,10 +94,10 @@ impl Model {
     }
 }
 
-/// Anthropic takes no smaller one.
+/// Anthropic's minimum.
 const MIN_BUDGET: u64 = 1_024;
 
-/// The family of any model's id: without its release date.
+/// The family of any model id: the id without its release date.
 pub(super) fn family(id: &str) -> &str {
     let id = id.strip_suffix("-latest").unwrap_or(id);
     match id.rsplit_once(['-', '@']) {

@@ -1,7 +1,7 @@
 //! The body of a request.
 //!
-//! What comes first changes last: tools, instructions, then the conversation. A mark at the end of each lets
-//! Anthropic keep what it has read before.
+//! The body begins with what changes least: tools, then instructions, then the conversation. A cache mark at the end
+//! of each lets Anthropic reuse what it has read.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::messages::{TargetModel, messages};
 use super::models::Generation;
-use super::{Shared, Version};
+use super::{ApiVersion, Shared};
 use crate::answer_request::{NUDGE, RequestVariation};
 use crate::tool_names::ToolNames;
 
@@ -19,7 +19,7 @@ use crate::tool_names::ToolNames;
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &RequestVariation,
+    variation: &RequestVariation,
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
     let reader = TargetModel { route: &shared.endpoint.route, family: shared.model.family(), names: &names };
@@ -28,12 +28,12 @@ pub(super) fn body(
     if let Some(last) = messages.list.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut()) {
         last["cache_control"] = json!({"type": "ephemeral"});
     }
-    if let Some(so_far) = &circumstances.continuation {
+    if let Some(so_far) = &variation.continuation {
         messages.list.push(json!({"role": "assistant", "content": so_far}));
     }
     let room = prompt.max_output_tokens.unwrap_or(shared.model.most_output);
     let thoughts = shared.model.thoughts(prompt.thinking, room).filter(|thoughts| {
-        // A turn that another model began has no thoughts that this one would accept.
+        // A turn that another model began has no thoughts that this model accepts.
         !(thoughts.on && messages.thoughtless && shared.model.generation == Generation::Budget)
     });
     let mut body = Map::new();
@@ -48,14 +48,14 @@ pub(super) fn body(
     let past = if prompt.tools.is_empty() { past_tools(prompt) } else { Vec::new() };
     let offered = if past.is_empty() { &prompt.tools[..] } else { &past };
     set("tools", tools(offered, &names));
-    // Known, because they were used, but not to be used again.
+    // Declared because the history has calls of it, but the model must not call it.
     set("tool_choice", (!past.is_empty()).then(|| json!({"type": "none"})));
-    set("system", system(prompt, circumstances.nudged));
+    set("system", system(prompt, variation.nudged));
     set("messages", Some(Value::Array(messages.list)));
     let thinks = thoughts.as_ref().is_some_and(|thoughts| thoughts.on);
     if is_tunable(shared) && !thinks {
         set("temperature", prompt.temperature.map(Value::from));
-        // Later models take only one of the two.
+        // Later models accept only one of the two.
         set("top_p", prompt.top_p.filter(|_| prompt.temperature.is_none()).map(Value::from));
     }
     if let Some(thoughts) = thoughts {
@@ -66,10 +66,10 @@ pub(super) fn body(
 }
 
 fn is_tunable(shared: &Shared) -> bool {
-    shared.version == Version::June2023 && shared.model.generation != Generation::Adaptive
+    shared.version == ApiVersion::June2023 && shared.model.generation != Generation::Adaptive
 }
 
-/// The tools that were called so far: Anthropic takes no calls in a history without the tools they are of.
+/// The tools called so far. Anthropic refuses calls in the history whose tools are not declared.
 fn past_tools(prompt: &Prompt) -> Vec<ToolDeclaration> {
     let mut names = BTreeSet::new();
     for exchange in prompt.exchanges.iter() {
@@ -100,7 +100,7 @@ fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
     json!({"name": names.sent_name(&tool.name), "description": tool.description, "input_schema": schema})
 }
 
-/// The instructions, and the nudge where one is needed.
+/// The instructions, and the nudge if needed.
 fn system(prompt: &Prompt, nudged: bool) -> Option<Value> {
     let text = |text: &str| json!({"type": "text", "text": text});
     let own = prompt.instructions.as_deref().filter(|text| !text.trim().is_empty());

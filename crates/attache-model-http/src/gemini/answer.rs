@@ -11,29 +11,29 @@ use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 
-/// An answer as far as it has come.
+/// An answer that is being received.
 #[derive(Debug)]
 pub(super) struct GeminiAssembly {
     route: &'static str,
     model: String,
     parts: Vec<ModelPart>,
     ids: TakenIds,
-    /// A call whose input is still arriving.
+    /// A call whose input is being streamed.
     call: Option<StreamedCall>,
-    /// A call could not be decoded.
+    /// Whether a call could not be decoded.
     malformed: bool,
     finish: Option<Finish>,
     blocked: Option<String>,
     continuation: Option<String>,
-    /// What the requests before cost, where the answer is continued.
+    /// The usage of earlier requests for the same answer.
     spent: Usage,
-    /// What this one costs, as it was told last.
+    /// The usage of this request, as last reported.
     usage_metadata: String,
-    /// What Gemini calls the answer, once that was told.
+    /// The response id, once it is known.
     response_id: Option<String>,
 }
 
-/// An id that is longer is not told: it would be kept with every answer.
+/// Longer ids are dropped, because the id is stored with every answer.
 const MAX_RESPONSE_ID_LENGTH: usize = 256;
 
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl GeminiAssembly {
         }
     }
 
-    /// Takes a chunk in and tells what is new.
+    /// Adds a chunk and returns the new pieces.
     fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
         if self.response_id.is_none()
             && let Some(id) = chunk.response_id
@@ -164,7 +164,7 @@ impl GeminiAssembly {
         let mut streamed = match (self.call.take(), text("name")) {
             (Some(streamed), None) => streamed,
             (unfinished, Some(name)) => {
-                // The one before was never completed.
+                // The previous call was never completed.
                 self.malformed |= unfinished.is_some();
                 if continues || pieces.is_some() {
                     tell(AnswerPiece::CallBegun { name: name.clone() });
@@ -212,7 +212,7 @@ impl Assembly for GeminiAssembly {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Some(chunks) = Chunk::all(data) else {
-            // One broken event is no reason to lose the others; a lost end shows by itself.
+            // Skips a broken event and keeps the others. A missing end is detected separately.
             tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
             return Ok(());
         };
@@ -243,13 +243,13 @@ impl Assembly for GeminiAssembly {
         }
         let invalid = |why: String| AnswerVerdict::Invalid { why, silent: false };
         let Some(Finish { reason, message }) = &self.finish else {
-            // Some servers leave the reason out where there are calls.
+            // Some servers omit the finish reason of an answer with calls.
             return match called && end == StreamEnd::Closed && self.call.is_none() {
                 true => AnswerVerdict::Whole(StopReason::Done),
                 false => invalid("the answer broke off before its end".into()),
             };
         };
-        let told = message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+        let detail = message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         match reason.as_str() {
             "CONTINUATION" => match &self.continuation {
                 Some(token) => AnswerVerdict::Continues(json!(token)),
@@ -267,7 +267,7 @@ impl Assembly for GeminiAssembly {
             | "IMAGE_RECITATION"
             | "MODEL_ARMOR"
             | "JAILBREAK" => AnswerVerdict::Whole(StopReason::Refused {
-                why: format!("the answer was stopped ({reason}){told}"),
+                why: format!("the answer was stopped ({reason}){detail}"),
             }),
             _ if self.call.is_some() || self.malformed => {
                 invalid(format!("a call came without its whole input ({reason})"))
@@ -278,9 +278,9 @@ impl Assembly for GeminiAssembly {
             | "TOO_MANY_TOOL_CALLS"
             | "MALFORMED_RESPONSE"
             | "MISSING_THOUGHT_SIGNATURE" => {
-                invalid(format!("the model made a call that cannot be read ({reason}){told}"))
+                invalid(format!("the model made a call that cannot be read ({reason}){detail}"))
             }
-            // After its calls a model may have nothing to add.
+            // An answer after calls may be empty.
             "STOP"
                 if after_results && self.parts.iter().all(|part| part.what == ModelPartContent::Hidden) =>
             {
@@ -293,7 +293,7 @@ impl Assembly for GeminiAssembly {
             "STOP" => {
                 AnswerVerdict::Invalid { why: "the model thought and said nothing".into(), silent: true }
             }
-            _ => invalid(format!("the model stopped without a word ({reason}){told}")),
+            _ => invalid(format!("the model stopped without a word ({reason}){detail}")),
         }
     }
 
@@ -319,7 +319,7 @@ fn signed(signature: Value) -> Value {
 fn is_spoken(part: &ModelPart) -> bool {
     match &part.what {
         ModelPartContent::Text(text) => !text.trim().is_empty(),
-        // A picture, or the outcome of a search: something for the reader.
+        // A picture, or the result of a search.
         ModelPartContent::Hidden => {
             part.opaque.as_ref().is_some_and(|opaque| opaque.data["part"].get("inlineData").is_some())
         }

@@ -1,19 +1,19 @@
-//! The input of a call that arrives value by value, each with the path where it belongs.
+//! Decodes the input of a call that arrives value by value, each with its path.
 
 use serde_json::{Map, Number, Value, json};
 
-/// Deeper than any tool's input.
+/// The maximum depth.
 const MAX_DEPTH: usize = 64;
 
-/// An input under way.
+/// An input that is being received.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     root: Map<String, Value>,
-    /// The string that the next piece for the same path continues.
+    /// The string that the next piece with the same path continues.
     open: Option<String>,
 }
 
-/// A piece has no place, or no value.
+/// A piece without a path or a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ArgumentError;
 
@@ -51,7 +51,8 @@ impl Arguments {
             place = match (step, place) {
                 (Step::Key(key), Value::Object(map)) => map.entry(key.clone()).or_insert(Value::Null),
                 (Step::Index(index), Value::Array(list)) => {
-                    // One behind the end at most: a list has no holes, and a large index must not fill the memory.
+                    // A list has no gaps, and a large index must not allocate memory, so an index is at most the
+                    // length.
                     if *index == list.len() {
                         list.push(Value::Null);
                     }
@@ -77,7 +78,7 @@ fn value(piece: &Value) -> Option<Value> {
     piece.get("nullValue").map(|_| Value::Null)
 }
 
-/// The wire knows only floating numbers; a tool that wants 3 does not take 3.0.
+/// The format has only floating-point numbers; a tool that expects 3 refuses 3.0.
 fn shortest(number: f64, piece: &Value) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = number.fract() == 0.0 && number.abs() <= EXACT;

@@ -7,7 +7,7 @@ use attache_net::HttpClient;
 
 use super::{BadOptions, GeminiModel, GeminiOptions};
 
-/// The newest come first and those that every account has come last: an account may not have the others at all.
+/// Newest first. The last models are available to every account; an account may lack the others.
 const CHAINS: &[(&str, &[&str])] = &[
     ("auto", &["auto", "gemini-3-pro-preview", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
     ("auto-gemini-3", &["auto-gemini-3", "gemini-3-pro-preview", "flash", "gemini-3-flash-preview"]),
@@ -17,13 +17,13 @@ const CHAINS: &[(&str, &[&str])] = &[
     ("flash-lite", &["flash-lite", "gemini-3.1-flash-lite", "flash", "pro", "gemini-2.5-flash"]),
 ];
 
-/// The models that are asked for `name`, which may be aliases, one after the other. An exact name has no fallback.
-pub fn chain_of(name: &str) -> Vec<&str> {
+/// The models to try for `name`, which may be an alias. An exact name has no fallback.
+pub(super) fn chain_of(name: &str) -> Vec<&str> {
     let known = CHAINS.iter().find(|(alias, _)| *alias == name);
     known.map_or_else(|| vec![name], |(_, chain)| chain.to_vec())
 }
 
-/// The model that `options` name, with those that stand in for it.
+/// The model that `options` name, and its fallback models.
 pub fn with_fallback(
     options: &GeminiOptions,
     client: &HttpClient,

@@ -1,7 +1,7 @@
 //! Encodes the conversation as Gemini's contents.
 //!
-//! Gemini refuses a history whose calls and results do not pair up. The prompt builder pairs them; what still
-//! does not fit, say after a crash, is repaired here, because a refused history would be refused for ever.
+//! Gemini refuses a history whose calls and results do not match. The prompt builder pairs them. Remaining mismatches,
+//! for example after a crash, are repaired here, because every later request would be refused as well.
 
 mod media;
 mod part;
@@ -20,7 +20,7 @@ use crate::history::{GO_ON, NO_RESULT};
 use part::{EncodedContent, FunctionCall, FunctionResponse, Part, PartContent, Response};
 pub(super) use prefix_cache::{PrefixCache, RequestText};
 
-/// Stands where a signature is wanted and none is known that fits.
+/// Replaces a signature that Gemini requires and that is unknown.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The model that the request is for.
@@ -30,8 +30,8 @@ pub(super) struct TargetModel<'a> {
     pub(super) route: &'a str,
 }
 
-/// Writes the contents, separated by commas: the user first, and every call answered. `before` comes first. Writes nothing
-/// if there are no contents.
+/// Writes the contents, separated by commas: the user first, and every call answered. `before` comes first. Writes
+/// nothing if there are no contents.
 pub(super) fn write_contents(
     before: &str,
     exchanges: &[Arc<Exchange>],
@@ -72,9 +72,9 @@ struct Writer<'a> {
     reader: TargetModel<'a>,
     before: &'a str,
     text: RequestText,
-    /// Not written yet: what comes next may belong to it.
+    /// The content that is not written yet: the next exchange may extend it.
     last: Option<EncodedContent<'a>>,
-    /// The calls of the last answer.
+    /// The calls of the latest answer.
     pending: Vec<&'a ToolCall>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
         self.text.encode(&last)
     }
 
-    /// Results are a content of their own, so nothing before this point changes.
+    /// Results are a separate content, so nothing before this point changes.
     fn end_prefix(&mut self, exchanges: usize) -> serde_json::Result<()> {
         if self.last.as_ref().is_some_and(EncodedContent::holds_results) {
             self.write_last()?;
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
         self.push(MODEL, parts)
     }
 
-    /// Gemini insists on a signature in the `first_call` of an answer in the `current` turn.
+    /// Gemini requires a signature in the `first_call` of an answer in the `current` turn.
     fn encode_part(&mut self, part: &'a ModelPart, first_call: bool, current: bool) -> Option<Part<'a>> {
         let own = part.opaque.as_ref().filter(|opaque| {
             opaque.provider == self.reader.route && family(&opaque.model) == self.reader.model.family()
@@ -135,7 +135,7 @@ impl<'a> Writer<'a> {
         let (what, thought) = match &part.what {
             ModelPartContent::Text(text) if text.is_empty() && signature.is_none() => return None,
             ModelPartContent::Text(text) => (PartContent::Text(text.into()), false),
-            // A thought is only worth sending for its signature.
+            // A thought is sent only for its signature.
             ModelPartContent::Thought(_) if signature.is_none() => return None,
             ModelPartContent::Thought(text) => (PartContent::Text(text.into()), true),
             ModelPartContent::Hidden => {
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         Some(Part { what, thought, thought_signature })
     }
 
-    /// Answers every pending call, by what is in `results` or by saying that there is nothing.
+    /// Answers every pending call with its entry in `results`, or with a note that there is no result.
     fn settle(&mut self, results: &'a [ToolResult]) -> serde_json::Result<()> {
         let mut parts = Vec::new();
         let mut beside = Vec::new();
@@ -184,12 +184,12 @@ impl<'a> Writer<'a> {
             1 => texts.remove(0),
             _ => Cow::Owned(texts.join("\n")),
         };
-        let told = if result.failed { Response::Error(text) } else { Response::Output(text) };
+        let output = if result.failed { Response::Error(text) } else { Response::Output(text) };
         match self.reader.model.generation {
-            Generation::Level => response(call, told, media),
+            Generation::Level => response(call, output, media),
             _ => {
                 beside.append(&mut media);
-                response(call, told, Vec::new())
+                response(call, output, Vec::new())
             }
         }
     }
@@ -200,7 +200,7 @@ fn response<'a>(call: &'a ToolCall, response: Response<'a>, parts: Vec<Part<'a>>
     PartContent::FunctionResponse(FunctionResponse { name, response, parts, id }).into()
 }
 
-/// An id that we made up is none of Gemini's business.
+/// Generated ids are not sent.
 fn sent_id(id: &CallId) -> Option<&str> {
     Some(id.0.as_str()).filter(|id| !id.starts_with(GENERATED_ID_PREFIX))
 }

@@ -5,15 +5,15 @@ use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
 use bytes::Bytes;
 
 use super::models::Model;
-use super::{Backend, BadOptions, Credential, GeminiOptions, TokenRenewal};
+use super::{Backend, BadOptions, GeminiCredential, GeminiOptions, TokenRenewal};
 use crate::endpoint::redacted;
 
 #[derive(Debug)]
 pub(super) struct Endpoint {
     url: Url,
-    credential: Credential,
+    credential: GeminiCredential,
     headers: Vec<(String, Secret)>,
-    /// Whose signatures are understood there.
+    /// The provider whose signatures the server accepts.
     pub(super) route: &'static str,
 }
 
@@ -21,12 +21,12 @@ const DEVELOPER: &str = "https://generativelanguage.googleapis.com";
 const VERTEX: &str = "https://aiplatform.googleapis.com";
 
 impl Endpoint {
-    /// Where answers come piece by piece.
+    /// The URL for streamed answers.
     pub(super) fn new(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
         Self::of(options, model, "streamGenerateContent", Some("alt=sse"))
     }
 
-    /// Where an answer comes whole.
+    /// The URL for whole answers.
     pub(super) fn whole(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
         Self::of(options, model, "generateContent", None)
     }
@@ -64,7 +64,7 @@ impl Endpoint {
         Ok(Self { url, credential, headers, route })
     }
 
-    /// The request that asks for an answer, with a credential on it.
+    /// The request for an answer, with the credential.
     pub(super) async fn request(
         &self,
         body: Bytes,
@@ -76,8 +76,8 @@ impl Endpoint {
             request = request.secret_header(name, "", value).map_err(refused)?;
         }
         let request = match &self.credential {
-            Credential::ApiKey(key) => request.secret_header("x-goog-api-key", "", key),
-            Credential::Bearer(source) => {
+            GeminiCredential::ApiKey(key) => request.secret_header("x-goog-api-key", "", key),
+            GeminiCredential::Bearer(source) => {
                 let token = source(renew).await.map_err(|what| LanguageError::NoCredential { what })?;
                 request.secret_header("authorization", "Bearer ", &token)
             }
@@ -85,23 +85,23 @@ impl Endpoint {
         request.map_err(|error| LanguageError::NoCredential { what: error.to_string() })
     }
 
-    /// `text` without what is secret, should a server repeat it.
+    /// Removes secrets from `text`, in case a server repeats them.
     pub(super) fn redacted(&self, text: &str) -> String {
         let key = match &self.credential {
-            Credential::ApiKey(key) => Some(key),
-            Credential::Bearer(_) => None,
+            GeminiCredential::ApiKey(key) => Some(key),
+            GeminiCredential::Bearer(_) => None,
         };
         redacted(text, self.headers.iter().map(|(_, value)| value).chain(key))
     }
 
-    /// Which server it is, for people.
+    /// The display name of the server.
     pub(super) fn place(&self) -> String {
         self.url.origin().ascii_serialization()
     }
 
-    /// Can another credential be had when this one is refused?
+    /// Whether a new credential can be requested after a refusal.
     pub(super) fn renews(&self) -> bool {
-        matches!(self.credential, Credential::Bearer(_))
+        matches!(self.credential, GeminiCredential::Bearer(_))
     }
 }
 
@@ -137,7 +137,7 @@ fn vertex_host(location: &str) -> Result<String, BadOptions> {
     })
 }
 
-/// Nothing that would lead to another path or host.
+/// Refuses names that would change the path or the host.
 fn plain<'a>(what: &str, text: &'a str) -> Result<&'a str, BadOptions> {
     let fits = |character: char| character.is_ascii_alphanumeric() || "-_:.".contains(character);
     match !text.is_empty() && !text.contains("..") && text.chars().all(fits) {
@@ -156,7 +156,7 @@ mod tests {
 
     #[track_caller]
     fn check(model: &str, backend: Backend, expected: Result<&str, &str>) {
-        let options = GeminiOptions::new(model, Credential::ApiKey(Secret::new("k")), backend);
+        let options = GeminiOptions::new(model, GeminiCredential::ApiKey(Secret::new("k")), backend);
         match (Endpoint::new(options, &Model::named(model)), expected) {
             (Ok(endpoint), Ok(url)) => assert_eq!(endpoint.url.as_str(), format!("https://{url}?alt=sse")),
             (Err(error), Err(why)) => assert!(error.what.contains(why), "{error}"),

@@ -3,10 +3,10 @@
 use attache_model::Thinking;
 use serde_json::{Value, json};
 
-/// A model as requests need to know it.
+/// What requests need to know about a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
-    /// The name in requests; aliases are resolved before.
+    /// The name in requests, with aliases resolved.
     pub(super) id: String,
     pub(super) window: u64,
     pub(super) generation: Generation,
@@ -14,13 +14,13 @@ pub(super) struct Model {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Generation {
-    /// Without thoughts: everything up to 2.0, and Gemma.
+    /// No thinking: everything up to 2.0, and Gemma.
     Early,
-    /// 2.5: thoughts have a budget.
+    /// 2.5: thinking has a budget.
     Budget,
-    /// 3 and later: thoughts have a level, and signatures are checked.
+    /// 3 and later: thinking has a level, and signatures are checked.
     Level,
-    /// A name that says nothing, such as a gateway's own.
+    /// An unknown name, such as a gateway's own.
     Unknown,
 }
 
@@ -33,7 +33,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("flash-lite", "gemini-3.5-flash-lite"),
 ];
 
-/// By how an id begins; the first that fits counts.
+/// By prefix of the id; the first match counts.
 const KNOWN: &[(&str, u64, Generation)] = &[
     ("gemini-1.5-pro", 2_097_152, Generation::Early),
     ("gemini-1.", 1_048_576, Generation::Early),
@@ -44,10 +44,10 @@ const KNOWN: &[(&str, u64, Generation)] = &[
     ("", 1_048_576, Generation::Unknown),
 ];
 
-/// What ends an id without making it another model.
+/// Suffixes that do not make it another model.
 const VARIANTS: &[&str] = &["-preview", "-latest", "-exp", "-customtools"];
 
-/// The model that is asked first for `name`, which may be an alias.
+/// The first model to try for `name`, which may be an alias.
 pub fn model_id(name: &str) -> &str {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     alias.map_or(name, |(_, id)| id)
@@ -64,12 +64,12 @@ impl Model {
         Self { id: id.into(), window, generation }
     }
 
-    /// Those that understand each other's signatures.
+    /// Models of one family accept each other's signatures.
     pub(super) fn family(&self) -> &str {
         family(&self.id)
     }
 
-    /// `None` leaves it to the provider.
+    /// `None`: the provider's default.
     pub(super) fn thinking(&self, requested: Option<Thinking>) -> Option<Value> {
         let shown = requested != Some(Thinking::Off);
         match self.generation {
@@ -86,7 +86,7 @@ impl Model {
 
     fn budget(&self, requested: Option<Thinking>) -> u32 {
         match requested {
-            // The large one cannot do without.
+            // The large model cannot switch thinking off.
             Some(Thinking::Off) if self.family().contains("pro") => 128,
             Some(Thinking::Off) => 0,
             Some(Thinking::Low) => 1024,
@@ -101,7 +101,7 @@ impl Model {
             Some(Thinking::Off) if pro => "LOW",
             Some(Thinking::Off) => "MINIMAL",
             Some(Thinking::Low) => "LOW",
-            // The first of its kind knows only two levels.
+            // The first model of this kind has only two levels.
             Some(Thinking::Medium) if self.family() == "gemini-3-pro" => "HIGH",
             Some(Thinking::Medium) => "MEDIUM",
             None | Some(Thinking::High) => "HIGH",

@@ -15,14 +15,14 @@ use super::models::{Generation, Model};
 use super::schema;
 use crate::answer_request::{NUDGE, RequestVariation};
 
-/// No more tools can be declared than this.
+/// The maximum number of declared tools.
 const MAX_TOOLS: usize = 512;
 
 /// The body of a request as JSON.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &RequestVariation,
+    variation: &RequestVariation,
 ) -> Result<Bytes, LanguageError> {
     let refuse = |what: &str| Err(LanguageError::Request { what: what.into() });
     let unencoded = |error: serde_json::Error| LanguageError::Request { what: error.to_string() };
@@ -38,7 +38,7 @@ pub(super) fn body(
     }
     let generation = generation(&shared.model, prompt);
     let rest = RequestTail {
-        system_instruction: instructions(prompt, circumstances),
+        system_instruction: instructions(prompt, variation),
         tools: shared.declared.of(&prompt.tools)?,
         tool_config: (!prompt.tools.is_empty()).then(|| {
             let mut calling = json!({"mode": "AUTO"});
@@ -48,14 +48,14 @@ pub(super) fn body(
             json!({"functionCallingConfig": calling})
         }),
         generation_config: (!generation.is_empty()).then_some(generation),
-        continuation_token: circumstances.continuation.as_ref(),
+        continuation_token: variation.continuation.as_ref(),
     };
     text.write("]");
     text.close_with(&rest).map_err(unencoded)?;
     Ok(shared.prefixes.finish(text))
 }
 
-/// What comes after the contents.
+/// The members after the contents.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RequestTail<'a> {
@@ -89,7 +89,7 @@ impl DeclarationCache {
             return Ok(None);
         }
         let mut last = self.last.lock().ignore_poison();
-        // Other conversations often have the same tools. Comparing costs less than encoding.
+        // Conversations often have the same tools. Comparing costs less than encoding.
         if let Some(known) = last.as_ref().filter(|known| known.tools == *tools) {
             return Ok(Some(known.encoded.clone()));
         }
@@ -102,10 +102,10 @@ impl DeclarationCache {
     }
 }
 
-/// The instructions, and the nudge where one is needed.
-fn instructions(prompt: &Prompt, circumstances: &RequestVariation) -> Option<Value> {
+/// The instructions, and the nudge if needed.
+fn instructions(prompt: &Prompt, variation: &RequestVariation) -> Option<Value> {
     let own = prompt.instructions.as_deref().filter(|text| !text.is_empty());
-    let nudge = circumstances.nudged.then_some(NUDGE);
+    let nudge = variation.nudged.then_some(NUDGE);
     let parts: Vec<Value> = own.into_iter().chain(nudge).map(|text| json!({"text": text})).collect();
     (!parts.is_empty()).then(|| json!({"parts": parts, "role": "user"}))
 }

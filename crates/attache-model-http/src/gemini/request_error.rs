@@ -1,4 +1,4 @@
-//! An error of Gemini, read from its body. What is done about it `retry_class` decides.
+//! Decodes an error of Gemini. `retry_class` decides how it is handled.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::failed_attempt::{FailedAttempt, delay_in, duration, error_text, readable, shortened};
 use crate::retry_class::{ErrorFacts, ErrorMeaning, classify};
 
-/// An answer with an error status.
+/// A response with an error status.
 pub(super) fn of_status(status: u16, retry_after: Option<&str>, body: &[u8], model: &str) -> FailedAttempt {
     let text = String::from_utf8_lossy(body);
     let mut error = GeminiError::read(&text);
@@ -17,25 +17,25 @@ pub(super) fn of_status(status: u16, retry_after: Option<&str>, body: &[u8], mod
     error.failed_attempt(model)
 }
 
-/// An error in the middle of an answer.
+/// An error event in the middle of an answer.
 pub(super) fn of_event(event: &Value, model: &str) -> FailedAttempt {
     let mut error = GeminiError::default();
     error.take_error(event, 0);
     error.failed_attempt(model)
 }
 
-/// All that is known about an error.
+/// The facts about an error.
 #[derive(Debug, Default, PartialEq)]
 struct GeminiError {
     status: Option<u16>,
     name: String,
     message: String,
-    /// Why, in one word.
+    /// The reason code.
     reason: String,
     delay: Option<Duration>,
     per_day: bool,
     per_minute: bool,
-    /// It was said the way Gemini says it.
+    /// Whether the error has Gemini's format.
     genuine: bool,
 }
 
@@ -58,7 +58,7 @@ impl GeminiError {
     fn take_error(&mut self, error: &Value, depth: usize) {
         self.genuine |= error.is_object();
         let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-        // Some count in another system; then the name has to do.
+        // Some servers use other codes; then the name decides.
         self.status = code.filter(|code| (300..600).contains(code)).or(self.status);
         if let Some(name) = error.get("status").and_then(Value::as_str) {
             self.name = name.to_owned();
@@ -71,7 +71,7 @@ impl GeminiError {
         for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
             self.take_detail(detail);
         }
-        // Gateways put the whole body of the one behind them into the message.
+        // Gateways put the whole body of the upstream error into the message.
         if depth < 3
             && let Ok(inner) = serde_json::from_str::<Value>(message)
         {
@@ -95,12 +95,12 @@ impl GeminiError {
 
     fn failed_attempt(self, model: &str) -> FailedAttempt {
         let status = self.status_or_name();
-        let minute = (status == 429 && self.per_minute).then_some(Duration::from_secs(60));
         let facts = ErrorFacts {
             status,
             text: error_text(self.status, &self.name, &self.message),
             meaning: self.meaning(status),
-            delay: self.delay.or(minute),
+            delay: self.delay,
+            is_minute_limit: self.per_minute,
             is_permanent: false,
             has_new_credential: true,
         };
@@ -118,7 +118,7 @@ impl GeminiError {
         }
     }
 
-    /// The status, also where only its name was given.
+    /// The status; derived from its name if only the name is given.
     fn status_or_name(&self) -> u16 {
         let by_name = match self.name.as_str() {
             "RESOURCE_EXHAUSTED" => Some(429),

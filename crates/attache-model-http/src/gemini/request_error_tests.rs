@@ -37,7 +37,7 @@ fn each_status_has_its_meaning() {
 }
 
 #[test]
-fn where_nobody_speaks_like_gemini_the_address_is_wrong() {
+fn an_error_in_another_format_means_a_wrong_address() {
     #[track_caller]
     fn check_address(body: &str, why: &str) {
         let fault = of_status(404, None, body.as_bytes(), "m");

@@ -1,6 +1,6 @@
 //! One chunk of a Gemini response.
 //!
-//! Everything may be missing, and what is not known is let through.
+//! Every member is optional, and unknown members are ignored.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(super) struct Chunk<'a> {
     pub(super) candidates: Vec<Candidate<'a>>,
     #[serde(deserialize_with = "if_understood")]
     pub(super) prompt_feedback: Option<Feedback>,
-    /// Every chunk tells what the answer costs so far, and only the last one counts: it is read with [`usage_in`].
+    /// Every chunk reports the usage so far; only the last report counts. [`usage_in`] decodes it.
     #[serde(borrow)]
     pub(super) usage_metadata: Option<&'a RawValue>,
     pub(super) error: Option<Value>,
@@ -49,9 +49,9 @@ pub(super) struct ResponseContent<'a> {
 /// A piece of an answer.
 #[derive(Debug)]
 pub(super) enum ResponsePart<'a> {
-    /// Words and nothing else, which is what most are.
+    /// Only text, which is the usual case.
     Plain(PlainPart<'a>),
-    /// As it came: some go back exactly so.
+    /// The raw part: some parts are returned to Gemini unchanged.
     Other(Map<String, Value>),
 }
 
@@ -128,13 +128,13 @@ impl UsageMetadata {
     }
 }
 
-/// Nothing where it has another shape than expected.
+/// `None` if the value has an unexpected shape.
 pub(super) fn usage_in(usage_metadata: &str) -> Usage {
     serde_json::from_str::<UsageMetadata>(usage_metadata).unwrap_or_default().usage()
 }
 
 impl<'a> Chunk<'a> {
-    /// All chunks in a piece of JSON: itself, or each of a list. `None` when it is something else.
+    /// All chunks of a JSON body: the body itself, or each item of a list. `None` for anything else.
     pub(super) fn all(json: &'a str) -> Option<Vec<Self>> {
         match json.trim_start().as_bytes().first() {
             Some(b'{') => Some(vec![serde_json::from_str(json).ok()?]),
@@ -152,7 +152,7 @@ where
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Text is not lost because something beside it has another shape than expected.
+/// Keeps the text even if a neighbouring member has an unexpected shape.
 fn if_understood<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,13 +1,13 @@
-//! JSON Schemas, reduced to what Gemini takes.
+//! Reduces JSON Schemas to the keywords that Gemini accepts.
 //!
-//! Tools of others come with any schema. What Gemini does not know is left out, which makes a schema wider,
-//! never narrower; references that lead back to themselves are cut for the same reason.
+//! MCP tools can have any schema. Unknown keywords are dropped, which makes a schema wider, never narrower. Recursive
+//! references are cut for the same reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-/// Copied as they are.
+/// Keywords that are copied unchanged.
 const PLAIN: &[&str] = &[
     "$id",
     "$anchor",
@@ -23,11 +23,11 @@ const PLAIN: &[&str] = &[
     "required",
     "propertyOrdering",
 ];
-/// Each holds one schema, or `true` or `false`.
+/// Keywords whose value is a schema, `true` or `false`.
 const SCHEMA: &[&str] = &["items", "additionalProperties"];
 const SCHEMAS: &[&str] = &["anyOf", "oneOf", "prefixItems"];
 
-/// The schema of a call's input as it can be sent.
+/// The reduced schema of a call's input.
 pub(super) fn clean(schema: &Value) -> Value {
     let definitions = definitions(schema);
     let cleaner = Cleaner { reachable: reachable(&definitions) };
@@ -46,12 +46,12 @@ pub(super) fn clean(schema: &Value) -> Value {
 }
 
 struct Cleaner {
-    /// Which definitions each definition leads to, itself only if it leads back.
+    /// The definitions that each definition refers to, directly or indirectly; itself only if it is recursive.
     reachable: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Cleaner {
-    /// `within` names the definition that is being cleaned.
+    /// `within` names the definition that is being reduced.
     fn schema(&self, schema: &Value, within: Option<&str>) -> Value {
         let Value::Object(schema) = schema else {
             return if schema.is_boolean() { schema.clone() } else { json!({}) };
@@ -80,7 +80,7 @@ impl Cleaner {
         match value {
             _ if PLAIN.contains(&key) => Some(value.clone()),
             _ if key == "const" => Some(json!([value])),
-            // The old form, a list with one schema for each place.
+            // The old form: a list with one schema for each position.
             Value::Array(_) if key == "items" => None,
             _ if SCHEMA.contains(&key) => Some(one(value)),
             Value::Array(schemas) if SCHEMAS.contains(&key) => Some(schemas.iter().map(one).collect()),
@@ -100,13 +100,13 @@ impl Cleaner {
             {
                 json!({"$ref": format!("#/$defs/{name}")})
             }
-            // Around in a circle, or nowhere. What it is for can still be said.
+            // A recursive or dangling reference. Its description remains.
             _ => schema.get("description").map_or_else(|| json!({}), |text| json!({"description": text})),
         }
     }
 }
 
-/// Everything both say: lists of requirements and properties grow, other keywords are overwritten.
+/// Merges two schemas: lists of requirements and properties are joined, other keywords are replaced.
 fn merge(into: &mut Map<String, Value>, from: Map<String, Value>) {
     for (key, value) in from {
         match (into.get_mut(&key), value) {
@@ -130,7 +130,7 @@ fn definitions(schema: &Value) -> BTreeMap<String, Value> {
     tables.flatten().map(|(name, schema)| (name.clone(), schema.clone())).collect()
 }
 
-/// The definition behind a reference of this document.
+/// The definition that a reference names in this document.
 fn definition_name(reference: &str) -> Option<&str> {
     let name = reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
     (!name.contains('/')).then_some(name)

@@ -1,6 +1,6 @@
 //! Asks a Gemini model to search the web.
 //!
-//! A request of its own: models refuse their own search beside the tools of others.
+//! A separate request: models refuse their own search tool beside function declarations.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,12 +19,12 @@ use super::{BadOptions, GeminiOptions, TokenRenewal};
 use crate::failed_attempt::{FailedAttempt, RetryDecision};
 use crate::retry::{RetryOptions, RetryReason, RetryState};
 
-/// Searches by way of one model, or of those that stand in for it.
+/// Searches with one model or its fallback models.
 #[derive(Debug)]
 pub struct GeminiSearch {
-    /// Asked one after the other, as for answers.
+    /// Tried in this order, as for answers.
     links: Vec<SearchModel>,
-    /// The links before this one do not exist: they need not be asked again.
+    /// The number of models at the start of the chain that do not exist; they are not tried again.
     first: AtomicUsize,
     retry: RetryOptions,
     client: HttpClient,
@@ -36,7 +36,7 @@ struct SearchModel {
     endpoint: Endpoint,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchAnswer {
     pub text: String,
@@ -50,23 +50,23 @@ pub struct SearchSource {
     pub url: String,
 }
 
-/// Which sources stand behind a piece of the text.
+/// The sources of a piece of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchSupport {
-    /// Where the piece ends, in bytes of the text.
+    /// The end of the piece, in bytes of the text.
     pub end: usize,
-    /// Their places among the sources, from 0.
+    /// Indexes into the list of sources.
     pub sources: Vec<usize>,
 }
 
-/// An answer to a search is a page of text; this is far more.
+/// The maximum size of a response, far above that of a usual one.
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 const MAX_ERROR_BYTES: usize = 64 * 1024;
-/// A person waits for the result in the middle of a turn.
+/// The turn waits for the result.
 const MAX_ATTEMPTS: u32 = 3;
 
 impl GeminiSearch {
-    /// `options` are those of the model that talks, perhaps with a smaller one named: `flash` is enough.
+    /// `options`: those of the conversation's model, perhaps with a smaller model; `flash` is sufficient.
     pub fn new(options: GeminiOptions, client: HttpClient) -> Result<Self, BadOptions> {
         let mut retry = options.retry.clone();
         retry.attempts = retry.attempts.min(MAX_ATTEMPTS);
@@ -116,7 +116,9 @@ impl GeminiSearch {
                 Err(fault) => fault,
             };
             let pause = match fault.retry {
-                Some(RetryDecision::After(wanted)) => tries.delay_after(RetryReason::NotAnswered { wanted }),
+                Some(RetryDecision::After(requested)) => {
+                    tries.delay_after(RetryReason::NotAnswered { requested })
+                }
                 Some(RetryDecision::FirstByteTimeout) => tries.delay_after(RetryReason::FirstByteTimeout),
                 Some(RetryDecision::NoCapacity) => tries.delay_after(RetryReason::NoCapacity),
                 Some(RetryDecision::WithNewCredential)
@@ -133,7 +135,7 @@ impl GeminiSearch {
         }
     }
 
-    /// One request. What is wrong with an answer that came is final; what kept one from coming may pass.
+    /// One request. An error in a response is final; a failed connection may be temporary.
     async fn ask(
         &self,
         SearchModel { model, endpoint }: &SearchModel,
@@ -229,7 +231,7 @@ fn read(body: &[u8]) -> Result<SearchAnswer, LanguageError> {
         return Err(unusable(format!("the search was not answered{why}")));
     };
     let mut text = String::new();
-    // Where each part begins in the whole text.
+    // The start of each part in the whole text.
     let mut starts = Vec::new();
     for part in candidate.content.unwrap_or_default().parts.unwrap_or_default() {
         starts.push(text.len());

@@ -15,7 +15,7 @@ pub(super) enum TextOrValue<'a> {
 }
 
 impl TextOrValue<'_> {
-    /// Nothing where it is no text.
+    /// `None` if it is no text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,

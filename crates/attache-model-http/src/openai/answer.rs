@@ -11,15 +11,15 @@ use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 use crate::tool_names::ToolNames;
 
-/// An answer as far as it has come.
+/// An answer that is being received.
 #[derive(Debug)]
 pub(super) struct OpenAiAssembly {
     builder: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
-    /// What some gateways want to see again of a model's reasoning, piece by piece.
+    /// The parts of the reasoning that some gateways require back.
     details: Vec<Value>,
-    /// A call could not be decoded.
+    /// Whether a call could not be decoded.
     malformed: bool,
     refusal: String,
     finish: Option<String>,
@@ -47,20 +47,20 @@ impl OpenAiAssembly {
             self.usage = usage_of(usage);
         }
         let Some(choice) = chunk.pointer("/choices/0") else { return };
-        // A server that does not stream calls it a message.
-        let said = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
+        // A server that does not stream names the member `message`.
+        let delta = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
         for field in ["reasoning_content", "reasoning"] {
-            if let Some(text) = said.get(field).and_then(Value::as_str) {
+            if let Some(text) = delta.get(field).and_then(Value::as_str) {
                 self.builder.thought(text, json!({"field": field}), tell);
-                // Some send the same thought under both names.
+                // Some servers send the same thought under both names.
                 break;
             }
         }
-        let details = said.get("reasoning_details").and_then(Value::as_array);
+        let details = delta.get("reasoning_details").and_then(Value::as_array);
         self.details.extend(details.into_iter().flatten().cloned());
-        self.content(said.get("content").unwrap_or(&Value::Null), tell);
-        self.refusal.push_str(said.get("refusal").and_then(Value::as_str).unwrap_or_default());
-        for piece in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        self.content(delta.get("content").unwrap_or(&Value::Null), tell);
+        self.refusal.push_str(delta.get("refusal").and_then(Value::as_str).unwrap_or_default());
+        for piece in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             if let Some(name) = self.calls.take(piece) {
                 tell(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
             }
@@ -111,7 +111,7 @@ impl Assembly for OpenAiAssembly {
             return Ok(());
         }
         let Ok(value) = serde_json::from_str::<Value>(data) else {
-            // One broken event is no reason to lose the others; a lost end shows by itself.
+            // Skips a broken event and keeps the others. A missing end is detected separately.
             tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
             return Ok(());
         };
@@ -154,7 +154,7 @@ impl Assembly for OpenAiAssembly {
         }
     }
 
-    /// Nothing here is ever continued.
+    /// Answers are never continued.
     fn continue_answer(&mut self) {}
 
     fn extent(&self) -> usize {

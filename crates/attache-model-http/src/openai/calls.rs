@@ -1,7 +1,7 @@
-//! Calls that arrive in pieces.
+//! Assembles calls that arrive in pieces.
 //!
-//! OpenAI numbers them. Others leave the number out, give all of them the same, repeat the id, leave it out, or
-//! send the whole call at once; what belongs together shows all the same.
+//! OpenAI numbers the calls. Other servers omit the number, repeat one number, repeat or omit the id, or send the
+//! whole call at once. All of these are assembled.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ struct Slot {
     id: String,
     name: String,
     arguments: String,
-    /// Where the input came as an object and not as text.
+    /// The input, if it arrived as an object instead of text.
     whole: Option<Map<String, Value>>,
     extra: Option<Value>,
 }
@@ -27,12 +27,12 @@ pub(super) struct FinishedCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) input: Map<String, Value>,
-    /// What the provider wants back with it.
+    /// Data to return with the call.
     pub(super) extra: Option<Value>,
 }
 
 impl Calls {
-    /// Takes a piece in, and gives the name of a call that begins with it.
+    /// Adds a piece, and returns the name of a call that it begins.
     pub(super) fn take(&mut self, piece: &Value) -> Option<String> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, name) = (text(piece.get("id")), text(piece.pointer("/function/name")));
@@ -56,7 +56,7 @@ impl Calls {
         begins.then_some(name)
     }
 
-    /// Each call, or `None` for one that cannot be read.
+    /// Each call, or `None` for one that cannot be decoded.
     pub(super) fn finish(self) -> Vec<Option<FinishedCall>> {
         self.0.into_iter().map(Slot::finish).collect()
     }
@@ -69,7 +69,7 @@ impl Calls {
         let known = match index {
             Some(_) => self.0.iter().rposition(|slot| slot.index == index),
             None if !id.is_empty() => self.0.iter().rposition(|slot| slot.id == id),
-            // A name begins a call, unless the last one still waits for its own.
+            // A name begins a call, unless the latest call has no name yet.
             None if !name.is_empty() => {
                 self.0.len().checked_sub(1).filter(|last| self.0[*last].name.is_empty())
             }

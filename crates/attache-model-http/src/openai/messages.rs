@@ -18,7 +18,7 @@ pub(super) struct TargetModel<'a> {
     pub(super) names: &'a ToolNames,
 }
 
-/// One after the other, with every call answered. `None` when nothing is said.
+/// Messages in order, with every call answered. `None` if there is no content.
 pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: TargetModel<'_>) -> Option<Vec<Value>> {
     let mut writer = Writer { reader, messages: Vec::new(), user: Vec::new() };
     for turn in turns(&prompt.exchanges) {
@@ -43,7 +43,7 @@ pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: TargetModel<'_>) -
 struct Writer<'a> {
     reader: TargetModel<'a>,
     messages: Vec<Value>,
-    /// What the user is builder: neighbours are one message, because many templates insist on turns.
+    /// Merges neighbouring messages of the user, because many templates require alternating roles.
     user: Vec<Value>,
 }
 
@@ -97,7 +97,8 @@ impl Writer<'_> {
         Some(value)
     }
 
-    /// Thoughts under the name they came by. Who wants them misses them everywhere, also where there were none.
+    /// Sends thoughts in the member that they arrived in. A server that requires the member requires it in every
+    /// message, also if empty.
     fn reasoning(&self, spoken: &[AnswerPart<'_>]) -> Option<(String, String)> {
         if !self.reader.return_reasoning {
             return None;
@@ -114,21 +115,21 @@ impl Writer<'_> {
         Some((field.to_owned(), thought))
     }
 
-    /// What this very model wanted to see again.
+    /// Reasoning data that exactly this model requires back.
     fn own<'a>(&self, said: &'a ModelPart) -> Option<&'a Value> {
         let opaque = said.opaque.as_ref()?;
         let own = opaque.provider == self.reader.route && opaque.model == self.reader.model;
         own.then_some(&opaque.data)
     }
 
-    /// Only text may be in a result; the rest follows as if the user showed it.
+    /// A result can contain only text. Other content follows as a message of the user.
     fn results(&mut self, settled: &[CallWithResult<'_>]) {
         let mut beside = Vec::new();
         for CallWithResult { id, call, result } in settled {
             let output = result.map_or(&[][..], |result| &result.output);
             let parts: Vec<Value> = output.iter().filter_map(part).collect();
             let (texts, media): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
-            let told = match result {
+            let text = match result {
                 None => NO_RESULT.to_owned(),
                 Some(result) if texts.is_empty() && result.failed => {
                     "The call failed and does not say why.".to_owned()
@@ -137,7 +138,7 @@ impl Writer<'_> {
                 Some(_) if texts.is_empty() => "The output follows.".to_owned(),
                 Some(_) => joined(&texts),
             };
-            self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": told}));
+            self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
             if !media.is_empty() {
                 let label = format!("The output of {} ({id}):", call.name);
                 beside.push(json!({"type": "text", "text": label}));
@@ -161,7 +162,7 @@ fn part(content: &Content) -> Option<Value> {
     })
 }
 
-/// Plain text as plain text: not every server knows parts.
+/// Plain text as a string: some servers do not support parts.
 fn content(parts: Vec<Value>) -> Value {
     match parts.iter().all(|part| part["type"] == "text") {
         true => Value::String(joined(&parts)),

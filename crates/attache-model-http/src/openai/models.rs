@@ -2,7 +2,7 @@
 
 use attache_model::Thinking;
 
-/// A model as requests need to know it.
+/// What requests need to know about a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
     pub(super) id: String,
@@ -12,19 +12,19 @@ pub(super) struct Model {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// OpenAI's without reasoning: no effort, any temperature.
+    /// OpenAI, without reasoning: no effort, any temperature.
     Plain,
-    /// OpenAI's with reasoning, which cannot do without: no temperature.
+    /// OpenAI, always reasoning: no temperature.
     Series,
-    /// The same, where as little as possible is called `minimal`.
+    /// The same, with `minimal` as the lowest effort.
     Minimal,
-    /// The same, and it can do without.
+    /// The same, with optional reasoning.
     Optional,
-    /// Not OpenAI's; it accepts every value.
+    /// Another vendor's; every value is accepted.
     Unknown,
 }
 
-/// By how a name begins; the first that fits counts.
+/// By prefix of the name; the first match counts.
 const KNOWN: &[(&str, u64, Kind)] = &[
     ("gpt-3.5", 16_385, Kind::Plain),
     ("gpt-4.1", 1_047_576, Kind::Plain),
@@ -54,12 +54,12 @@ impl Model {
         Self { id: id.into(), window, kind }
     }
 
-    /// Does it take a temperature?
+    /// Whether the model accepts a temperature.
     pub(super) fn is_tunable(&self) -> bool {
         matches!(self.kind, Kind::Plain | Kind::Unknown)
     }
 
-    /// `None` leaves it to the server.
+    /// `None`: the server's default.
     pub(super) fn effort(&self, requested: Option<Thinking>) -> Option<&'static str> {
         match (requested?, self.kind) {
             (_, Kind::Plain) => None,

@@ -12,7 +12,7 @@ use crate::tool_names::ToolNames;
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &RequestVariation,
+    variation: &RequestVariation,
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
     let reader = TargetModel {
@@ -21,7 +21,7 @@ pub(super) fn body(
         return_reasoning: shared.return_reasoning,
         names: &names,
     };
-    let messages = messages(prompt, circumstances.nudged, reader)
+    let messages = messages(prompt, variation.nudged, reader)
         .ok_or_else(|| LanguageError::Request { what: "the prompt says nothing; give it a text".into() })?;
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
@@ -55,7 +55,7 @@ fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
     }})
 }
 
-/// An object with properties, even if there are none: OpenAI wants to see them.
+/// An object schema always has `properties`, even if empty, because OpenAI requires them.
 fn parameters(schema: &Value) -> Value {
     let mut schema = schema.as_object().cloned().unwrap_or_default();
     schema.remove("$schema");

@@ -1,9 +1,9 @@
 //! Special requirements of OpenAI-compatible vendors.
 
-/// They refuse a conversation with calls in it if the thoughts that led to an answer are missing.
+/// Servers that refuse a history with calls if the reasoning of the answers is missing.
 const WANT_THOUGHTS_BACK: &[&str] = &["deepseek.com", "kimi.com", "moonshot.ai", "moonshot.cn"];
 
-/// Does the server at the end of `route` want to see the model's thoughts again?
+/// Whether the server at `route` requires the model's reasoning back.
 pub(super) fn wants_thoughts_back(route: &str) -> bool {
     let place = route.split_once("://").map_or("", |(_, place)| place);
     let host = place.split(':').next().unwrap_or_default();

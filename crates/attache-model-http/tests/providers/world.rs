@@ -129,7 +129,7 @@ pub(crate) fn prompt(exchanges: impl IntoIterator<Item = Exchange>) -> Prompt {
     Prompt { exchanges: Arc::new(exchanges.into_iter().map(Arc::new).collect()), ..Prompt::default() }
 }
 
-/// What came, as it is said again in the next prompt, with a result for each call.
+/// The answer as it is sent in the next prompt, with a result for each call.
 pub(crate) fn answered(said: &[ModelPart]) -> Vec<Exchange> {
     let result = |(call, name): (&CallId, &String)| ToolResult {
         call: call.clone(),

@@ -1,14 +1,14 @@
-//! What the offline model can do with tools, and the calls that do it.
+//! The actions of the offline model, and the tool calls that carry them out.
 
 use serde_json::{Map, Value, json};
 
-/// One thing to do.
+/// One action.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
     List {
         folder: String,
     },
-    /// `lines` are the first and the last one to read, counted from one.
+    /// `lines`: the first and the last line to read, counted from one.
     Read {
         file: String,
         lines: Option<(u32, u32)>,
@@ -33,7 +33,7 @@ pub(super) enum Action {
         new: String,
         all: bool,
     },
-    /// Takes two rounds: the file is read, then written.
+    /// Takes two steps: reads the file, then writes it.
     Append {
         file: String,
         text: String,
@@ -49,10 +49,10 @@ pub(super) enum Action {
     },
 }
 
-/// The file that was named before, until the plan says which one that is.
+/// The file that was named before; the plan replaces it with the name.
 pub(super) const IT: &str = "";
 
-/// A tool and what it is given.
+/// A tool and its input.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ToolUse {
     pub(super) tool: &'static str,
@@ -60,7 +60,7 @@ pub(super) struct ToolUse {
 }
 
 impl Action {
-    /// Changes nothing, so several may be done together.
+    /// Whether it changes nothing, so that several can run together.
     pub(super) fn only_looks(&self) -> bool {
         match self {
             Self::List { .. } | Self::Read { .. } | Self::Find { .. } | Self::Search { .. } => true,
@@ -86,7 +86,7 @@ impl Action {
         }
     }
 
-    /// What it ends with when it was written without quotes: more words could belong to it.
+    /// The unquoted text at the end of the action; more words could belong to it.
     pub(super) fn free_text(&self) -> Option<&str> {
         match self {
             Self::Write { text, .. } | Self::Append { text, .. } => Some(text.trim_end()),
@@ -101,7 +101,7 @@ impl Action {
         }
     }
 
-    /// The call to begin with.
+    /// The first call of the action.
     pub(super) fn first_use(&self) -> ToolUse {
         match self {
             Self::List { folder } => with("list_directory", json!({ "dir_path": folder })),
@@ -146,7 +146,7 @@ pub(super) fn write(file: &str, content: &str) -> ToolUse {
     with("write_file", json!({ "file_path": file, "content": content }))
 }
 
-/// Enough to recognise a text by.
+/// The beginning of a text, for display.
 fn short(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),

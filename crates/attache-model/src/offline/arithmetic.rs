@@ -2,7 +2,7 @@
 
 use super::fraction::{Fraction, FractionError};
 
-/// `None` when the text is no sum.
+/// `None` if the text is not a sum.
 pub(super) fn calculate(text: &str) -> Option<Result<Fraction, FractionError>> {
     let tokens = tokens(text)?;
     if !tokens.iter().any(|token| matches!(token, Token::Number(_))) {
@@ -17,9 +17,9 @@ pub(super) fn calculate(text: &str) -> Option<Result<Fraction, FractionError>> {
     }
 }
 
-/// Longer ones are not typed by hand.
+/// Longer texts are not parsed as sums.
 const MAX_TOKENS: usize = 500;
-/// Parentheses within each other; the parser recurses.
+/// The maximum nesting of parentheses; the parser recurses.
 const MAX_DEPTH: u32 = 50;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

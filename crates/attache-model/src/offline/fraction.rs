@@ -23,7 +23,7 @@ impl Fraction {
         if denominator == 0 {
             return Err(FractionError::DivisionByZero);
         }
-        // The smallest number has no opposite, and could not be shortened.
+        // The smallest number has no opposite and cannot be reduced.
         if numerator == i128::MIN || denominator == i128::MIN {
             return Err(FractionError::Overflow);
         }
@@ -31,7 +31,7 @@ impl Fraction {
         Ok(Self { numerator: numerator / divisor, denominator: denominator / divisor })
     }
 
-    /// Digits, perhaps with a decimal point among them.
+    /// Digits with at most one decimal point.
     pub(super) fn parse(digits: &str) -> Outcome {
         let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
         let mut numerator: i128 = 0;

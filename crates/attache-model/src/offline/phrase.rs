@@ -1,7 +1,7 @@
 //! The ways to ask for something that needs a tool.
 //!
-//! Phrases are patterns, tried from the top. A space in one stands for any blanks within a line, and a name in
-//! braces for what [`FRAGMENTS`] says.
+//! Phrases are patterns, tried from the top. A space stands for any white space within a line, and a name in braces
+//! for the pattern of that name in [`FRAGMENTS`].
 
 mod builders;
 mod table;
@@ -15,9 +15,9 @@ use super::wording::without_full_stop;
 use builders::Make;
 use table::TABLE;
 
-/// What one request without others joined to it asks for.
+/// Parses one request.
 pub(super) fn understand(text: &str) -> Option<Action> {
-    // Where a name ends the sentence, its full stop is not part of it; of a text it may be.
+    // A full stop at the end of a sentence does not belong to a name. It may belong to a text.
     let sentence = without_full_stop(text);
     PHRASES.iter().find_map(|phrase| {
         let text = if phrase.ends_the_sentence { sentence } else { text };
@@ -41,7 +41,7 @@ const EXAMPLES: &[(&[&str], &str)] = &[
     (&["replace", "change", "edit", "substitute", "swap", "rename"], "replace milk with bread in notes.txt"),
     (&["append", "add"], "append Call mum to notes.txt"),
     (
-        // Commands themselves, and what takes one.
+        // Commands, and words that introduce one.
         &[
             "run", "execute", "exec", "cargo", "git", "npm", "python", "mkdir", "rm", "mv", "cp", "touch",
             "delete", "remove", "move", "copy",
@@ -63,7 +63,7 @@ impl PhraseMatch<'_> {
     }
 }
 
-/// A name is one word or stands in quotes; a text is anything in one line, or anything in quotes.
+/// A name is one word or quoted. A text is one line or quoted.
 const NAME: &str = r#"(?:"[^"\n]+"|'[^'\n]+'|`[^`\n]+`|“[^”\n]+”|[^\s"'`“”]\S*?)"#;
 const TEXT: &str = r#"(?:"[^"]+"|'[^']+'|`[^`]+`|“[^”]+”|.+?)"#;
 

@@ -9,7 +9,7 @@ use super::phrase;
 use super::request::{Request, after, without_courtesies};
 use super::separator::{Separator, SeparatorKind, entries, separators};
 
-/// What is to be done, one step after the other.
+/// The steps of a plan, in order.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
@@ -17,24 +17,24 @@ pub(super) struct Plan {
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
-    /// All of these together.
+    /// Actions that run together.
     Act(Vec<Action>),
-    /// A request that is answered without tools.
+    /// A request that needs no tools.
     Say(String),
 }
 
 /// Why there is no plan.
 #[derive(Debug, PartialEq)]
 pub(super) enum PlanError {
-    /// The message asks for nothing that needs a tool, as far as one can tell.
+    /// No part of the message needs a tool.
     NothingToDo,
-    /// One entry of a list was not understood, so none of it is done.
+    /// One entry of a list was not understood, so no entry is carried out.
     PartNotUnderstood(String),
 }
 
-/// Longer messages are no requests in plain English.
+/// Longer messages are not parsed.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
-/// That many actions are done together at most.
+/// At most this many actions run together.
 const MAX_TOGETHER: usize = 10;
 
 impl Plan {
@@ -63,7 +63,7 @@ impl Plan {
     }
 }
 
-/// `@agent-name` at the beginning: all the rest is for this agent.
+/// `@agent-name` at the beginning: the rest of the text is the prompt for this agent.
 fn for_agent(text: &str) -> Option<Action> {
     let is_part = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_');
     let text = text.strip_prefix('@')?;
@@ -74,7 +74,7 @@ fn for_agent(text: &str) -> Option<Action> {
     (!agent.is_empty() && is_prompt).then_some(Action::Ask { agent, prompt })
 }
 
-/// "it" becomes the file that was named before. False when there is none.
+/// Replaces "it" with the file that was named before. False if no file was named.
 fn resolve(steps: &mut [Step]) -> bool {
     let mut known: Option<String> = None;
     let actions = steps.iter_mut().flat_map(|step| match step {
@@ -91,12 +91,12 @@ fn resolve(steps: &mut [Step]) -> bool {
     true
 }
 
-/// Cuts the text at joints so that every piece is a request. Of several ways to do so it takes the one with the
-/// shortest pieces, from the left: a joint is one if it can be.
+/// Splits the text at separators so that every piece is a request. If several splits are possible, takes the one with
+/// the shortest pieces from the left.
 fn steps_of(text: &str) -> Option<Vec<Step>> {
     let joints = separators(text);
     let starts: Vec<usize> = std::iter::once(0).chain(joints.iter().map(|joint| joint.place.end)).collect();
-    // For each start, from the last: the step that begins there and the joint it ends at.
+    // For each start, from the last: the step that begins there and the separator where it ends.
     let mut cuts: Vec<Option<(Step, usize)>> = starts.iter().map(|_| None).collect();
     for (number, start) in starts.iter().enumerate().rev() {
         let ends = joints[number..].iter().map(Some).chain([None]);
@@ -128,7 +128,7 @@ fn fit_together(before: &[Action], more: &[Action]) -> bool {
     before.iter().chain(more).all(Action::only_looks) && before.len() + more.len() <= MAX_TOGETHER
 }
 
-/// An "and" after a text without quotes belongs to the text.
+/// An "and" after an unquoted text belongs to the text.
 fn ends_at(step: &Step, piece: &str, joint: Option<&Separator>) -> bool {
     if joint.is_none_or(|joint| joint.kind == SeparatorKind::Then) {
         return true;
@@ -152,13 +152,13 @@ fn step_of(piece: &str) -> Option<Step> {
     }
     match Request::understand(piece) {
         Request::Unknown | Request::AskMe => None,
-        // "it" would be the result of another request, and not the word.
+        // "it" would mean the result of another request.
         _ if piece.trim_end_matches(['?', '!', '.']).to_lowercase().ends_with(" it") => None,
         _ => Some(Step::Say(piece.to_owned())),
     }
 }
 
-/// "read a.txt, b.txt and c.txt": the names after the first one share its verb.
+/// "read a.txt, b.txt and c.txt": all names share the verb.
 fn with_more_names(piece: &str) -> Option<Vec<Action>> {
     let found = MORE_NAMES.captures(piece)?;
     let first = phrase::understand(&found["first"])?;
@@ -187,7 +187,7 @@ static MORE_NAMES: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is written down, and tests use it")
 });
 
-/// Words before a request that change nothing about it.
+/// Polite words before a request, which are ignored.
 fn without_beginning(piece: &str) -> &str {
     let words = ["first", "next", "finally", "also", "now", "then", "and", "hello", "hi", "hey", "just"];
     let mut piece = without_courtesies(piece.trim());

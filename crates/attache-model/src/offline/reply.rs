@@ -1,4 +1,4 @@
-//! What the offline model answers.
+//! The answers of the offline model.
 
 use attache_domain::{Message, Part, PartContent};
 
@@ -7,7 +7,7 @@ use super::request::{MAX_COUNT, Request};
 use super::result_summary::inline;
 use crate::TurnFinish;
 
-/// Pieces of text, then an end.
+/// Text in chunks, then a finish.
 pub(super) struct Reply {
     pub(super) pieces: Box<dyn Iterator<Item = String> + Send>,
     pub(super) finish: TurnFinish,
@@ -49,11 +49,11 @@ I can list, read, find, search, write and edit files, run commands, count and do
 list. For a language model set GEMINI_API_KEY, or another provider's key, where attache runs, and name no other model \
 or that one with `--model`; `--model script:FILE` plays answers that you write yourself.";
 
-/// A piece of an answer has at least this many words.
+/// The minimum number of words of a chunk.
 const WORDS_IN_A_PIECE: usize = 6;
-/// However long the answer is.
+/// The maximum number of chunks of an answer.
 const MAX_PIECES: usize = 50;
-/// Longer texts are answered in part: what goes into a task's log is bounded.
+/// Longer texts are cut, because a task's log is bounded.
 const MAX_TEXT_BYTES: usize = 256 * 1024;
 
 impl Reply {
@@ -94,7 +94,7 @@ impl Reply {
         }
     }
 
-    /// Says that a message was not understood, with an example of what is like it.
+    /// Reports that a message was not understood, with a similar example.
     pub(super) fn unknown(part: Option<&str>, example: Option<&str>) -> Self {
         let mut text = UNKNOWN.to_owned();
         if let Some(part) = part {
@@ -107,7 +107,7 @@ impl Reply {
         Self::text(&text)
     }
 
-    /// Says first that files and data were seen, if there were any.
+    /// Mentions files and data of the message first, if there are any.
     pub(super) fn acknowledging(self, message: &Message) -> Self {
         let Some(note) = attachments(&message.parts) else { return self };
         Self { pieces: Box::new(std::iter::once(note).chain(self.pieces)), ..self }
@@ -133,7 +133,7 @@ impl Reply {
 
 fn sorted(items: &[&str]) -> String {
     let mut items = items.to_vec();
-    // Like a reader would: letters before their case.
+    // Sorts letters before their case, as a dictionary does.
     items.sort_by_cached_key(|item| (item.to_lowercase(), item.to_string()));
     bounded(&items.join(", ")).to_owned()
 }
@@ -142,7 +142,7 @@ fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
 }
 
-/// Cuts between words; put together again, the pieces are the text.
+/// Splits between words. The pieces joined are the text.
 pub(super) fn word_groups(text: &str) -> Vec<String> {
     let words = text.split_inclusive(char::is_whitespace).count();
     let size = WORDS_IN_A_PIECE.max(words.div_ceil(MAX_PIECES));

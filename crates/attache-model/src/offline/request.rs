@@ -3,7 +3,7 @@
 use super::arithmetic::calculate;
 use super::fraction::{Fraction, FractionError};
 
-/// What the caller wants.
+/// The requests that the model understands.
 #[derive(Debug, PartialEq)]
 pub(super) enum Request<'a> {
     Help,
@@ -22,7 +22,7 @@ pub(super) enum Request<'a> {
     CountTo(Option<u32>),
     Calculate(Result<Fraction, FractionError>),
     AskMe,
-    /// Never understood from a text: the message after [`Request::AskMe`] is one.
+    /// Never parsed from a text: the message after [`Request::AskMe`] is one.
     Answer(&'a str),
     Unknown,
 }
@@ -66,7 +66,7 @@ fn phrase_request<'a>(phrase: &str) -> Option<Request<'a>> {
 
 type Maker = for<'a> fn(&'a str) -> Request<'a>;
 
-/// Requests with a text to work on. Longer beginnings stand before the shorter ones they begin with.
+/// Requests with a text. Longer prefixes come before the shorter ones that they begin with.
 const LEADS: &[(&str, Maker)] = &[
     ("echo", |text| Request::Echo(text)),
     ("repeat after me", |text| Request::Echo(text)),
@@ -118,7 +118,7 @@ fn arithmetic<'a>(phrase: &str) -> Option<Request<'a>> {
     Some(Request::Calculate(value))
 }
 
-/// "add 3 and 4" as a sum that can be worked out.
+/// "add 3 and 4" as a sum.
 fn spoken_sum(phrase: &str) -> Option<String> {
     let two = |lead, between| after(phrase, lead)?.split_once(between);
     if let Some((left, right)) = two("add", " and ").or_else(|| two("add", " to ")) {
@@ -162,7 +162,7 @@ fn unquoted(text: &str) -> &str {
     inner.unwrap_or(text)
 }
 
-/// Separated by line breaks, else by commas, else by spaces.
+/// Separated by line breaks; without those by commas; without those by spaces.
 fn items(text: &str) -> Vec<&str> {
     let separator = [' ', ',', '\n'];
     let separator = separator.into_iter().rfind(|separator| text.contains(*separator)).unwrap_or(' ');

@@ -11,7 +11,7 @@ pub(super) use excerpt::inline;
 
 pub(super) struct ResultSummary {
     pub(super) text: String,
-    /// What was to come after it may still be done.
+    /// Whether the next steps of the plan may run.
     pub(super) went_well: bool,
 }
 
@@ -37,13 +37,13 @@ pub(super) fn summarize(action: &Action, result: Option<&ToolResult>) -> ResultS
     ResultSummary { text, went_well: true }
 }
 
-/// A file that cannot be written again, because not all of it could be read.
+/// A file that cannot be written, because it was not read as a whole.
 pub(super) fn missing_text(file: &str, why: &str) -> ResultSummary {
     let text = format!("I did not change {}: {why}.", inline(file));
     ResultSummary { text, went_well: false }
 }
 
-/// All the text of a file that was read, or why this is not it.
+/// The whole text of a file that was read, or why it is incomplete.
 pub(super) fn whole_text(result: &ToolResult) -> Result<&str, &'static str> {
     let [Content::Text(text)] = result.output.as_slice() else { return Err("it is no text") };
     let cut = |line: &str| line.trim_end_matches('\r').ends_with(" more characters in this line]");
@@ -62,7 +62,7 @@ pub(super) fn whole_text(result: &ToolResult) -> Result<&str, &'static str> {
     }
 }
 
-/// How `read_file` speaks of such files.
+/// The wording of `read_file` for such files.
 const EMPTY: &str = "[The file is empty.]";
 const BINARY: &str = "cannot be shown as text.";
 
@@ -90,8 +90,8 @@ fn failure(action: &Action, text: &str) -> String {
         };
         return format!("You declined, so {rest}.");
     }
-    if let Some(told) = not_once(action, text) {
-        return told;
+    if let Some(message) = not_once(action, text) {
+        return message;
     }
     let (verb, what) = match action {
         Action::List { folder } => ("list", folder),
@@ -110,7 +110,7 @@ fn failure(action: &Action, text: &str) -> String {
     format!("I could not {verb} {}: {why}{stop}", inline(what))
 }
 
-/// What `replace` tells a model about the number of places, in words for people.
+/// The number of replaced places, from the message of `replace` to a model.
 fn not_once(action: &Action, text: &str) -> Option<String> {
     let Action::Replace { file, old, .. } = action else { return None };
     let (number, _) = text.split_once(" occurrences of `old_string`")?;
@@ -176,10 +176,10 @@ fn finding(action: &Action, text: &str) -> String {
 }
 
 fn change(text: &str) -> String {
-    let (told, diff) = text.split_once("\n\n").unwrap_or((text, ""));
-    // Those words are for the model that made the edit, which is not the one who reads this.
-    let told = told.replace("A person changed your edit", "You changed my edit");
-    if diff.trim().is_empty() { told } else { format!("{told}\n\n{}", block(diff, "diff", (40, 0))) }
+    let (message, diff) = text.split_once("\n\n").unwrap_or((text, ""));
+    // The message is for the model that made the edit; the reader here is a person.
+    let message = message.replace("A person changed your edit", "You changed my edit");
+    if diff.trim().is_empty() { message } else { format!("{message}\n\n{}", block(diff, "diff", (40, 0))) }
 }
 
 fn count(number: usize, thing: &str) -> String {

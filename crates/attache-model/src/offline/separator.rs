@@ -1,11 +1,11 @@
-//! Where one request of a message may end and the next begin.
+//! Finds where one request of a message can end and the next begin.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// A place between two words or lines that may separate two requests.
+/// A position between two words or lines that may separate requests.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Separator {
     pub(super) place: Range<usize>,
@@ -16,36 +16,36 @@ pub(super) struct Separator {
 pub(super) enum SeparatorKind {
     /// "then" or a new line: one after the other.
     Then,
-    /// "and": perhaps together, and perhaps just a word.
+    /// "and": may separate requests that run together, or be a word of one request.
     And,
 }
 
-/// More than that many is no list of requests, but a text.
+/// A message with more separators is a text and not a list of requests.
 const MAX_SEPARATORS: usize = 24;
 
-/// All joints but those inside of quotes and blocks, and of a text that is introduced with a colon.
+/// All separators outside quotes, blocks and a text after a colon.
 pub(super) fn separators(text: &str) -> Vec<Separator> {
-    let taken = taken(text);
-    let end = start_of_block(text, &taken).unwrap_or(text.len());
+    let quoted_ranges = quoted_ranges(text);
+    let end = start_of_block(text, &quoted_ranges).unwrap_or(text.len());
     let joints = SEPARATOR.captures_iter(text).filter_map(|found| {
         let place = found.get(0)?.range();
-        // `; then` belongs to a command.
+        // `; then` is part of a shell command.
         let of_a_shell = text[..place.start].trim_end().ends_with(';');
         let kind = if found.name("and").is_some() { SeparatorKind::And } else { SeparatorKind::Then };
-        let is_free = place.start < end && !covers(&taken, place.start) && !of_a_shell;
+        let is_free = place.start < end && !covers(&quoted_ranges, place.start) && !of_a_shell;
         is_free.then_some(Separator { place, kind })
     });
     let joints: Vec<Separator> = joints.collect();
     if joints.len() > MAX_SEPARATORS { Vec::new() } else { joints }
 }
 
-/// The entries of a message that is a list, or nothing when it is none.
+/// The entries of a list. Empty if the message is no list.
 pub(super) fn entries(text: &str) -> Vec<&str> {
-    let taken = taken(text);
+    let quoted_ranges = quoted_ranges(text);
     let markers: Vec<Range<usize>> = MARKER
         .find_iter(text)
         .map(|found| found.range())
-        .filter(|marker| !covers(&taken, marker.start))
+        .filter(|marker| !covers(&quoted_ranges, marker.start))
         .collect();
     if markers.first().is_none_or(|first| first.start > 0) || markers.len() > MAX_SEPARATORS {
         return Vec::new();
@@ -71,25 +71,25 @@ static TAKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the pattern is written down, and tests use it")
 });
 
-/// The first line of a file's text follows.
+/// The first line of the text for a file follows.
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"(?im)(?:^[ \t]*|\bthen,?[ \t]+)(?:please[ \t,]+)?(?:write|create|make|save|generate|append|add)\b[^\n]*:[ \t]*\n";
     Regex::new(pattern).expect("the pattern is written down, and tests use it")
 });
 
-fn taken(text: &str) -> Vec<Range<usize>> {
+fn quoted_ranges(text: &str) -> Vec<Range<usize>> {
     let range = |found: regex::Captures<'_>| Some(found.name("quote").or(found.get(0))?.range());
     TAKEN.captures_iter(text).filter_map(range).collect()
 }
 
-fn covers(taken: &[Range<usize>], place: usize) -> bool {
-    taken.iter().any(|range| range.contains(&place))
+fn covers(quoted_ranges: &[Range<usize>], place: usize) -> bool {
+    quoted_ranges.iter().any(|range| range.contains(&place))
 }
 
-fn start_of_block(text: &str, taken: &[Range<usize>]) -> Option<usize> {
-    let header = HEADER.find_iter(text).find(|header| !covers(taken, header.start()))?;
+fn start_of_block(text: &str, quoted_ranges: &[Range<usize>]) -> Option<usize> {
+    let header = HEADER.find_iter(text).find(|header| !covers(quoted_ranges, header.start()))?;
     let is_fenced = text[header.end()..].trim_start().starts_with("```");
-    // Right after the colon: the line break is part of the text, too.
+    // The line break after the colon is part of the text.
     (!is_fenced).then(|| text[..header.end()].trim_end().len())
 }
 

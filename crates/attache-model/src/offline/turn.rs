@@ -1,7 +1,7 @@
-//! Runs the plan of a turn, as far as there are results.
+//! Runs the plan of a turn up to the first call without a result.
 //!
-//! Every round plays the plan from its beginning: what is recorded is said again and left out by the caller, and
-//! the first call without a result ends the round. So nothing has to be remembered between two rounds.
+//! Every run starts the plan from its beginning. The caller skips chunks that are recorded already. No state is kept
+//! between two runs.
 
 use attache_domain::{CallId, ToolCall, ToolResult};
 
@@ -14,29 +14,29 @@ use crate::TurnFinish;
 
 pub(super) fn play(plan: &Plan, number: u32, results: &[Vec<ToolResult>]) -> Reply {
     let mut rounds = CallRounds { number, results, done: 0 };
-    let mut said = ParagraphPieces::default();
+    let mut paragraphs = ParagraphPieces::default();
     for (place, step) in plan.steps.iter().enumerate() {
         match step {
-            Step::Say(text) => said.add(Reply::to(&Request::understand(text)).pieces.collect()),
+            Step::Say(text) => paragraphs.add(Reply::to(&Request::understand(text)).pieces.collect()),
             Step::Act(actions) => {
                 let account = match run_actions(actions, &mut rounds) {
                     Ok(account) => account,
-                    Err(PendingCalls(calls)) => return said.until(TurnFinish::Calls(calls)),
+                    Err(PendingCalls(calls)) => return paragraphs.until(TurnFinish::Calls(calls)),
                 };
-                said.add(word_groups(&account.text));
+                paragraphs.add(word_groups(&account.text));
                 let left = plan.steps.len() - place - 1;
                 if !account.went_well && left > 0 {
                     let requests = if left == 1 { "request".into() } else { format!("{left} requests") };
-                    said.add(word_groups(&format!("So I left out the {requests} after that.")));
+                    paragraphs.add(word_groups(&format!("So I left out the {requests} after that.")));
                     break;
                 }
             }
         }
     }
-    said.until(TurnFinish::Completed { status: None })
+    paragraphs.until(TurnFinish::Completed { status: None })
 }
 
-/// These calls have to be made before there is more to say.
+/// These calls must finish before the plan continues.
 struct PendingCalls(Vec<ToolCall>);
 
 fn run_actions(actions: &[Action], rounds: &mut CallRounds<'_>) -> Result<ResultSummary, PendingCalls> {
@@ -52,7 +52,7 @@ fn run_actions(actions: &[Action], rounds: &mut CallRounds<'_>) -> Result<Result
     })
 }
 
-/// Reads the file and writes it again with more at its end, unless what was read is not all of it.
+/// Reads the file and writes it again with more at its end, if it was read as a whole.
 fn append(
     action: &Action,
     file: &str,
@@ -73,10 +73,10 @@ fn append(
 }
 
 struct CallRounds<'a> {
-    /// Of the turn.
+    /// The number of the turn.
     number: u32,
     results: &'a [Vec<ToolResult>],
-    /// How many of the results were looked at.
+    /// How many results were used.
     done: usize,
 }
 
@@ -87,7 +87,7 @@ impl<'a> CallRounds<'a> {
             return Ok(results);
         }
         let call = |(place, ToolUse { tool, input }): (usize, ToolUse)| ToolCall {
-            // The turn, the round and the place in it: no other call of the task has all three.
+            // The turn, the run and the position in it: unique within the task.
             id: CallId(format!("offline-{}-{}-{place}", self.number, self.done)),
             name: tool.to_owned(),
             input,
@@ -96,7 +96,7 @@ impl<'a> CallRounds<'a> {
     }
 }
 
-/// Paragraphs, in pieces.
+/// Paragraphs, in chunks.
 #[derive(Default)]
 struct ParagraphPieces {
     pieces: Vec<String>,

@@ -4,7 +4,7 @@ use super::action::IT;
 
 const QUOTES: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”')];
 
-/// What stands in one pair of quotes that is around all of the text.
+/// The content of a pair of quotes around the whole text.
 pub(super) fn quoted(text: &str) -> Option<&str> {
     QUOTES.iter().find_map(|(open, close)| {
         let inner = text.strip_prefix(*open)?.strip_suffix(*close)?;
@@ -12,12 +12,12 @@ pub(super) fn quoted(text: &str) -> Option<&str> {
     })
 }
 
-/// The same where a full stop may follow.
+/// The same, with an optional full stop.
 pub(super) fn quoted_sentence(text: &str) -> Option<&str> {
     quoted(text).or_else(|| quoted(text.strip_suffix('.')?))
 }
 
-/// What stands between the fences of a block of code that is all of the text.
+/// The content of a code block that is the whole text.
 pub(super) fn fenced(text: &str) -> Option<&str> {
     let (_language, rest) = text.trim().strip_prefix("```")?.split_once('\n')?;
     let inner = rest.strip_suffix("```")?;
@@ -25,7 +25,7 @@ pub(super) fn fenced(text: &str) -> Option<&str> {
     (!inner.contains("```")).then_some(inner)
 }
 
-/// A name of a file or folder. One without quotes is a single word.
+/// The name of a file or folder. An unquoted name is one word.
 pub(super) fn name(text: &str) -> Option<String> {
     if let Some(inner) = quoted(text) {
         return Some(inner.trim().to_owned()).filter(|name| !name.is_empty());
@@ -38,13 +38,13 @@ pub(super) fn name(text: &str) -> Option<String> {
     (is_name && !name.starts_with('-') && !is_no_name(name)).then(|| name.to_owned())
 }
 
-/// Words that stand where a name would, but name nothing.
+/// Words in the position of a name that name nothing.
 fn is_no_name(word: &str) -> bool {
     let words = ["me", "this", "that", "these", "those", "them", "us", "you", "a", "an", "the", "something"];
     words.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Whether a word looks like a file's name, for requests that would fit too much else.
+/// Whether a word looks like a file name, for requests that would match too much otherwise.
 pub(super) fn looks_like_a_file(text: &str) -> bool {
     let Some(name) = name(text) else { return false };
     let letters = || name.chars().filter(|letter| letter.is_alphabetic());
@@ -58,7 +58,7 @@ pub(super) fn looks_like_a_file(text: &str) -> bool {
         || (lower.ends_with("file") && lower.len() > 4)
 }
 
-/// The folder a word means; the one we are in has many names.
+/// The folder that a word means. The current folder has many names.
 pub(super) fn folder(text: &str) -> Option<String> {
     let here = ["here", "this", "current", "workspace", "project", "root", "repository", "repo"];
     if here.iter().any(|known| text.trim_end_matches('.').eq_ignore_ascii_case(known)) {
@@ -67,7 +67,7 @@ pub(super) fn folder(text: &str) -> Option<String> {
     name(text).filter(|name| name != IT)
 }
 
-/// A text for a file: what is in the quotes or the block, or all of it. It ends with a line break, like files do.
+/// A text for a file: the content of quotes or a block, or the whole text. Ends with a line break.
 pub(super) fn content(text: &str) -> Option<String> {
     let text = without_filler(text);
     let inner = fenced(text).or_else(|| quoted_sentence(text.trim())).unwrap_or_else(|| text.trim_end());
@@ -95,7 +95,7 @@ fn without_filler(text: &str) -> &str {
     if is_marked { rest } else { text }
 }
 
-/// A piece of text to look for or to put somewhere.
+/// A text to find or to insert.
 pub(super) fn piece(text: &str) -> Option<String> {
     if let Some(inner) = quoted(text) {
         return (!inner.is_empty()).then(|| inner.to_owned());
@@ -104,7 +104,7 @@ pub(super) fn piece(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A full stop that ends a sentence, and not the name `..` or the folder in `ls .`.
+/// Removes a full stop that ends a sentence, and keeps the name `..` and the folder in `ls .`.
 pub(super) fn without_full_stop(text: &str) -> &str {
     match text.strip_suffix('.') {
         Some(rest) if rest.ends_with(|last: char| last.is_alphanumeric() || "\"'`”".contains(last)) => rest,

@@ -14,7 +14,7 @@ use crate::ModelChunk;
 #[derive(Debug)]
 pub(super) struct ChunkSequence {
     pieces: Pieces,
-    /// How many chunks the step gives, and how many it gave.
+    /// The number of chunks of the step, and the number of those already emitted.
     total: u64,
     given: u64,
     every: Duration,
@@ -28,7 +28,7 @@ enum Pieces {
     Artifact { id: ArtifactId, face: Box<ArtifactHeader>, pieces: Vec<Vec<Part>>, append: bool, last: bool },
 }
 
-/// What only the first piece of an artifact carries.
+/// The members that only the first piece of an artifact has.
 #[derive(Debug, Default)]
 struct ArtifactHeader {
     name: Option<String>,
@@ -119,7 +119,7 @@ impl Pieces {
         }
     }
 
-    /// A piece that will not be needed again is given away instead of copied.
+    /// Moves a piece that is not needed again instead of copying it.
     fn chunk(&mut self, index: usize, last_time: bool, is_first: bool, is_last: bool) -> ModelChunk {
         match self {
             Self::Texts(texts) => ModelChunk::Text(take_or_copy(&mut texts[index], last_time)),
@@ -143,7 +143,7 @@ fn take_or_copy<T: Clone + Default>(value: &mut T, take: bool) -> T {
     if take { std::mem::take(value) } else { value.clone() }
 }
 
-/// How a length is cut, once the numbers are known.
+/// How a length is split, with the numbers known.
 enum Splitter {
     Even(usize),
     Size(usize),
@@ -158,7 +158,8 @@ fn splitter(split: &Split, words: &PlaceholderValues) -> Result<Splitter, String
 }
 
 impl Splitter {
-    /// Where the pieces of something `length` long end. At least one piece, and none empty but an only one.
+    /// The ends of the pieces of something `length` long. At least one piece; no piece is empty unless it is the only
+    /// one.
     fn ends(&self, length: usize) -> Vec<usize> {
         match *self {
             Self::Even(pieces) => {
@@ -201,7 +202,7 @@ fn cut_part(part: &PartTemplate, cutter: &Splitter, words: &PlaceholderValues) -
         }
         ContentTemplate::BytesText(text) => cut_bytes(text.expand(words, MAX_TEXT_BYTES).as_bytes(), cutter),
         ContentTemplate::Bytes(bytes) => cut_bytes(bytes, cutter),
-        // Refused when the script is loaded: these cannot be cut.
+        // Refused when the script is loaded: these cannot be split.
         ContentTemplate::Url(_) | ContentTemplate::Data(_) => return vec![vec![part.expand(words)]],
     };
     contents.into_iter().map(|content| vec![part.with_content(content, words)]).collect()

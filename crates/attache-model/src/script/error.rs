@@ -2,7 +2,7 @@
 
 use super::limits::MAX_SCRIPT_BYTES;
 
-/// Why a script cannot be played. The text is for the person who wrote it.
+/// Why a script cannot be played. The text is for its author.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScriptError {
@@ -10,13 +10,13 @@ pub enum ScriptError {
     TooLarge { size: usize },
     #[error("line {line}: this is not YAML: {what}")]
     Yaml { line: u64, what: String },
-    /// Good YAML, but not a script. `place` names the rule and the step, where there are any.
+    /// Valid YAML, but not a script. `place` names the rule and the step, if known.
     #[error("line {line}: {place}{what}")]
     Invalid { line: u64, place: String, what: String },
 }
 
 impl ScriptError {
-    /// Where in the file, counted from one.
+    /// The position in the file, counted from one.
     pub fn line(&self) -> Option<u64> {
         match self {
             Self::TooLarge { .. } => None,
@@ -25,7 +25,7 @@ impl ScriptError {
     }
 }
 
-/// A mistake whose rule and step are filled in on the way out.
+/// A mistake without its rule and step, which callers add.
 #[derive(Debug)]
 pub(super) struct Problem {
     line: u64,
@@ -38,7 +38,7 @@ impl Problem {
         Self { line, place: Vec::new(), what: what.into() }
     }
 
-    /// Called from the inside out.
+    /// Adds a part of the place. The innermost caller comes first.
     pub(super) fn within(mut self, place: impl Into<String>) -> Self {
         self.place.insert(0, place.into());
         self

@@ -1,4 +1,4 @@
-//! Every key a script may hold, and maps that refuse any other.
+//! Every key of a script, and maps that refuse unknown keys.
 
 use super::error::Problem;
 use super::yaml::{Kind, Node};
@@ -6,7 +6,7 @@ use super::yaml::{Kind, Node};
 /// The keys of one kind of map.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// As errors name it: "a rule".
+    /// The name in error messages: "a rule".
     pub(super) owner: &'static str,
     pub(super) known: &'static [&'static str],
 }
@@ -46,7 +46,7 @@ pub(super) const CALL: Keys = Keys { owner: "a call", known: &["tool", "input"] 
 pub(super) const WHEN: Keys = Keys { owner: "`when`", known: &["failed", "result"] };
 pub(super) const CREDENTIAL: Keys = Keys { owner: "`require_auth`", known: &["explanation", "resume_after"] };
 
-/// The kinds of steps. The first key names the kind, the others belong to it.
+/// The kinds of steps. The first key names the kind; the others are its options.
 pub(super) const STEPS: &[Keys] = &[
     Keys { owner: "a `say` step", known: &["say", "chunks", "chunk_size", "every", "repeat", "when"] },
     Keys { owner: "a `think` step", known: &["think", "when"] },
@@ -63,7 +63,7 @@ pub(super) const STEPS: &[Keys] = &[
     Keys { owner: "an `end` step", known: &["end"] },
 ];
 
-/// A map whose keys are all known. The reader takes the values out one by one.
+/// A map with known keys only. The parser removes the values one by one.
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) line: u64,
@@ -133,7 +133,7 @@ pub(super) fn step_kind(node: &Node) -> Result<&'static Keys, Problem> {
         .ok_or_else(|| Problem::new(node.line, format!("unknown step `{main}`")))
 }
 
-/// Says that a name is not known, and which one was probably meant.
+/// The error for an unknown name, with the nearest known one.
 pub(super) fn unknown(name: &str, known: &[&str]) -> String {
     let shown: String = name.chars().take(60).collect();
     let nearest = known
@@ -156,7 +156,7 @@ fn capital(text: &str) -> String {
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-/// How many letters to add, drop, replace or swap with their neighbour.
+/// The edit distance, with swaps of neighbouring letters.
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before: Vec<usize> = Vec::new();

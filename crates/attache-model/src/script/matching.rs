@@ -1,8 +1,8 @@
 //! Finds the rule that matches, and the position of a turn in it.
 //!
-//! Every turn of a task begins with one message of the caller. The first turn's message chooses a rule;
-//! its segments are played turn by turn; when they run out, the message of the next turn chooses again.
-//! So the place follows from the conversation and the turn's number alone, and nothing has to be remembered.
+//! Every turn of a task begins with one message of the caller. The message of the first turn selects a rule, whose
+//! segments are played turn by turn. When they run out, the next message selects again. The position is computed from
+//! the conversation and the number of the turn; no state is kept.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::rule::{Rule, Script};
 use crate::ModelRequest;
 use crate::task_messages::callers_messages;
 
-/// Where to begin, and with which words.
+/// The segment to start with, and the messages it refers to.
 #[derive(Debug)]
 pub(super) struct MatchedRule {
     pub(super) rule: usize,
@@ -57,13 +57,13 @@ impl MatchedRule {
 }
 
 impl Script {
-    /// Will a message that opens a task be answered without one?
+    /// Whether the answer to a message that would open a task is one message without a task.
     pub(super) fn answers_bare<'a>(&self, message_id: &str, text: impl FnOnce() -> Cow<'a, str>) -> bool {
         let bare = |rule: &Rule| rule.reply == ReplyShape::Message;
         self.rules.iter().any(bare) && bare(&self.rules[self.rule_for(message_id, &text(), 1)])
     }
 
-    /// The first rule that fits; the last one always does.
+    /// The first rule that matches; the last rule always does.
     fn rule_for(&self, message_id: &str, text: &str, turn: u32) -> usize {
         let fits = |rule: &Rule| {
             rule.turn.is_none_or(|wanted| wanted == turn)

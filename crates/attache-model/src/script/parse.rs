@@ -59,7 +59,7 @@ fn script_of(node: Node) -> Result<Script, Problem> {
     Ok(Script { rules })
 }
 
-/// How errors and answers call a rule: by its place and its name.
+/// The name of a rule in errors and answers: its number and its name.
 fn title(index: usize, node: &Node) -> String {
     let number = index + 1;
     let Kind::Map(entries) = &node.kind else { return format!("rule {number}") };
@@ -85,7 +85,7 @@ fn rule_of(node: Node) -> Result<Rule, Problem> {
             "a rule with `answer` can only begin in turn 1: later there is a task already. Use `say` instead";
         return Err(Problem::new(turn_line, what));
     }
-    // A rule that answers without a task fits no message to a task.
+    // A rule that answers without a task matches no message to a task.
     rule.turn = if rule.reply == ReplyShape::Message { Some(1) } else { turn };
     Ok(Rule { text, message_id, ..rule })
 }
@@ -125,7 +125,7 @@ fn otherwise_of(node: Node) -> Result<Rule, Problem> {
 }
 
 fn no_rule_matched(names: &[String]) -> Rule {
-    // A long list would bury the answer.
+    // A long list would hide the rest of the message.
     let shown = names.len().min(20);
     let more =
         if names.len() > shown { format!(", and {} more", names.len() - shown) } else { String::new() };
@@ -151,7 +151,7 @@ fn says(text: Template) -> Rule {
     }
 }
 
-/// Cuts the steps into segments, one for each turn, and checks that their order makes sense.
+/// Splits the steps into segments, one for each turn, and checks their order.
 fn compile(nodes: Vec<Node>, pattern: Option<&Regex>) -> Result<Rule, Problem> {
     if let Some(node) = nodes.get(MAX_STEPS) {
         return Err(Problem::new(node.line, format!("a rule has at most {MAX_STEPS} steps")));
@@ -179,7 +179,7 @@ struct SegmentBuilder {
     segments: Vec<Segment>,
     steps: Vec<PlannedStep>,
     status: Option<Template>,
-    /// The key of the step after which there is no turn.
+    /// The key of a step that ends the task.
     ended: Option<&'static str>,
 }
 
@@ -234,7 +234,7 @@ impl SegmentBuilder {
         }
     }
 
-    /// What follows the last stop is a turn of its own, and so is a rule without steps.
+    /// Steps after the last stop are a turn of their own. So is a rule without steps.
     fn finish(mut self) -> Vec<Segment> {
         if self.segments.is_empty() || !self.steps.is_empty() || self.status.is_some() {
             let ending = Ending::Completed { status: self.status };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use attache_domain::{Content, Message, Part, ToolResult};
 
-/// The text of one message, without a copy where it stands in one part.
+/// The text of one message, borrowed if it is in one part.
 #[derive(Debug, Clone)]
 pub(super) enum MessageText {
     Nothing,
@@ -15,7 +15,7 @@ pub(super) enum MessageText {
 }
 
 impl MessageText {
-    /// The text of a message that is only looked at.
+    /// The text of a message, for reading only.
     pub(super) fn of(message: &Message) -> Cow<'_, str> {
         let mut texts = message.parts.iter().filter_map(Part::as_text);
         match (texts.next(), texts.next()) {
@@ -45,15 +45,15 @@ impl MessageText {
     }
 }
 
-/// Everything a placeholder can stand for in one turn.
+/// The values of all placeholders in one turn.
 #[derive(Debug)]
 pub(super) struct PlaceholderValues {
-    /// What the rule matched.
+    /// The text that the rule matched.
     pub(super) matched: MessageText,
-    /// What was said last; the same as `matched` in a rule's first turn.
+    /// The text of the latest message; the same as `matched` in a rule's first turn.
     pub(super) latest: MessageText,
     pub(super) turn: u32,
-    /// Where the rule's groups stand in `matched`; empty when no template of the rule uses one.
+    /// The positions of the rule's groups in `matched`; empty if no template uses a group.
     pub(super) groups: Vec<Option<Range<usize>>>,
     pub(super) outcomes: CallResults,
 }
@@ -65,17 +65,17 @@ impl PlaceholderValues {
     }
 }
 
-/// What the calls of a turn came to, as far as it has gone.
+/// The results of the calls of a turn so far.
 #[derive(Debug, Default)]
 pub(super) struct CallResults {
-    /// One for each call as they stand in the script; none for a call that was passed over.
+    /// One entry for each call of the script; none for a skipped call.
     texts: Vec<Option<String>>,
-    /// Whether one of the calls that were made last failed.
+    /// Whether one of the latest calls failed.
     pub(super) failed: bool,
 }
 
 impl CallResults {
-    /// `count` calls were made together, with these results.
+    /// Adds the results of `count` calls that ran together.
     pub(super) fn add(&mut self, count: usize, results: &[ToolResult]) {
         self.failed = results.iter().any(|result| result.failed);
         self.texts.extend((0..count).map(|place| Some(results.get(place).map(text_of).unwrap_or_default())));
@@ -93,7 +93,7 @@ impl CallResults {
         self.texts.get(place).and_then(Option::as_deref).unwrap_or_default()
     }
 
-    /// Of the call that was made last.
+    /// The result of the latest call.
     pub(super) fn latest(&self) -> &str {
         self.texts.iter().rev().flatten().next().map(String::as_str).unwrap_or_default()
     }

@@ -10,12 +10,11 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::run::{ScriptAction, ScriptRun};
 use crate::{ModelError, ModelStreamItem};
 
-/// Never pending but in a wait. Chunks that are already recorded, and the waits before them and before calls
-/// that are answered, are passed over.
+/// Pending only during a wait. Skips recorded chunks, the waits before them, and the waits before answered calls.
 pub(super) struct Player {
     run: ScriptRun,
     recorded: u32,
-    /// Made at the first wait and set anew at each.
+    /// Created at the first wait and reset at each.
     timer: Option<Pin<Box<Sleep>>>,
     waiting: bool,
     over: bool,

@@ -1,4 +1,4 @@
-//! Numbers and times that stand in the script, or that the caller writes and a placeholder picks up.
+//! Numbers and durations of the script, or of the caller through a placeholder.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(super) enum Count {
 }
 
 impl Count {
-    /// The number, or what is wrong with the one the caller wrote.
+    /// The number, or why the caller's text is no valid one.
     pub(super) fn resolve(
         &self,
         words: &PlaceholderValues,
@@ -50,7 +50,7 @@ impl Pause {
     }
 }
 
-/// A whole number as YAML writes it, or as a text in quotes.
+/// A whole number of YAML, or a quoted one.
 pub(super) fn count_of(node: &Node, allowed: (u32, u32)) -> Option<u32> {
     match &node.kind {
         Kind::Number(number) => number.as_u64().and_then(|number| within(number, allowed)),
@@ -90,7 +90,7 @@ pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
     let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
     let number = number.trim_end();
-    // Digits and a point only: `parse` would also take `inf`, `1e300` and a sign.
+    // Only digits and a point: `parse` would also accept `inf`, `1e300` and a sign.
     if !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return None;
     }

@@ -8,7 +8,7 @@ use super::template::{DataTemplate, Template};
 
 #[derive(Debug)]
 pub(super) struct Script {
-    /// In the order they are tried. The last one matches everything.
+    /// In the order in which they are tried. The last one matches everything.
     pub(super) rules: Vec<Rule>,
 }
 
@@ -16,12 +16,12 @@ pub(super) struct Script {
 pub(super) struct Rule {
     pub(super) text: Option<Regex>,
     pub(super) message_id: Option<String>,
-    /// The only turn in which the rule may begin.
+    /// The rule starts only in this turn.
     pub(super) turn: Option<u32>,
-    /// What is played in the rule's first turn, its second, and so on. Never empty.
+    /// The segments of the rule's first turn, its second, and so on. Never empty.
     pub(super) segments: Vec<Segment>,
     pub(super) reply: ReplyShape,
-    /// Some template needs the groups of `text`.
+    /// Whether a template uses the groups of `text`.
     pub(super) uses_groups: bool,
 }
 
@@ -33,12 +33,12 @@ pub(super) struct Segment {
 
 #[derive(Debug)]
 pub(super) struct PlannedStep {
-    /// Without it the step is always played.
+    /// None: the step is always played.
     pub(super) when: Option<StepCondition>,
     pub(super) step: Step,
 }
 
-/// What the calls before a step must have come to for it to be played.
+/// The results of earlier calls that a step requires.
 #[derive(Debug)]
 pub(super) struct StepCondition {
     pub(super) failed: Option<bool>,
@@ -53,9 +53,9 @@ pub(super) enum Step {
     Artifact(Box<ArtifactStep>),
     NeedCredential(Template),
     Resume,
-    /// Tool calls that run together. The turn goes on with their results.
+    /// Tool calls that run together. The turn continues with their results.
     Call(Vec<CallTemplate>),
-    /// Ends the turn before its steps do.
+    /// Ends the turn early.
     Stop(Ending),
 }
 
@@ -82,7 +82,7 @@ pub(super) struct TextStep {
     pub(super) pace: Pace,
 }
 
-/// Into which pieces a text or a file is cut.
+/// How a text or a file is split into chunks.
 #[derive(Debug)]
 pub(super) enum Split {
     Whole,
@@ -107,9 +107,9 @@ pub(super) struct ArtifactStep {
     pub(super) parts: Vec<PartTemplate>,
     pub(super) split: Split,
     pub(super) pace: Pace,
-    /// The first piece goes on with an artifact of an earlier step.
+    /// The first piece appends to an artifact of an earlier step.
     pub(super) append: bool,
-    /// The last piece says that nothing follows.
+    /// The last piece marks the artifact as complete.
     pub(super) last: bool,
 }
 
@@ -138,7 +138,7 @@ impl PlannedStep {
 }
 
 impl Rule {
-    /// No message gets past it.
+    /// Matches every message.
     pub(super) fn matches_everything(&self) -> bool {
         self.text.is_none() && self.message_id.is_none() && self.turn.is_none()
     }

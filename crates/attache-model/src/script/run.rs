@@ -19,7 +19,7 @@ use crate::{ModelChunk, TurnFinish};
 pub(super) enum ScriptAction {
     Chunk(ModelChunk),
     Wait(Duration),
-    /// Nothing may be asked for after it.
+    /// No item follows it.
     Finish(TurnFinish),
 }
 
@@ -27,11 +27,11 @@ pub(super) enum ScriptAction {
 pub(super) struct ScriptRun {
     script: Arc<Script>,
     matched: MatchedRule,
-    /// The step to begin next.
+    /// The next step.
     step: usize,
-    /// A step that gives several chunks and is not done.
+    /// A step with several chunks that has begun.
     round: Option<ChunkSequence>,
-    /// The results of finished calls, in order; the run removes those that it has used.
+    /// The results of finished calls, in order. The run removes those that it has used.
     results: std::vec::IntoIter<Vec<ToolResult>>,
     chunks: u32,
     bytes: usize,
@@ -42,12 +42,12 @@ impl ScriptRun {
         Self { script, matched, step: 0, round: None, results: results.into_iter(), chunks: 0, bytes: 0 }
     }
 
-    /// A call that is still to come has been answered, so everything before it is over.
+    /// Whether a later call has been answered, so that everything before it is over.
     pub(super) fn is_behind(&self) -> bool {
         self.results.len() > 0
     }
 
-    /// The same sequence every time, with or without waiting in between.
+    /// The sequence is the same with and without waits.
     pub(super) fn next_action(&mut self) -> ScriptAction {
         loop {
             if let Some(round) = &mut self.round {
@@ -147,14 +147,14 @@ fn expand_calls(calls: &[CallTemplate], words: &PlaceholderValues) -> Result<Vec
         if name.is_empty() {
             return Err("the name of the tool to call is empty".to_owned());
         }
-        // The turn and the place in it: no other call of the task has both.
+        // The turn and the position in it: unique within the task.
         let id = CallId(format!("call-{}-{}", words.turn, first + place));
         Ok(ToolCall { id, name, input: expand_map(&call.input, words, MAX_TEXT_BYTES) })
     };
     calls.iter().enumerate().map(call).collect()
 }
 
-/// What the caller wrote made a step impossible.
+/// A step failed because of the caller's text.
 fn failed(why: String) -> ScriptAction {
     ScriptAction::Finish(TurnFinish::Failed { reason: format!("The script cannot play this turn: {why}.") })
 }
@@ -204,7 +204,7 @@ pub(super) fn encode(bytes: &[u8]) -> Base64 {
     Base64(STANDARD.encode(bytes))
 }
 
-/// Roughly: what can be made large from outside.
+/// An estimate of the size of values that the caller controls.
 fn size(chunk: &ModelChunk) -> usize {
     match chunk {
         ModelChunk::Thought(text) | ModelChunk::Text(text) | ModelChunk::CredentialNeeded(text) => text.len(),

@@ -19,20 +19,20 @@ pub(super) enum Piece {
     Text,
     Answer,
     Turn,
-    /// Of the rule's regular expression.
+    /// A group of the rule's regular expression.
     Group(usize),
     LatestResult,
-    /// Of a call, by its place in the turn.
+    /// The result of a call, by its position in the turn.
     Result(usize),
     Failed,
 }
 
-/// What the placeholders of a text can name.
+/// The names that the placeholders of a text can use.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Scope<'a> {
-    /// The rule's, with its groups.
+    /// The regular expression of the rule, with its groups.
     pub(super) pattern: Option<&'a Regex>,
-    /// How many calls stand before the text in its turn.
+    /// The number of calls before the text in its turn.
     pub(super) calls: usize,
 }
 
@@ -128,7 +128,7 @@ fn placeholder(name: &str, Scope { pattern, calls }: Scope<'_>) -> Result<Piece,
     if let Some((number, _)) = names.find(|(_, found)| *found == Some(name)) {
         return Ok(Piece::Group(number));
     }
-    // A group of that name is meant where there is one.
+    // A group of this name takes precedence.
     if let Some(piece) = result_placeholder(name, calls) {
         return piece;
     }
@@ -145,7 +145,7 @@ fn placeholder(name: &str, Scope { pattern, calls }: Scope<'_>) -> Result<Piece,
     ))
 }
 
-/// `None` when the name has nothing to do with calls.
+/// `None` if the name does not refer to a call.
 fn result_placeholder(name: &str, calls: usize) -> Option<Result<Piece, String>> {
     let piece = match name {
         "result" => Piece::LatestResult,
@@ -165,10 +165,10 @@ fn result_placeholder(name: &str, calls: usize) -> Option<Result<Piece, String>>
     })
 }
 
-/// Any JSON value whose texts may have placeholders.
+/// Any JSON value whose texts can contain placeholders.
 #[derive(Debug)]
 pub(super) enum DataTemplate {
-    /// A value without a placeholder anywhere inside.
+    /// A value without placeholders.
     Fixed(Value),
     Text(Template),
     List(Vec<DataTemplate>),

@@ -1,4 +1,4 @@
-//! YAML as a tree whose every node knows its line, for errors that can be found.
+//! YAML as a tree that knows the line of every node, for error messages.
 
 use attache_document::{NodeKind, ParseError};
 use serde_json::{Map, Number, Value};
@@ -8,7 +8,7 @@ use super::limits::MAX_DEPTH;
 
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Of the key, for a value in a map.
+    /// The line of the key, for a value in a map.
     pub(super) line: u64,
     pub(super) kind: Kind,
 }
@@ -106,7 +106,7 @@ impl Node {
     }
 }
 
-/// A placeholder at the start of a value is a common mistake: YAML takes it for a map.
+/// A placeholder at the start of a value is a common mistake: YAML reads it as a map.
 fn unreadable(text: &str, error: ParseError) -> ScriptError {
     let (line, mut what) = (u64::from(error.line), error.message);
     let source = text.lines().nth(usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1));

@@ -126,7 +126,7 @@ fn calls_are_told_apart_within_a_task() {
 }
 
 #[test]
-fn a_tool_can_be_named_by_the_caller_but_not_by_nobody() {
+fn a_tool_can_be_named_by_the_caller_but_not_be_left_out() {
     let model = script("rules:\n  - { text: '^use ?(.*)$', steps: [{ call: { tool: '{{1}}' } }] }\n");
     let play = |text| crate::world::play(&model, &[text]);
     assert_eq!(play("use glob"), ["calls: glob {}"]);

@@ -1,4 +1,4 @@
-//! What a person is told whose script is wrong.
+//! The errors for wrong scripts.
 
 use attache_model::script::{ScriptError, ScriptModel};
 

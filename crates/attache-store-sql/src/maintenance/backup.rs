@@ -1,4 +1,4 @@
-//! Copies a database while it may be in use.
+//! Copies a database while a server may use it.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -38,7 +38,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), MaintenanceError> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    // Records may be secret. SQLite fills a file that is there and empty.
+    // Records may be secret, so the file is created first; SQLite fills it.
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).map_err(failed)?;
     let connection = open_reader(from).map_err(|source| MaintenanceError::sqlite(from, source))?;
     crate::schema::verify(&connection, from)?;

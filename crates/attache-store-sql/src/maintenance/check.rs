@@ -13,10 +13,10 @@ use crate::mark_file::{MarkComparison, read_mark};
 use crate::reader::record_of;
 use crate::{checksum, schema};
 
-/// Beyond so many faults the check stops looking for more of the same kind.
+/// The check stops at this many faults of one kind.
 const MAX_FAULTS: usize = 1000;
 
-/// What a check has found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct CheckReport {
     pub tasks: u64,
@@ -25,9 +25,9 @@ pub struct CheckReport {
     pub records: u64,
     /// Rows that were written before there were checksums.
     pub without_checksum: u64,
-    /// One sentence for each fault.
+    /// Faults, one sentence each.
     pub faults: Vec<String>,
-    /// What is no fault but good to know.
+    /// Notes that are no faults.
     pub notes: Vec<String>,
 }
 
@@ -43,12 +43,12 @@ impl CheckReport {
     }
 }
 
-/// A database that is being checked.
+/// The database under check.
 pub(super) struct CheckedDatabase<'c> {
     pub(super) connection: &'c Connection,
-    /// How a row's checksum is asked for: databases of earlier versions have none.
+    /// The expression for a row's checksum: databases of earlier versions have none.
     pub(super) checksum: &'static str,
-    /// It keeps counts of its tasks; databases of earlier versions do not.
+    /// Whether it keeps counts of its tasks; databases of earlier versions do not.
     pub(super) has_counts: bool,
 }
 
@@ -57,7 +57,7 @@ pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
     require_database(path)?;
     let failed = |source| MaintenanceError::sqlite(path, source);
     let identity = FileIdentity::at(path).map_err(|source| crate::OpenError::file(path, source))?;
-    // Before the database: the mark of a running server may only be behind what is read.
+    // Read before the database: the mark of a running server can then only be older than the database.
     let mark = path.canonicalize().ok().and_then(|real| read_mark(&real));
     let connection = open_reader(path).map_err(failed)?;
     connection.execute_batch("BEGIN").map_err(failed)?;
@@ -95,7 +95,7 @@ pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
     Ok(report)
 }
 
-/// What SQLite itself finds wrong: pages, indexes, types.
+/// The faults that SQLite itself finds: pages, indexes, types.
 fn check_structure(connection: &Connection, report: &mut CheckReport) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({MAX_FAULTS})"))?;
     let mut rows = statement.query(())?;

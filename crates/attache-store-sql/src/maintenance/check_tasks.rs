@@ -1,4 +1,4 @@
-//! Checks the logs of all tasks, and whether the listing tells the same as the logs.
+//! Checks the logs of all tasks, and compares the listing with the logs.
 
 use attache_domain::{Progress, Seq, TaskSummary};
 use rusqlite::{Connection, Row, Statement};
@@ -77,7 +77,7 @@ fn check_task(
     Ok(())
 }
 
-/// Reads the whole log of a task; `None` when that is not possible.
+/// Reads the whole log of a task; `None` if that is not possible.
 fn fold(
     number: i64,
     name: &str,
@@ -118,7 +118,7 @@ fn fold(
     Ok(progress.filter(|_| is_whole))
 }
 
-/// The log is the truth; the listing must tell the same.
+/// Compares the listing row with the log, which is the truth.
 fn compare(name: &str, of_log: &TaskSummary, listed: &TaskSummary, report: &mut CheckReport) {
     let same_time = of_log.status_at.as_millisecond() == listed.status_at.as_millisecond();
     let differences = [
@@ -133,7 +133,7 @@ fn compare(name: &str, of_log: &TaskSummary, listed: &TaskSummary, report: &mut 
     }
 }
 
-/// The counts that listings show must be those of the tasks.
+/// Compares the counts of the listing with the tasks.
 fn check_counts(connection: &Connection, report: &mut CheckReport) -> rusqlite::Result<()> {
     if connection.query_row(DIFFERENT_COUNTS, [], |row| row.get(0))? {
         report.fault("the counts of the listing are not those of its tasks".to_owned());

@@ -8,7 +8,7 @@ use crate::file_identity::beside;
 use crate::lock::DatabaseLock;
 use crate::{SqliteOptions, schema};
 
-/// How many bytes the files of a database take.
+/// The size of a database's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactReport {
     pub before: u64,

@@ -1,4 +1,4 @@
-//! Puts a backup in the place of a database.
+//! Replaces a database with a backup.
 //!
 //! A crash at any point loses nothing and is noticed. The old database is moved aside, never changed or overwritten. While
 //! there is no database, the next start finds the unfinished copy and refuses (`refuse_interrupted`). The mark is removed
@@ -15,17 +15,17 @@ use crate::lock::DatabaseLock;
 use crate::mark_file::MarkFile;
 use crate::{OpenError, SqliteOptions};
 
-/// What the copy is called until it is in its place.
+/// The name of the copy during the restore.
 const RESTORING_SUFFIX: &str = ".restoring";
 
 #[derive(Debug)]
 pub struct RestoreReport {
     pub report: CheckReport,
-    /// The path of the replaced database.
+    /// The new path of the replaced database.
     pub replaced: Option<PathBuf>,
 }
 
-/// What has been done so far.
+/// A completed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// The old database has another name.
@@ -34,14 +34,14 @@ enum Step {
     Swapped,
 }
 
-/// Puts the database in `backup` at `path`. No server may use `path`; what is there is moved aside if `replace` says
-/// so, and is the reason to refuse otherwise. The restored database has no mark, so its log gets a new epoch with the
+/// Replaces the database at `path` with `backup`. No server may use `path`. An existing database is moved aside if
+/// `replace` is set; otherwise it is an error. The restored database has no mark, so its log gets a new epoch at the
 /// next start.
 pub fn restore(backup: &Path, path: &Path, replace: bool) -> Result<RestoreReport, MaintenanceError> {
     restore_in_steps(backup, path, replace, |_| Ok(()))
 }
 
-/// `after` is called after each step, and ends it there with an error.
+/// `after` is called after each step and can stop there with an error.
 fn restore_in_steps(
     backup: &Path,
     path: &Path,
@@ -55,7 +55,7 @@ fn restore_in_steps(
     }
     prepare_folder(path)?;
     let is_there = holds_something(path);
-    // Locks it also when it must not be replaced: that a server uses it is the more important thing to know.
+    // Locked first: that a server uses the database is the more important error.
     let _lock = DatabaseLock::take(path, LOCK_TIMEOUT)?;
     if is_there && !replace {
         return Err(MaintenanceError::Exists { path: path.to_owned() });
@@ -64,7 +64,7 @@ fn restore_in_steps(
     let real = path.canonicalize().map_err(failed)?;
     let unfinished = beside(&real, RESTORING_SUFFIX);
     copy(backup, &unfinished)?;
-    // It has the name of the database in a moment, and no server may begin to use it before all is done.
+    // Locked before it gets the database's name, so that no server uses it before the restore is complete.
     let _restored_lock = DatabaseLock::take(&unfinished, LOCK_TIMEOUT)?;
     let replaced = if is_there { Some(move_aside(&real).map_err(failed)?) } else { None };
     after(Step::Moved).map_err(failed)?;
@@ -74,15 +74,15 @@ fn restore_in_steps(
     }
     std::fs::rename(&unfinished, &real).map_err(failed)?;
     after(Step::Swapped).map_err(failed)?;
-    // Last: as long as it is there, a database that is not the one it belongs to is noticed.
+    // Removed last: until then, a database that does not match the mark is detected.
     remove(&MarkFile::path_for(&real)).map_err(failed)?;
     sync(&real)?;
     Ok(RestoreReport { report, replaced })
 }
 
-/// Moves the database to a name that no file has yet.
+/// Moves the database to an unused name.
 fn move_aside(database: &Path) -> std::io::Result<PathBuf> {
-    // As a rule this leaves a single file to move. A damaged database may not let it.
+    // Usually leaves a single file to move. A damaged database may not allow it.
     if let Err(error) = empty_write_ahead_log(database) {
         tracing::info!(%error, "the write-ahead log of {} is moved with it", database.display());
     }
@@ -93,7 +93,7 @@ fn move_aside(database: &Path) -> std::io::Result<PathBuf> {
     });
     let free = names.into_iter().find(|name| is_free(name) && is_free(&beside(name, "-wal")));
     let name = free.ok_or_else(|| Error::new(ErrorKind::AlreadyExists, "every name for it is taken"))?;
-    // The log first: a database without it is noticed by its mark.
+    // The write-ahead log first: a database without it is detected by its mark.
     match std::fs::rename(beside(database, "-wal"), beside(&name, "-wal")) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -108,8 +108,8 @@ fn empty_write_ahead_log(database: &Path) -> rusqlite::Result<()> {
     connection.close().map_err(|(_, error)| error)
 }
 
-/// Fails when a restore was interrupted after what was there had been moved aside: an empty database that is made there now
-/// would look as if nothing had ever been in it.
+/// Fails if a restore was interrupted after the old database had been moved aside. A new, empty database would hide
+/// that.
 pub(crate) fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let real = std::fs::read_link(path).map_or_else(|_| path.to_owned(), |target| folder.join(target));
@@ -119,7 +119,7 @@ pub(crate) fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Removing what is not there is no error.
+/// Removes a file; a missing one is no error.
 fn remove(path: &Path) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -1,6 +1,6 @@
 //! The listing of one context.
 //!
-//! A context is one conversation, so its tasks are few: all of them are looked at, and put in order.
+//! A context has few tasks, so all of them are read and sorted.
 
 use attache_domain::ContextId;
 use attache_store::{IndexPage, ListQuery, StoreError};

@@ -1,4 +1,4 @@
-//! Counts tasks. Counts by state are kept in the database; counts since a time are made from the index.
+//! Counts tasks. The database keeps counts by state; counts since a time use the index.
 
 use attache_domain::TaskState;
 use attache_store::{IndexCounts, ListQuery, StoreError};
@@ -30,7 +30,7 @@ impl<'c> Statements<'c> {
 }
 
 impl Reader<'_> {
-    /// How many tasks of a caller match the state and the time of `query`.
+    /// The number of a caller's tasks that match the state and the time of `query`.
     pub(super) fn total(&mut self, scope: i64, query: &ListQuery) -> Result<u64, StoreError> {
         let Some(since) = query.since.map(millisecond_from) else {
             return self.count_in(scope, query.state);

@@ -34,7 +34,7 @@ impl<'c> Statements<'c> {
 }
 
 impl Reader<'_> {
-    /// Whole batches until there are `limit` events; what comes before `after` in the first is left out.
+    /// Whole batches until there are `limit` events, without the events up to `after`.
     pub(crate) fn events(
         &mut self,
         key: &TaskKey,
@@ -91,12 +91,12 @@ impl Reader<'_> {
     }
 }
 
-/// What a batch that cannot be read means for the events before it.
+/// Whether the events before an unreadable batch are returned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Damage {
-    /// They are returned; the next read meets the damage first.
+    /// Returned; the next read fails at the damage.
     Ends,
-    /// They are not.
+    /// Not returned.
     Fails,
 }
 

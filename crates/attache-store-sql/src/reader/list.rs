@@ -16,7 +16,7 @@ pub(super) struct Statements<'c> {
     summary: Statement<'c>,
 }
 
-/// ?1 scope, ?2 and ?3 the place to come after, ?4 since.
+/// ?1 scope, ?2 and ?3 the position to start after, ?4 since.
 const PAGE: &str = "SELECT status_at, id FROM task INDEXED BY task_by_status
     WHERE hidden = 0 AND scope = ?1 AND (status_at, id) < (?2, ?3) AND status_at >= ?4";
 /// Without a limit: the reader stops when it has enough readable rows.
@@ -66,7 +66,7 @@ impl Reader<'_> {
 
     fn list_by_index(&mut self, scope: i64, query: &ListQuery) -> Result<IndexPage, StoreError> {
         let total = self.total(scope, query)?;
-        // One more than asked for tells whether more follow.
+        // One more than requested shows whether more follow.
         let fetched = query.limit.saturating_add(1);
         let unreadable = &self.shared.unreadable;
         let (before_at, before_id) = match &query.after {
@@ -118,7 +118,7 @@ impl Reader<'_> {
     }
 }
 
-/// Up to `most` rows, without those that cannot be read.
+/// Up to `limit` readable rows.
 fn page(
     statement: &mut Statement<'_>,
     filter: impl Params,

@@ -1,6 +1,7 @@
-//! Reads the listing past damaged pages: row by row from the table, without any index.
+//! Reads the listing despite damaged pages: row by row from the table, without an index.
 //!
-//! Much slower than an index, and only used once one has failed. What lies on a damaged page is left out and named in the log.
+//! Much slower than an index, and used only after one has failed. Rows on damaged pages are left out and reported in
+//! the log.
 
 use attache_domain::{Scope, TaskId, TaskKey, Timestamp};
 use attache_store::{IndexPage, ListCursor, ListQuery, StoreError};
@@ -11,7 +12,7 @@ use crate::error::{corrupt, is_corrupt, read_failed};
 use crate::salvage::each_readable;
 use crate::stored::{code_of, millisecond_from, state_of};
 
-/// ?1 the number to come after.
+/// ?1 the number to start after.
 const ROWS: &str =
     "SELECT number, scope, id, context, state, status_at, hidden, unfinished FROM task NOT INDEXED
     WHERE number > ?1 ORDER BY number";
@@ -110,7 +111,7 @@ impl Reader<'_> {
         Ok(counted)
     }
 
-    /// Every row of the listing that can be read, by its number.
+    /// Every readable row of the listing, by number.
     fn each_readable(&mut self, mut take: impl FnMut(TaskRow)) -> Result<(), StoreError> {
         let mut left_out = 0;
         let passed_over = each_readable(self.connection, ROWS, 0, |row| match TaskRow::of(row) {

@@ -1,4 +1,4 @@
-//! One append within a transaction: compare, then write the batch and what changed of the listing row.
+//! One append within a transaction: compares, then writes the batch and the changes of the listing row.
 
 use attache_domain::{Seq, TaskId, TaskKey, TaskSummary};
 use attache_store::StoreError;
@@ -33,7 +33,7 @@ pub(super) struct Statements<'c> {
     add_count: Statement<'c>,
 }
 
-/// A task as the database has it.
+/// A task in the database.
 struct StoredTask {
     number: i64,
     summary: TaskSummary,
@@ -54,7 +54,7 @@ impl<'c> Statements<'c> {
                 "INSERT INTO task (scope, id, context, state, status_at, hidden, unfinished)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (scope, id) DO NOTHING",
             )?,
-            // Three updates, because SQLite rewrites every index that has a column named here.
+            // Three updates, because SQLite rewrites every index with a column named here.
             update_status: prepare("UPDATE task SET state = ?2, status_at = ?3 WHERE number = ?1")?,
             update_work: prepare(
                 "UPDATE task SET state = ?2, status_at = ?3, unfinished = ?4 WHERE number = ?1",
@@ -103,7 +103,7 @@ impl Writer<'_> {
         Ok(Ok(WriteReply::Done))
     }
 
-    /// Adds the row of a new task and returns its number; `None` when there is such a task.
+    /// Inserts the row of a new task and returns its number; `None` if the task exists.
     fn open(&mut self, scope: i64, task: &TaskId, summary: &TaskSummary) -> rusqlite::Result<Option<i64>> {
         let added = self.append.insert_task.execute((
             scope,
@@ -121,11 +121,11 @@ impl Writer<'_> {
         Ok(Some(self.connection.last_insert_rowid()))
     }
 
-    /// Writes of the listing row only what differs.
+    /// Updates only the changed columns of the listing row.
     fn update(&mut self, scope: i64, stored: &StoredTask, summary: &TaskSummary) -> rusqlite::Result<()> {
         let (number, old) = (stored.number, &stored.summary);
         let (state, status_at) = (code_of(summary.state), summary.status_at.as_millisecond());
-        // The database has whole milliseconds.
+        // The database stores whole milliseconds.
         let same_time = old.status_at.as_millisecond() == status_at;
         if same_time && *old == (TaskSummary { status_at: old.status_at, ..summary.clone() }) {
             return Ok(());
@@ -144,18 +144,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Counts a visible task once more, or once less.
+    /// Adds a visible task to the counts, or removes it.
     fn count(&mut self, scope: i64, summary: &TaskSummary, by: i64) {
         if !summary.hidden {
             *self.count_changes.entry((scope, code_of(summary.state))).or_default() += by;
         }
     }
 
-    /// At the end of a transaction: writes what it has changed about the counts.
+    /// At the end of a transaction: writes its changes of the counts.
     pub(super) fn write_counts(&mut self) -> rusqlite::Result<()> {
         for ((scope, state), by) in self.count_changes.drain().filter(|(_, by)| *by != 0) {
             match self.append.add_count.execute((scope, state, by)) {
-                // Only listings need the counts, and they count for themselves where these cannot be read.
+                // Only listings need the counts, and they count the rows if the counts are unreadable.
                 Err(error) if is_corrupt(&error) => {
                     self.shared.unreadable.report("a count of the listing".into(), &error);
                 }

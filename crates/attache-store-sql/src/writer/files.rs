@@ -1,22 +1,23 @@
-//! What the writer knows of the database's files: whether they are still there, and the mark beside them.
+//! The writer's checks of the database's files: whether they still exist, and the mark beside them.
 
 use std::time::{Duration, Instant};
 
 use crate::file_watch::FileWatch;
 use crate::mark_file::{AcknowledgedBatch, MarkFile};
 
-/// For so long after an acknowledgement the next transaction begins without looking: it looks before it is acknowledged.
+/// After an acknowledgement, transactions begin without a check for this long; each is checked before it is
+/// acknowledged.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 pub(crate) struct DatabaseFiles {
     watch: FileWatch,
     mark: MarkFile,
-    /// A transaction went into files that nothing leads to any more. It was not acknowledged, and stays in what this
-    /// process knows; so nothing is written until the next start, even if the files come back.
+    /// A transaction was written into files without a path. It was not acknowledged, but is in this process's memory,
+    /// so nothing is written until the next start, even if the files come back.
     lost: Option<String>,
-    /// The fault that the log was told of.
+    /// The logged fault.
     told: Option<String>,
-    /// When the files were last seen to be there.
+    /// When the files were last checked.
     seen_at: Option<Instant>,
 }
 
@@ -25,7 +26,7 @@ impl DatabaseFiles {
         Self { watch, mark, lost: None, told: None, seen_at: None }
     }
 
-    /// Before a transaction: why nothing must be written. While nothing was written, the fault can pass.
+    /// Before a transaction: why nothing can be written. While nothing was written, the fault can pass.
     pub(super) fn fault(&mut self) -> Option<String> {
         if self.lost.is_none() && self.seen_at.is_some_and(|at| at.elapsed() < CHECK_INTERVAL) {
             return None;
@@ -41,7 +42,7 @@ impl DatabaseFiles {
         fault
     }
 
-    /// After a commit, before it is acknowledged: why it must not be.
+    /// After a commit, before it is acknowledged: why it cannot be acknowledged.
     pub(super) fn committed(&mut self, last_batch: Option<AcknowledgedBatch>) -> Option<String> {
         if let Some(fault) = self.watch.fault() {
             self.lost = Some(fault);
@@ -54,7 +55,7 @@ impl DatabaseFiles {
         None
     }
 
-    /// At the end: true when the files are those that were opened, so that they may be cleaned up.
+    /// At the end: whether the files are those that were opened, so that they can be cleaned up.
     pub(super) fn close(&mut self) -> bool {
         self.mark.sync();
         self.seen_at = None;

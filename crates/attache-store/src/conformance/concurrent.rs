@@ -1,4 +1,4 @@
-//! Checks of what holds when many append at once.
+//! Checks of concurrent appends.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub async fn many_tasks_appended_at_once_each_keep_their_order(store: Arc<impl S
             let mut events = Vec::new();
             for round in 0..10 {
                 events.extend(sample.append(&*store, numbered(1 + round % 3)).await.expect("appends"));
-                // What was acknowledged is there at once.
+                // An acknowledged append is visible immediately.
                 let last = store.read(&sample.key, Seq(sample.head.0 - 1), 1).await.expect("reads");
                 assert_eq!(last.last(), events.last());
             }
@@ -53,7 +53,7 @@ pub async fn of_openings_of_one_task_at_once_exactly_one_wins(store: Arc<impl St
     }
 }
 
-/// Lets eight append the same place; returns what the winner said.
+/// Starts eight appends at the same position; returns the text of the winner.
 async fn one_winner_of(store: &Arc<impl Store>, sample: &Sample, round: usize) -> String {
     let mut writers = JoinSet::new();
     for number in 0..8 {

@@ -1,4 +1,4 @@
-//! A store in which some logs and records cannot be read, to prove that the others still can.
+//! A store in which some logs and records cannot be read, to prove that others still can.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,7 +12,7 @@ use crate::{
     StoreError, StoreStatus, TaskIndex,
 };
 
-/// Hands everything to the store inside, except reads of what a test has damaged.
+/// Forwards everything to the inner store, except reads of damaged rows.
 pub struct DamagedStore<S> {
     store: S,
     damage: Mutex<Damage>,
@@ -23,11 +23,11 @@ struct Damage {
     /// The last readable event of each damaged log.
     logs: HashMap<TaskKey, Seq>,
     snapshots: bool,
-    /// The rows of these tasks in the index.
+    /// The tasks whose rows in the index are damaged.
     summaries: HashSet<TaskKey>,
     /// Space and key.
     records: Vec<(String, String)>,
-    /// Spaces of which no list can be read.
+    /// Spaces whose lists cannot be read.
     lists: HashSet<String>,
     status: StoreStatus,
 }
@@ -37,22 +37,22 @@ impl<S: Store> DamagedStore<S> {
         Self { store, damage: Mutex::default() }
     }
 
-    /// From now on no event of this task after `last_readable` can be read.
+    /// Makes all events of this task after `last_readable` unreadable.
     pub fn damage_log(&self, key: &TaskKey, last_readable: Seq) {
         self.damage().logs.insert(key.clone(), last_readable);
     }
 
-    /// From now on no snapshot can be read.
+    /// Makes all snapshots unreadable.
     pub fn damage_snapshots(&self) {
         self.damage().snapshots = true;
     }
 
-    /// From now on the row of this task in the index cannot be read.
+    /// Makes the row of this task in the index unreadable.
     pub fn damage_summary(&self, key: &TaskKey) {
         self.damage().summaries.insert(key.clone());
     }
 
-    /// From now on no list of the records of `space` can be read, as when a page of the file is damaged.
+    /// Makes all lists of `space` unreadable, as with a damaged page of the file.
     pub fn damage_list(&self, space: &str) {
         self.damage().lists.insert(space.into());
     }
@@ -69,7 +69,7 @@ impl<S: Store> DamagedStore<S> {
         self.damage.lock().ignore_poison()
     }
 
-    /// Leaves out what cannot be read; an error when nothing is left.
+    /// Removes unreadable entries; an error if none remains.
     fn readable(&self, key: &TaskKey, mut events: Vec<Arc<Event>>) -> LogRead {
         let Some(last) = self.damage().logs.get(key).copied() else { return Ok(events) };
         if events.first().is_some_and(|first| first.seq > last) {

@@ -12,9 +12,9 @@ use crate::{
     StoreError, StoreStatus, TaskIndex,
 };
 
-/// Hands everything to the store inside; appends wait first while the gate is held. Starts open.
+/// Forwards everything to the inner store; appends wait while the gate is closed. The gate is open at the start.
 ///
-/// An append whose future is dropped at the gate never happens.
+/// An append whose future is dropped at the gate never takes effect.
 pub struct GatedStore<S> {
     store: S,
     held: watch::Sender<bool>,
@@ -26,23 +26,23 @@ impl<S: Store> GatedStore<S> {
         Self { store, held: watch::Sender::new(false), waiting: watch::Sender::new(0) }
     }
 
-    /// From now on appends wait.
+    /// Closes the gate.
     pub fn hold(&self) {
         self.held.send_replace(true);
     }
 
-    /// Lets all waiting appends through, and those to come.
+    /// Opens the gate.
     pub fn release(&self) {
         self.held.send_replace(false);
     }
 
-    /// Returns when at least `count` appends wait at the gate, so that no test has to sleep.
+    /// Returns when at least `count` appends wait at the gate, so that tests need not sleep.
     pub async fn until_waiting(&self, count: usize) {
         let mut waiting = self.waiting.subscribe();
         waiting.wait_for(|waiting| *waiting >= count).await.expect("the sender lives in self");
     }
 
-    /// The store behind the gate.
+    /// The inner store.
     pub fn inner(&self) -> &S {
         &self.store
     }
@@ -58,7 +58,7 @@ impl<S: Store> GatedStore<S> {
     }
 }
 
-/// Counts one less waiting, also when the future is dropped.
+/// Decrements the number of waiting appends, also when the future is dropped.
 struct WaitGuard<'a>(&'a watch::Sender<usize>);
 
 impl Drop for WaitGuard<'_> {

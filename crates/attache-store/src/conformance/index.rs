@@ -1,4 +1,4 @@
-//! Checks of what the index knows of all callers at once.
+//! Checks of the index across all callers.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub async fn the_count_covers_all_callers_and_leaves_out_hidden_tasks(store: Arc
     Sample::new("b").hidden().put(&*store).await;
     Sample::new("c").in_state(TaskState::Working).unfinished(true).put(&*store).await;
     assert_eq!(store.counts().await.expect("counts").total, 3);
-    // More of the same task is not another task.
+    // More events of the same task do not make another task.
     first.summary.state = TaskState::Failed;
     first.put(&*store).await;
     assert_eq!(store.counts().await.expect("counts").total, 3);

@@ -48,7 +48,7 @@ pub async fn a_listing_can_be_filtered_by_time(store: Arc<impl Store>) {
     let listed = list(&*store, ListQuery { since: Some(at(5)), ..all() }).await;
     assert_eq!(names(&listed), ["h", "g", "f"], "the moment itself is included");
     assert_eq!((listed.total, listed.more), (3, false));
-    // Finer than what is stored: nothing from before it may slip in.
+    // A time of finer resolution than the stored one: no earlier task may match.
     let finer = at(5) + std::time::Duration::from_micros(1);
     let listed = list(&*store, ListQuery { since: Some(finer), ..all() }).await;
     assert_eq!(names(&listed), ["h", "g"]);
@@ -69,13 +69,13 @@ pub async fn all_filters_together_narrow_a_listing(store: Arc<impl Store>) {
         let listed = list(&*store, query.clone()).await;
         assert_eq!(names(&listed), expected, "{query:?}");
         assert_eq!((listed.total, listed.more), (expected.len() as u64, false), "{query:?}");
-        // The same again by pages of one.
+        // The same, page by page with one task each.
         assert_eq!(names_by_pages(&*store, query, 1).await, expected);
     }
 }
 
 pub async fn pages_of_a_listing_hold_every_task_once(store: Arc<impl Store>) {
-    // Many ties, over all states.
+    // Many equal times, in all states.
     let states = TaskState::ALL.iter().cycle();
     for (number, state) in (0..30).zip(states) {
         let name = format!("task {number:02}");
@@ -123,7 +123,7 @@ pub async fn a_place_in_a_listing_survives_newer_tasks(store: Arc<impl Store>) {
     mixed(&*store).await;
     let first = list(&*store, ListQuery { limit: 3, ..all() }).await;
     assert_eq!(names(&first), ["h", "g", "f"]);
-    // One newer than all, one exactly at the place but greater, one exactly at the place but smaller.
+    // One newer than all, one with the same time and a greater id, one with the same time and a smaller id.
     for (task, seconds) in [("new", 99), ("fz", 5), ("ez", 5)] {
         Sample::new(task).with_status_at(seconds).put(&*store).await;
     }
@@ -205,7 +205,7 @@ pub async fn a_status_change_moves_a_task_in_the_listing(store: Arc<impl Store>)
         let listed = list(&*store, ListQuery { state: Some(state), ..all() }).await;
         assert_eq!((names(&listed), listed.total), (vec![expected.to_owned()], 1));
     }
-    // Only the state, not the time.
+    // Changes only the state, not the time.
     first.summary.state = TaskState::Completed;
     first.put(&*store).await;
     let completed = list(&*store, ListQuery { state: Some(TaskState::Completed), ..all() }).await;

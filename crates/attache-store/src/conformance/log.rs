@@ -1,4 +1,4 @@
-//! Checks of the task log: appending, reading, snapshots.
+//! Checks of the task log: appends, reads, snapshots.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub async fn an_appended_batch_reads_back_whole(store: Arc<impl Store>) {
     assert_eq!(read(&*store, &sample.key, 0).await, events);
 }
 
-/// JSON is taken in up to 127 levels deep, and in the log it lies some levels deeper still.
+/// JSON of requests has up to 127 levels; the log adds some.
 pub async fn what_is_nested_deep_reads_back_whole(store: Arc<impl Store>) {
     let deep = (0..127).fold(Value::Null, |inner, _| json!([inner]));
     let artifact = Artifact {
@@ -45,7 +45,7 @@ pub async fn a_conflict_tells_expected_and_head_and_writes_nothing(store: Arc<im
     let refused = store.append(stale.append_of([said("late")])).await;
     expect_conflict(refused, 1, 3);
     assert_eq!(read(&*store, &sample.key, 0).await, events);
-    // The one who read on may append.
+    // A writer that has read the new events can append.
     sample.put(&*store).await;
 }
 
@@ -149,7 +149,7 @@ pub async fn a_page_is_never_empty_while_there_is_more(store: Arc<impl Store>) {
 pub async fn a_cursor_at_or_beyond_the_head_reads_empty(store: Arc<impl Store>) {
     let mut sample = Sample::new("a");
     sample.append(&*store, numbered(2)).await.expect("opens");
-    // A second task, so that reading beyond the end of the first would find something.
+    // A second task, which a read beyond the end of the first could return.
     Sample::new("b").put(&*store).await;
     for after in [2, 3, 1 << 20, 1 << 40, u64::MAX] {
         assert_eq!(read(&*store, &sample.key, after).await, [], "after {after}");
@@ -207,7 +207,7 @@ pub async fn strange_text_and_numbers_come_back_unchanged(store: Arc<impl Store>
         extensions: Vec::new(),
     };
     facts.push(Fact::ArtifactAdded { artifact: artifact.into(), append: false, last: true });
-    // The ids are strange as well.
+    // The ids are unusual, too.
     let mut sample = Sample::new("日\0本'\"").of(Scope::new("ß\0", "\u{1F980}"));
     let events = sample.append(&*store, facts).await.expect("opens");
     assert_eq!(read(&*store, &sample.key, 0).await, events);
@@ -228,7 +228,7 @@ pub async fn the_newest_snapshot_at_or_before_a_place_is_found(store: Arc<impl S
     sample.append(&*store, numbered(30)).await.expect("opens");
     let snapshot = |at, text: &str| Snapshot { at: Seq(at), bytes: text.as_bytes().to_vec() };
     assert_eq!(store.snapshot(&sample.key, Seq(30)).await.expect("looks"), None);
-    // Not kept in order, and one of them twice: then the later counts.
+    // Out of order, and one of them twice: the later one counts.
     for kept in [snapshot(20, "twenty"), snapshot(10, "old"), snapshot(10, "ten"), snapshot(30, "\0\u{ff}")] {
         store.save_snapshot(&sample.key, kept).await.expect("keeps");
     }
@@ -257,7 +257,7 @@ pub async fn a_snapshot_belongs_to_one_task_only(store: Arc<impl Store>) {
         let found = store.snapshot(&Sample::new(task).key, Seq(5)).await.expect("looks");
         assert_eq!(found, expected, "of {task}");
     }
-    // A snapshot of a task that is not there is no error: it only costs time to lose one.
+    // A snapshot of a missing task is no error: losing a snapshot only costs time.
     let lost = Snapshot { at: Seq(1), bytes: Vec::new() };
     store.save_snapshot(&Sample::new("none").key, lost).await.expect("ignores");
 }

@@ -12,7 +12,7 @@ use attache_domain::{
 
 use crate::{Append, EventLog, StoreError};
 
-/// One task under construction: what the next append would be.
+/// A task under construction, with the position of its next append.
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub key: TaskKey,
@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A visible, finished task of the first caller, in a context of its own, whose status is from second zero.
+    /// A visible, finished task of the first caller in its own context, with its status at second zero.
     pub fn new(task: &str) -> Self {
         Self {
             key: TaskKey { scope: Scope::new("tenant", "owner"), task: TaskId::new(task) },
@@ -80,7 +80,7 @@ impl Sample {
         }
     }
 
-    /// Appends `facts` and moves on; returns the events as appended.
+    /// Appends `facts` and advances; returns the appended events.
     pub async fn append(
         &mut self,
         store: &(impl EventLog + ?Sized),
@@ -93,13 +93,13 @@ impl Sample {
         Ok(events)
     }
 
-    /// Appends one short fact, which must work.
+    /// Appends one short fact, which must succeed.
     pub async fn put(&mut self, store: &(impl EventLog + ?Sized)) {
         self.append(store, [said("text")]).await.expect("this append meets no conflict");
     }
 }
 
-/// A moment, `seconds` after the beginning of the samples' time.
+/// The time `seconds` after the start of the samples.
 pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millisecond(1_700_000_000_000 + seconds * 1_000).expect("within range")
 }
@@ -108,12 +108,12 @@ pub(super) fn said(text: impl Into<String>) -> Fact {
     Fact::TextSaid { text: text.into(), last: false }
 }
 
-/// `count` short facts that can be told apart.
+/// `count` short, distinct facts.
 pub(super) fn numbered(count: usize) -> impl Iterator<Item = Fact> {
     (1..=count).map(|number| said(format!("piece {number}")))
 }
 
-/// At least one of every kind of fact, in all the shapes that are stored differently.
+/// At least one fact of every kind, in all stored shapes.
 pub fn every_kind_of_fact() -> Vec<Fact> {
     let digest = || Digest("0a1b".into());
     let mut facts = vec![
@@ -187,7 +187,7 @@ fn message_with_sender() -> Message {
     Message { sender: Some(sender), ..short_message("message-12") }
 }
 
-/// The name of a fact's kind. A new kind stops this from compiling: give it a sample above as well.
+/// The name of a fact's kind. A new kind does not compile here: add a sample above as well.
 pub fn name_of(fact: &Fact) -> &'static str {
     match fact {
         Fact::TaskOpened(_) => "task_opened",

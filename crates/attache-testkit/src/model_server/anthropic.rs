@@ -117,8 +117,8 @@ impl Message {
 
     pub fn stop_with(self, delta: Value) -> PlannedResponse {
         let usage = self.usage.clone();
-        let told = self.event(json!({"type": "message_delta", "delta": delta, "usage": usage}));
-        told.event(json!({"type": "message_stop"})).unended()
+        let last = self.event(json!({"type": "message_delta", "delta": delta, "usage": usage}));
+        last.event(json!({"type": "message_stop"})).unended()
     }
 
     /// The response so far, without an end.

@@ -68,7 +68,7 @@ async fn hold(connection: &mut BufReader<TcpStream>, shared: &Shared) -> io::Res
     }
 }
 
-/// `None` when the client disconnected without a request.
+/// `None` if the client disconnected without a request.
 pub(crate) async fn read_request(
     connection: &mut BufReader<TcpStream>,
 ) -> io::Result<Option<ReceivedRequest>> {
@@ -102,7 +102,7 @@ async fn read_body(
         }
     } else if let Some(length) = find(headers, "content-length") {
         body.resize(length.parse().map_err(io::Error::other)?, 0);
-        // A client that stops in the middle of its request would hold the whole play up.
+        // A client that stops in the middle of its request would block the server.
         let patience = Duration::from_secs(10);
         tokio::time::timeout(patience, connection.read_exact(&mut body)).await??;
     }

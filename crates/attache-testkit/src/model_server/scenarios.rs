@@ -1,6 +1,6 @@
-//! Named responses that every client has to understand: Gemini's here, those of other providers in the submodules.
+//! Named responses that every client must handle: Gemini's here, those of other providers in the submodules.
 //!
-//! Our clients are tested against them, and so are the vendors' own clients, which define what is right.
+//! Our clients are tested against them, and so are the vendors' own clients as a reference.
 
 pub mod anthropic;
 pub mod openai;

@@ -1,13 +1,13 @@
-//! Each dialect's JSON in one neutral form, so that what two dialects say can be compared.
+//! Converts the JSON of each dialect to one neutral form, so that responses of two dialects can be compared.
 //!
-//! Strict: a member that does not belong into a dialect fails the test. What a dialect cannot say (the media
-//! type of a text in 0.3, references over 0.3 REST) is left out of the neutral form for all of them.
+//! Strict: an unknown member fails the test. Values that a dialect cannot express (the media type of a text in 0.3,
+//! references over 0.3 REST) are left out of the neutral form of all dialects.
 
 use serde_json::{Map, Value, json};
 
 use super::Pair;
 
-/// The answer to send, or an item of a stream.
+/// The response to a send, or an item of a stream.
 #[track_caller]
 pub fn item(pair: Pair, value: &Value) -> Value {
     if pair == Pair::Rpc03 {
@@ -48,10 +48,10 @@ pub fn task(pair: Pair, value: &Value) -> Value {
 
 fn status(pair: Pair, value: &Value) -> Value {
     let mut members = Members::of(pair, value, "");
-    let said = members.optional("message");
+    let status_message = members.optional("message");
     let neutral = json!({
         "state": state(pair, &members.required("state")),
-        "message": said.map(|it| message(pair, &it)),
+        "message": status_message.map(|it| message(pair, &it)),
         "timestamp": members.required("timestamp"),
     });
     members.finish();
@@ -180,7 +180,7 @@ fn file_v0_3(pair: Pair, value: &Value) -> Value {
     neutral
 }
 
-/// A value that is no object travels through 0.3 in one, under a flag.
+/// 0.3 wraps a value that is no object, and marks it with a flag.
 fn unwrap(data: Value, metadata: &mut Option<Value>) -> Value {
     let Some(Value::Object(flags)) = metadata else { return data };
     if flags.remove("data_part_compat") != Some(Value::Bool(true)) {
@@ -206,12 +206,12 @@ fn status_update(pair: Pair, value: &Value) -> Value {
         neutral["status"]["state"].as_str(),
         Some("completed" | "failed" | "canceled" | "rejected" | "input-required")
     );
-    // 1.0 has no such member: there the end of the stream says it.
+    // 1.0 has no such member: the end of the stream replaces it.
     assert!(pair.is_v1_0() || last == settled, "{pair:?}: final in {value:#}");
     neutral
 }
 
-/// Over JSON-RPC the member `final` is required; in ProtoJSON a false one is left out.
+/// Over JSON-RPC the member `final` is required; in ProtoJSON `false` is left out.
 fn last(pair: Pair, members: &mut Members) -> bool {
     match pair {
         Pair::Rpc10 | Pair::Rest10 => false,
@@ -240,7 +240,7 @@ fn artifact_update(pair: Pair, value: &Value) -> Value {
     neutral
 }
 
-/// The members of an object, taken out one by one until none is left.
+/// The members of an object, removed one by one until none is left.
 struct Members {
     members: Map<String, Value>,
     whole: Value,
@@ -266,7 +266,7 @@ impl Members {
     #[track_caller]
     fn optional(&mut self, name: &str) -> Option<Value> {
         let value = self.members.remove(name);
-        // Absent is how nothing is written.
+        // A missing member means an empty one.
         assert!(name == "data" || value != Some(Value::Null), "{name} is null in {:#}", self.whole);
         value
     }

@@ -1,10 +1,10 @@
-//! The errors of A2A as each pair shows them.
+//! The errors of A2A in the form of each pair.
 
 use crate::TestClient;
 
 use super::{Ask, Pair, REQUEST_ID, Refusal};
 
-/// How one error looks on every pair.
+/// The form of one error on every pair.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorRow {
     code: i64,
@@ -12,7 +12,7 @@ pub struct ErrorRow {
     status: &'static str,
     reason: &'static str,
     name: &'static str,
-    /// An error of HTTP itself, for which JSON-RPC does not answer 200 either.
+    /// An error of HTTP, for which JSON-RPC does not answer 200 either.
     at_http_level: bool,
 }
 
@@ -75,7 +75,7 @@ impl ErrorRow {
         assert!(!refusal.message.is_empty(), "{pair:?}");
     }
 
-    /// Checks the refusal of `ask`, the echo of its id, and that the message names `what`.
+    /// Checks the error response to `ask`, the echo of its id, and that the message names `what`.
     pub async fn refuses(&self, pair: Pair, client: &TestClient, ask: &Ask, what: &str) -> Refusal {
         let refusal = pair.call(client, ask).await.refusal();
         self.check(pair, &refusal);

@@ -16,7 +16,7 @@ impl ConnectionEnd {
         self.token.cancel();
     }
 
-    /// Keeps a reason for when it ends.
+    /// Stores the reason for the end.
     pub(super) fn because(&self, why: &str) {
         let _ = self.why.set(why.to_owned());
     }

@@ -6,7 +6,7 @@ use attache_net::sse::{SseEvent, SseParser};
 use super::MAX_MESSAGE_BYTES;
 use super::http_channel::HttpError;
 
-/// The events of an answer.
+/// The events of a response.
 pub(super) struct EventReader {
     answer: HttpResponse,
     parser: SseParser,
@@ -17,11 +17,11 @@ impl EventReader {
         Self { answer, parser: SseParser::new(MAX_MESSAGE_BYTES) }
     }
 
-    /// The next event; none at the end. May be given up and taken up again at any time.
+    /// The next event; none at the end. Cancel-safe.
     pub(super) async fn next(&mut self) -> Result<Option<SseEvent>, HttpError> {
         loop {
             match self.parser.next_event() {
-                // A comment on its own keeps the connection alive and means nothing.
+                // A lone comment is a heartbeat.
                 Some(SseEvent { name: None, id: None, retry: None, data: None, .. }) => continue,
                 Some(event) => return Ok(Some(event)),
                 None => {}

@@ -1,4 +1,4 @@
-//! Arbitrary bytes as what servers send.
+//! Arbitrary bytes from servers.
 
 use attache_net::Url;
 use attache_net::sse::SseParser;
@@ -7,10 +7,10 @@ use super::legacy_sse::endpoint;
 pub(crate) use super::open::fuzz::over;
 pub(crate) use super::stdio::fuzz::lines;
 
-/// Small enough that a generated stream passes it now and then.
+/// Small enough that some generated streams exceed it.
 const LIMIT: usize = 1000;
 
-/// Whatever the events of a stream say, they lead to no other server.
+/// No event of a stream leads to another server.
 pub(crate) fn events(stream: &[u8]) {
     let mut parser = SseParser::new(LIMIT);
     let _ = parser.push(stream);

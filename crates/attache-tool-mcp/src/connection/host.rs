@@ -20,12 +20,12 @@ use crate::cut::cut;
 use crate::visible::on_one_line;
 
 const MAX_MESSAGE_LENGTH: usize = 500;
-/// Between two lines of progress; those in between are left out.
+/// The shortest interval between two lines of progress; lines in between are dropped.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// Lines of progress of one call.
+/// The maximum lines of progress of one call.
 const MAX_PROGRESS_LINES: usize = 1_000;
 
-/// Tells a server the workspace if it asks. Asking a model or a person is not offered, so it is refused.
+/// Names the workspace to a server that asks. Requests for a model or a person are refused.
 pub(super) struct Host {
     config: ClientConfig,
     root: Option<Url>,

@@ -11,9 +11,9 @@ use crate::ConnectContext;
 use crate::cut::cut;
 use crate::error::ConnectError;
 
-/// A stream on which nothing has happened for so long is opened anew; every call has its own bound.
+/// A stream without data for this long is reopened. Every call has its own timeout.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Bytes read from an error response.
+/// The number of bytes read from an error response.
 const MAX_REFUSAL_BYTES: usize = 2_000;
 
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub(super) struct HttpChannel {
     client: HttpClient,
     url: Url,
     headers: Arc<[(String, Secret)]>,
-    /// The library's errors do not say it, and people have to know.
+    /// Added because the library's errors do not contain it.
     failure: Arc<Mutex<Option<HttpError>>>,
 }
 
@@ -41,12 +41,12 @@ pub(super) enum HttpError {
 }
 
 impl HttpError {
-    /// May the same connection serve the next request?
+    /// Whether the same connection can send the next request.
     pub(super) fn may_pass(&self) -> bool {
         matches!(self, Self::Status { status: 429 | 500.., .. })
     }
 
-    /// The request never reached the server.
+    /// Whether the request never reached the server.
     pub(super) fn never_arrived(&self) -> bool {
         matches!(self, Self::Net(NetError::Connect { .. } | NetError::Tls { .. }))
     }
@@ -72,7 +72,7 @@ impl HttpChannel {
         context: &ConnectContext,
     ) -> Result<Self, ConnectError> {
         let wrong = |what: &str| Err(ConnectError::Settings(what.to_owned()));
-        // The text is not shown: it may hold a password.
+        // The text is not shown, because it may contain a password.
         let Ok(url) = Url::parse(url.trim()) else {
             return wrong("`url` is not a URL such as https://example.com/mcp");
         };
@@ -108,12 +108,12 @@ impl HttpChannel {
         self.send(HttpRequest::post_json(url, body), headers).await
     }
 
-    /// The last failure, for telling people.
+    /// The last failure, for error messages.
     pub(super) fn failure(&self) -> Option<HttpError> {
         self.failure.lock().ignore_poison().clone()
     }
 
-    /// An answer that tells of success, or what it tells instead.
+    /// A successful response, or the error it stands for.
     pub(super) async fn successful(&self, answer: HttpResponse) -> Result<HttpResponse, HttpError> {
         let status = answer.status();
         if (200..300).contains(&status) {
@@ -144,7 +144,7 @@ impl HttpChannel {
         for (name, value) in self.headers.iter() {
             request = request.secret_header(name, "", value)?;
         }
-        // After the configured ones: what the protocol needs cannot be taken away by a setting.
+        // Set after the configured headers, so that settings cannot remove what the protocol requires.
         for (name, value) in headers {
             request = request.header(name, value)?;
         }
@@ -152,20 +152,20 @@ impl HttpChannel {
     }
 }
 
-/// What a refusal says: the message of a JSON-RPC error, or a short text.
+/// The text of an error response: the message of a JSON-RPC error, or a short plain text.
 fn words(body: &[u8]) -> String {
     let json: Option<serde_json::Value> = serde_json::from_slice(body).ok();
-    let told = json.as_ref().and_then(|json| {
+    let message = json.as_ref().and_then(|json| {
         let error = json.get("error")?;
         error.get("message").or(Some(error))?.as_str().map(str::to_owned)
     });
-    let text = told.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
+    let text = message.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
     let text = text.replace(|character: char| character.is_control(), " ");
     cut(text.trim(), 300)
 }
 
-/// Without its parameters.
+/// The media type without parameters.
 pub(super) fn media_type(answer: &HttpResponse) -> String {
-    let told = answer.header("content-type").unwrap_or_default();
-    told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let media_type = answer.header("content-type").unwrap_or_default();
+    media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -14,14 +14,14 @@ use crate::error::ConnectError;
 
 pub(super) struct LegacySse {
     web: HttpChannel,
-    /// Gone when it is closed.
+    /// None after the end.
     events: Option<EventReader>,
     endpoint: Url,
     ending: ConnectionEnd,
 }
 
 impl LegacySse {
-    /// Opens the stream and hears where to send to.
+    /// Opens the stream and receives the URL for requests.
     pub(super) async fn open(web: HttpChannel, ending: ConnectionEnd) -> Result<Self, ConnectError> {
         let answer = web.successful(web.get(&[("accept", "text/event-stream")]).await?).await?;
         let kind = media_type(&answer);
@@ -39,7 +39,7 @@ impl LegacySse {
     }
 }
 
-/// Where to send to, on the same server: credentials go nowhere else.
+/// The URL for requests. It must be on the same server, because credentials are not sent anywhere else.
 pub(super) fn endpoint(url: &Url, told: &str) -> Result<Url, ConnectError> {
     let wrong = |what: &str| ConnectError::NotUnderstood(what.to_owned());
     let endpoint = url.join(told).map_err(|_| wrong("it names no proper place to send to"))?;

@@ -27,7 +27,7 @@ use crate::cut::cut;
 use crate::error::ConnectError;
 use crate::{ConnectContext, ServerOptions, Transport};
 
-/// A program that has just ended may have its last words still on their way.
+/// The last output of a program that has just ended may still be in the pipe.
 const STDERR_DELAY: Duration = Duration::from_millis(50);
 
 pub(super) async fn open(
@@ -45,7 +45,7 @@ pub(super) async fn open(
         Transport::Sse { url, headers } => attempt.sse(url, headers).await,
         Transport::Detect { url, headers } => match attempt.http(url, headers).await {
             Err(refused) if is_another_way(&refused) => match attempt.sse(url, headers).await {
-                // The newer way is what the server was asked first, so its refusal is what people should read.
+                // The newer transport was tried first, so people see its refusal.
                 Err(ConnectError::Refused { .. } | ConnectError::Unreachable(_)) => Err(refused),
                 decided => decided,
             },
@@ -54,7 +54,7 @@ pub(super) async fn open(
     }
 }
 
-/// A refusal that a server of the older kind would give.
+/// Whether a server of the older transport would refuse like this.
 fn is_another_way(error: &ConnectError) -> bool {
     matches!(error, ConnectError::Refused { status, .. } if (400..500).contains(status) && ![407, 429].contains(status))
 }
@@ -64,7 +64,7 @@ struct ConnectAttempt<'a> {
     until: Instant,
 }
 
-/// What a handshake was refused with, when another handshake may be understood.
+/// The version that the refusal asks for, if another handshake may succeed.
 enum HandshakeError {
     OfThisHandshake(ConnectError),
     OfAny(ConnectError),
@@ -113,7 +113,7 @@ impl<'a> ConnectAttempt<'a> {
             let service = self.shake_hands(streamable::transport(web.clone()), &parts, mode).await;
             match (service, web.failure()) {
                 (Ok(service), _) => Ok(parts.connection(service, None)),
-                // The library says only that nothing came of it; what the server said is known here.
+                // The library reports only a failure; this module knows the server's message.
                 (Err(_), Some(failure)) => Err(HandshakeError::OfAny(failure.into())),
                 (Err(refusal), None) => Err(refusal),
             }
@@ -129,7 +129,7 @@ impl<'a> ConnectAttempt<'a> {
         let parts = ConnectionParts::default();
         let opening = timeout_at(self.until, LegacySse::open(web.clone(), parts.ending.clone())).await;
         let transport = opening.map_err(|_| self.silent())??;
-        // Servers of this kind are older than the newer handshake.
+        // Servers of this transport are older than the newer handshake.
         match (self.shake_hands(transport, &parts, older()).await, web.failure()) {
             (Ok(service), _) => Ok(parts.connection(service, None)),
             (Err(_), Some(failure)) => Err(failure.into()),
@@ -162,7 +162,7 @@ fn older() -> ClientLifecycleMode {
     ClientLifecycleMode::Initialize
 }
 
-/// For servers that know nothing else; asked second, because most servers know only the older one.
+/// For servers that know only this handshake. Tried second, because most servers know only the older one.
 fn newer() -> ClientLifecycleMode {
     ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
 }
@@ -170,9 +170,9 @@ fn newer() -> ClientLifecycleMode {
 fn refusal(error: ClientInitializeError) -> HandshakeError {
     match error {
         ClientInitializeError::JsonRpcError(data) => {
-            let said = cut(&data.message, MAX_ERROR_LENGTH);
+            let message = cut(&data.message, MAX_ERROR_LENGTH);
             HandshakeError::OfThisHandshake(ConnectError::NotUnderstood(format!(
-                "it refuses to begin: {said}"
+                "it refuses to begin: {message}"
             )))
         }
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
@@ -194,7 +194,7 @@ impl HandshakeError {
         }
     }
 
-    /// The same with what a program wrote about it.
+    /// Adds the error output of a started program.
     fn with(self, words: &str) -> Self {
         if words.is_empty() {
             return self;
@@ -215,7 +215,7 @@ impl HandshakeError {
     }
 }
 
-/// What a connection and its transport share.
+/// The state that a connection and its transport share.
 #[derive(Default)]
 struct ConnectionParts {
     news: Arc<ServerNotifications>,

@@ -24,27 +24,27 @@ use crate::ConnectContext;
 use crate::error::ConnectError;
 use crate::visible::in_lines;
 
-/// How long a program has to end by itself once nothing more is said to it, and again once it is asked to.
+/// The time for a program to end after its input was closed, and again after SIGTERM.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(300);
-/// How often is looked whether it has.
+/// The interval of checks whether it has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// How long those that a program has started may take to end once they have been made to.
+/// The time for child processes of the program to end after SIGKILL.
 const GROUP_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
-/// What is kept of what a program writes to its standard error: the end.
+/// The bytes of standard error that are kept, from its end.
 const MAX_STDERR_BYTES: usize = 2_000;
 
 pub(super) struct Process {
-    /// Gone when it has ended and been waited for; only until then is its number surely its own.
+    /// None after the program was reaped: only until then is its process id valid.
     child: Mutex<Option<Child>>,
     group: Pid,
     stderr: Arc<Mutex<Vec<u8>>>,
     secrets: Vec<Secret>,
     _listening: JoinSet<()>,
-    /// Serves the confinement while the program runs.
+    /// Dropped when the program has ended.
     _guard: Option<Arc<dyn ConfinementGuard>>,
 }
 
-/// What is to be started.
+/// The program to start.
 pub(super) struct Program<'a> {
     pub(super) command: &'a str,
     pub(super) args: &'a [String],
@@ -53,7 +53,7 @@ pub(super) struct Program<'a> {
     pub(super) access: &'a Access,
 }
 
-/// How to start the program so that it reaches no more than it may.
+/// How to start the program within its confinement.
 fn launch(program: &Program<'_>, directory: &Path, context: &ConnectContext) -> io::Result<Launch> {
     let scratch = context.confinement.as_ref().map(|confinement| confinement.scratch.clone());
     let workspace = Workspace {
@@ -109,7 +109,7 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own, to be ended as a whole.
+            // A process group of its own, so that the whole group can be signalled.
             .process_group(0)
             .kill_on_drop(true);
         let mut child = command.spawn().map_err(|error| failed(why(&error, &directory)))?;
@@ -118,24 +118,24 @@ impl Process {
         let (Some(group), Some(stdin), Some(stdout), Some(stderr)) = parts else {
             return Err(failed("it ended at once".into()));
         };
-        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let stderr_tail = Arc::new(Mutex::new(Vec::new()));
         let mut listening = JoinSet::new();
-        listening.spawn(listen(stderr, complaints.clone()));
+        listening.spawn(read_stderr(stderr, stderr_tail.clone()));
         let secrets = program.env.iter().map(|(_, value)| value.clone()).collect();
         let child = Mutex::new(Some(child));
         let process =
-            Self { child, group, stderr: complaints, secrets, _listening: listening, _guard: launch.guard };
+            Self { child, group, stderr: stderr_tail, secrets, _listening: listening, _guard: launch.guard };
         Ok((process, stdin, stdout))
     }
 
-    /// The last that the program wrote to its standard error, without the secrets it was given.
+    /// The end of the program's standard error, without the secrets that it was given.
     pub(super) fn stderr_tail(&self) -> String {
         let bytes = self.stderr.lock().ignore_poison().clone();
         let text = redact(&String::from_utf8_lossy(&bytes), &self.secrets);
         in_lines(text.trim())
     }
 
-    /// Waits a moment for the program to end by itself, then ends it and all of its group.
+    /// Waits briefly for the program to end by itself, then ends its whole group.
     pub(super) async fn stop(&self) {
         self.wait_a_moment().await;
         self.signal(Signal::TERM);
@@ -145,17 +145,17 @@ impl Process {
         if let Some(mut child) = child {
             let _ = timeout(EXIT_TIMEOUT, child.wait()).await;
         }
-        // Its child processes end a moment later; a zombie stays in the group.
+        // Child processes end a moment later; a zombie stays in the group.
         let until = Instant::now() + GROUP_EXIT_TIMEOUT;
         while test_kill_process_group(self.group).is_ok() && Instant::now() < until {
             sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Ends it and all of its group at once.
+    /// Kills the whole group immediately.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
-        // Dropping it has it waited for by the runtime.
+        // After the drop, the runtime reaps it.
         self.child.lock().ignore_poison().take();
     }
 
@@ -186,7 +186,7 @@ impl Drop for Process {
     }
 }
 
-/// Whether there is no such program where it is looked for. The process that watches it would only be told later.
+/// Whether the program does not exist. The watcher process would report that later.
 fn is_missing(program: &Program<'_>, directory: &Path, context: &ConnectContext) -> bool {
     if program.command.contains('/') {
         return !directory.join(program.command).exists();
@@ -208,11 +208,11 @@ fn why(error: &io::Error, directory: &Path) -> String {
     }
 }
 
-/// Reads to the end, so that the program never waits, and keeps the last of it.
-async fn listen(mut stderr: ChildStderr, complaints: Arc<Mutex<Vec<u8>>>) {
+/// Reads until the end, so that the program never blocks, and keeps the last bytes.
+async fn read_stderr(mut stderr: ChildStderr, stderr_tail: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        let mut kept = complaints.lock().ignore_poison();
+        let mut kept = stderr_tail.lock().ignore_poison();
         kept.extend_from_slice(&buffer[..count]);
         let excess = kept.len().saturating_sub(MAX_STDERR_BYTES);
         kept.drain(..excess);

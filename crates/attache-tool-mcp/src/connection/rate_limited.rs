@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::connection_end::ConnectionEnd;
 
-/// Unsolicited messages: a burst, and a rate per second. The library starts a task for each, whether or not the server
-/// waits for the result.
+/// The limit of unsolicited messages: a burst and a rate per second. The library spawns a task for each of them,
+/// whether or not the server waits for a response.
 const MAX_BURST: f64 = 20_000.0;
 const MAX_PER_SECOND: f64 = 1_000.0;
 

@@ -2,10 +2,10 @@
 
 use attache_net::Secret;
 
-/// What is shorter stands in any text by chance.
+/// Shorter secrets are not removed, because they would match harmless words.
 const MIN_SECRET_LENGTH: usize = 4;
 
-/// `text` without the secrets, nor any word of them: `Bearer abcd` is two.
+/// Removes the secrets and each of their words: `Bearer abcd` has two.
 pub(super) fn redact<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secret>) -> String {
     let mut text = text.to_owned();
     for secret in secrets {
@@ -13,7 +13,7 @@ pub(super) fn redact<'a>(text: &str, secrets: impl IntoIterator<Item = &'a Secre
         for word in
             whole.chain(secret.expose().split_whitespace()).filter(|word| word.len() >= MIN_SECRET_LENGTH)
         {
-            // The name of a scheme tells nothing, and hiding it would.
+            // The name of a scheme is no secret.
             if !["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str()) {
                 text = text.replace(word, "(hidden)");
             }

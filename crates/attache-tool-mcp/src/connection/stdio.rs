@@ -1,4 +1,4 @@
-//! Messages as lines, over the standard input and output of a program.
+//! Messages as lines over the standard input and output of a program.
 
 #[cfg(feature = "fuzz")]
 pub(super) mod fuzz;
@@ -18,7 +18,7 @@ use super::connection_end::ConnectionEnd;
 
 pub(super) struct StdioTransport<R, W> {
     from: BufReader<R>,
-    /// The beginning of a line whose end has not come: receiving may be given up and taken up again at any time.
+    /// The incomplete last line. Kept here so that receiving is cancel-safe.
     begun: Vec<u8>,
     to: Arc<Mutex<Option<W>>>,
     ending: ConnectionEnd,
@@ -31,7 +31,7 @@ impl<R: AsyncRead + Unpin, W> StdioTransport<R, W> {
         Self { from: BufReader::new(from), begun: Vec::new(), to, ending, largest: MAX_MESSAGE_BYTES }
     }
 
-    /// The next line without its end; none when there will be no more.
+    /// The next line without its line end; none at the end of the output.
     async fn line(&mut self) -> Option<Vec<u8>> {
         loop {
             let available = match self.from.fill_buf().await {
@@ -86,7 +86,8 @@ where
             let line = self.line().await?;
             match serde_json::from_slice(&line) {
                 Ok(message) => return Some(message),
-                // Many programs greet or log on their standard output; that does no harm. Not shown: it may be anything.
+                // Many programs log to their standard output, which does no harm. The text is not shown, because it
+                // may contain anything.
                 Err(_) => {
                     tracing::debug!(bytes = line.len(), "an MCP server wrote a line that is no message")
                 }
@@ -95,7 +96,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Does not wait for a write to a program that does not read: the program is about to be ended.
+        // Does not wait for a write to a program that does not read: the program is about to be killed.
         if let Ok(mut to) = self.to.try_lock() {
             to.take();
         }

@@ -1,4 +1,4 @@
-//! Streamable HTTP: the library keeps sessions and streams, the requests go over our one client.
+//! Streamable HTTP: the library manages sessions and streams; requests use the one HTTP client.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl StreamableHttpClient for HttpChannel {
         _authorization: Option<String>,
         _headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Failure> {
-        // A courtesy that servers must not rely on: they forget sessions by themselves.
+        // Optional: servers expire sessions by themselves.
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl StreamableHttpClient for HttpChannel {
         sent.extend(session.as_deref().map(|session| (SESSION, session)));
         sent.extend(last_event.as_deref().map(|last| ("last-event-id", last)));
         let answer = self.get(&sent).await.map_err(Failure::Client)?;
-        // A server without news of its own says so with this status, or with another refusal.
+        // A server without an event stream of its own answers with this status or another refusal.
         let answer = match self.successful(answer).await {
             Ok(answer) => answer,
             Err(failure) if failure.may_pass() => return Err(Failure::Client(failure)),
@@ -106,7 +106,7 @@ impl StreamableHttpClient for HttpChannel {
     }
 }
 
-/// A server that was started anew knows nothing of a session; some say so with 400.
+/// A restarted server does not know the session; some servers report that as 400.
 fn forgot_the_session(failure: &HttpError) -> bool {
     match failure {
         HttpError::Status { status: 404, .. } => true,

@@ -10,37 +10,37 @@ use crate::resources::{ListResources, ReadResource};
 use crate::visible::is_drawn;
 use crate::{Transport, tool_list};
 
-/// What a server says at once; what comes after more of them is left out.
+/// The maximum number of turns; later ones are dropped.
 const MAX_TURNS: usize = 64;
-/// So often others get their turn before the server goes on: enough for us to say all that we have to say.
+/// The number of yields before the next turn: enough for all pending writes.
 const MAX_POLLS: usize = 40;
-/// Nothing that is written here ever has to wait for being read.
+/// A pipe size that no write exceeds.
 const ROOM: usize = 1 << 20;
 const CALLS: usize = 2;
 
-/// The server says one turn after the other, with empty lines between them, and waits a moment before each. Whatever it
-/// says, we come to an end with it, and what is kept and told of it is bounded.
+/// The server sends one turn after the other, with a pause before each. Whatever it sends, the run ends, and
+/// everything stored or shown is bounded.
 pub(crate) fn said(script: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async {
-        if meet(script, false).await.is_none() {
-            meet(script, true).await;
+        if run_session(script, false).await.is_none() {
+            run_session(script, true).await;
         }
     });
 }
 
-/// None when the server should be started again, for another handshake.
-async fn meet(script: &[u8], again: bool) -> Option<()> {
+/// None if the server should be restarted for another handshake.
+async fn run_session(script: &[u8], again: bool) -> Option<()> {
     let (ours, theirs) = tokio::io::duplex(ROOM);
-    let (met, ()) = tokio::join!(listen(ours, again, script.len()), speak(theirs, script));
+    let (met, ()) = tokio::join!(run_client(ours, again, script.len()), write_script(theirs, script));
     met
 }
 
-async fn speak(mut pipe: DuplexStream, script: &[u8]) {
+async fn write_script(mut pipe: DuplexStream, script: &[u8]) {
     let text = String::from_utf8_lossy(script);
     for turn in text.split("\n\n").take(MAX_TURNS) {
         wait_a_moment().await;
-        // The reader may be gone.
+        // The reader may have been dropped.
         let _ = pipe.write_all(format!("{turn}\n").as_bytes()).await;
     }
     wait_a_moment().await;
@@ -52,9 +52,9 @@ async fn wait_a_moment() {
     }
 }
 
-async fn listen(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
+async fn run_client(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
     let (from, to) = tokio::io::split(pipe);
-    // A connection that is lost cannot be made anew: that is no address of a server.
+    // A lost connection cannot be restored: the address is no server.
     let transport = Transport::Http { url: "nowhere".into(), headers: Vec::new() };
     let context = Arc::new(ConnectContext::new("/", Vec::new()));
     let connection = match over(from, to, &context, again).await? {
@@ -72,7 +72,7 @@ async fn listen(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
         server.publish(&connection, listed);
         check_kept(&server);
         use_all(&server, said).await;
-        // A list that has changed is read again.
+        // A changed list is read again.
         tokio::select! {
             biased;
             _ = connection.over() => break,
@@ -101,7 +101,7 @@ async fn use_all(server: &Arc<Server>, said: usize) {
     let context = ToolContext {
         workspace: Arc::new(Workspace {
             roots: Vec::new(),
-            // Small answers are never put into it.
+            // Small results are never stored in it.
             scratch: "/nonexistent/scratch".into(),
             environment: Vec::new(),
             ignore: Default::default(),
@@ -125,7 +125,7 @@ async fn use_all(server: &Arc<Server>, said: usize) {
             Ok(proposal) => tool.run(proposal, &context).await,
             Err(error) => Err(error),
         };
-        check_told(called, said);
+        check_output(called, said);
     }
     for text in shown.texts.lock().ignore_poison().iter() {
         let line = text.strip_suffix('\n').expect("a line has an end");
@@ -133,8 +133,8 @@ async fn use_all(server: &Arc<Server>, said: usize) {
     }
 }
 
-fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
-    let most = 8 * said + 15_000;
+fn check_output(called: Result<ToolOutput, ToolError>, said: usize) {
+    let limit = 8 * said + 15_000;
     match called {
         Ok(output) => {
             assert!(!output.content.is_empty(), "a model is always told something");
@@ -142,8 +142,8 @@ fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
                 Content::Text(text) => text.len(),
                 _ => 0,
             };
-            let told: usize = output.content.iter().map(length).sum();
-            assert!(told <= most, "{told} bytes of {said}");
+            let length: usize = output.content.iter().map(length).sum();
+            assert!(length <= limit, "{length} bytes of {said}");
             assert!(output.summary.len() <= 2_000, "{:?}", output.summary);
         }
         Err(error) => {
@@ -151,12 +151,12 @@ fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
                 matches!(error.kind, ToolErrorKind::McpToolError | ToolErrorKind::InvalidToolParams),
                 "{error}"
             );
-            assert!(!error.message.is_empty() && error.message.len() <= most, "{error}");
+            assert!(!error.message.is_empty() && error.message.len() <= limit, "{error}");
         }
     }
 }
 
-/// What people see while a call runs. Kept, because what is wrong in another task fails no test.
+/// The live output of a call. Kept, because a panic in another task would not fail the test.
 #[derive(Default)]
 struct ShownLines {
     texts: Mutex<Vec<String>>,

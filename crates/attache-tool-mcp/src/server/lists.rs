@@ -10,11 +10,11 @@ use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::tool_list::ToolList;
 
-/// Pages of one list.
+/// The maximum pages of one list.
 const MAX_PAGES: usize = 100;
 const MAX_RESOURCES: usize = 1_000;
 const MAX_TEXT_LENGTH: usize = 1_000;
-/// The code of "there is no such method": a server without tools need not know how to list them.
+/// The code of "method not found": a server without tools need not implement the method.
 const METHOD_NOT_FOUND: i32 = -32601;
 
 pub(super) struct ServerLists {
@@ -39,7 +39,7 @@ pub(super) async fn read(server: &Server, connection: &Connection) -> Result<Ser
     let mut resources = Vec::new();
     if connection.has_resources() {
         let reading = pages(server, connection, "resources", |entry| {
-            // A page is read to its end, however long it is.
+            // A page is always read to its end.
             if resources.len() < MAX_RESOURCES {
                 resources.extend(resource(&entry));
             }
@@ -52,7 +52,7 @@ pub(super) async fn read(server: &Server, connection: &Connection) -> Result<Ser
     Ok(ServerLists { offer, resources })
 }
 
-/// Gives every entry of a list to `take` until it has enough; true when there was more.
+/// Passes every entry of a list to `take` until it returns false. True if the list has more.
 async fn pages(
     server: &Server,
     connection: &Connection,
@@ -60,7 +60,7 @@ async fn pages(
     mut take: impl FnMut(Value) -> bool,
 ) -> Result<bool, CallError> {
     let timeout = server.context.connect_timeout.min(server.options.timeout);
-    let mut seen = HashSet::new();
+    let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
@@ -73,8 +73,8 @@ async fn pages(
         cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         match &cursor {
             None => return Ok(false),
-            // A server that names the same page twice would never come to an end.
-            Some(next) if enough || !seen.insert(next.clone()) => return Ok(true),
+            // A server that repeats a cursor would never end.
+            Some(next) if enough || !cursors.insert(next.clone()) => return Ok(true),
             Some(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Makes the first connection, then watches it and the server's lists.
+//! Makes the first connection, then watches it and the lists of the server.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{Server, lists};
 use crate::ServerState;
 use crate::connection::Connection;
 
-/// Between two readings of a list that changes all the time.
+/// The shortest interval between two reads of a list.
 const RELIST_DELAY: Duration = Duration::from_secs(1);
 
 enum ConnectionEvent {
@@ -26,19 +26,19 @@ impl Server {
             if self.approved.subscribe().wait_for(|approved| *approved).await.is_err() {
                 return;
             }
-            // Its failure is shown, and the next call tries again.
+            // The failure is in the status; the next call retries.
             let _ = self.connection().await;
             let mut current = self.current.subscribe();
             loop {
                 let connection = current.borrow_and_update().clone();
-                let heard = tokio::select! {
+                let event = tokio::select! {
                     changed = current.changed() => match changed {
                         Ok(()) => continue,
                         Err(_) => return,
                     },
-                    heard = next_event(connection) => heard,
+                    event = next_event(connection) => event,
                 };
-                match heard {
+                match event {
                     ConnectionEvent::ListsChanged(connection) => {
                         self.relist(&connection).await;
                         sleep(RELIST_DELAY).await;
@@ -66,11 +66,11 @@ impl Server {
         }
     }
 
-    /// Its tools stay: calling one of them connects again.
+    /// The tools stay: a call of one reconnects.
     fn lost(&self, connection: &Arc<Connection>, why: String) {
         let is_current =
             self.current.borrow().as_ref().is_some_and(|current| Arc::ptr_eq(current, connection));
-        // A connection attempt that has begun reports its own state.
+        // A running connection attempt reports its own state.
         if is_current && self.status().state == ServerState::Connected {
             self.change(|view| view.state = ServerState::Failed { why });
         }

@@ -119,7 +119,7 @@ async fn addresses_are_checked_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn nobody_at_home_is_told() {
+async fn an_unreachable_server_is_reported() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     assert!(refused(http(format!("http://{free}"))).await.contains("no connection"));
     let why = refused(Transport::Sse { url: format!("http://{free}"), headers: vec![] }).await;

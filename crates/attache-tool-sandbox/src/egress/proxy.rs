@@ -28,7 +28,7 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Until it is dropped.
+    /// Accepts connections until it is dropped.
     pub(super) async fn serve(self, listener: TcpListener) {
         let (proxy, places) = (Arc::new(self), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
         let mut connections = JoinSet::new();
@@ -37,7 +37,7 @@ impl Proxy {
             let Ok((stream, _)) = listener.accept().await else { return };
             let proxy = proxy.clone();
             connections.spawn(async move {
-                // A connection that breaks is the command's to notice.
+                // The command handles a broken connection.
                 let _ = proxy.connection(stream).await;
                 drop(place);
             });
@@ -72,7 +72,7 @@ impl Proxy {
         }
     }
 
-    /// Says in words why it is not connected.
+    /// Explains a refusal in the response.
     async fn connect(&self, head: &[u8]) -> Result<(TcpStream, ProxyRequest), String> {
         let head = request::parse(head)?;
         let (host, port) = (head.host.as_str(), head.port);
@@ -89,7 +89,7 @@ impl Proxy {
         Err(format!("{host}:{port} cannot be reached"))
     }
 
-    /// Those of the host, if all of them may be dialled.
+    /// The addresses of the host, if all of them are allowed.
     async fn addresses(&self, host: &str) -> Result<Vec<std::net::IpAddr>, String> {
         let rules: &AddressRules = &self.options.rules;
         let found = match host.parse() {
@@ -108,7 +108,7 @@ impl Proxy {
     }
 }
 
-/// The head, and what came after it.
+/// The head, and the bytes after it.
 async fn read_head(stream: &mut TcpStream) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut buffer = Vec::new();
     loop {

@@ -25,17 +25,17 @@ pub(super) fn set_limits(limits: CommandLimits, walls: Isolation) -> io::Result<
     lower(Resource::Data, limits.memory_bytes.saturating_add(RESERVED_BYTES))?;
     // A little more than the limit, so that the process beside the command sees the excess and kills them all.
     // Otherwise they would retry for ever.
-    let most = limits.processes.saturating_add(HEADROOM);
+    let limit = limits.processes.saturating_add(HEADROOM);
     match walls {
         Isolation::Namespaces => {
-            lower(Resource::Nproc, most)?;
-            limit_pids(most);
+            lower(Resource::Nproc, limit)?;
+            limit_pids(limit);
             Ok(())
         }
         // Outside a user namespace the kernel counts every process of the user. It does not limit root.
         Isolation::Landlock | Isolation::None if getuid().is_root() => Ok(()),
         Isolation::Landlock | Isolation::None => {
-            lower(Resource::Nproc, most.saturating_add(user_process_count()))
+            lower(Resource::Nproc, limit.saturating_add(user_process_count()))
         }
     }
 }

@@ -85,11 +85,11 @@ impl ExitReport {
 /// Waits for the report and exits like the command.
 fn exit_as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
     let mut message = [0; 4];
-    let told = reader.read_exact(&mut message).is_ok();
+    let received = reader.read_exact(&mut message).is_ok();
     let mut status = i32::from_ne_bytes(message);
     // All others end with the first process.
     let ended = waitpid(first, WaitOptions::empty());
-    if let (false, Ok(Some((_, ended)))) = (told, ended) {
+    if let (false, Ok(Some((_, ended)))) = (received, ended) {
         status = ended.as_raw();
     }
     exit_like(status)

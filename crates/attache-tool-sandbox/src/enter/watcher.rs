@@ -103,19 +103,20 @@ fn exit_with_watcher(
     detach_from_output();
     // A hangup of the terminal reaches the command directly. SIGTERM is forwarded, unless it comes from the server,
     // which signals all processes of the command.
-    let asked = block(&[NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGINT, NixSignal::SIGQUIT]);
-    let asked = asked.and_then(|_| SignalFd::new(&SigSet::from(NixSignal::SIGTERM)));
-    let asked = asked.in_step("watching for signals")?;
+    let blocked = block(&[NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGINT, NixSignal::SIGQUIT]);
+    let blocked = blocked.and_then(|_| SignalFd::new(&SigSet::from(NixSignal::SIGTERM)));
+    let blocked = blocked.in_step("watching for signals")?;
     // Only the command writes a core dump.
     let _ = resource_limits::lower(Resource::Core, 0);
     let command = receive(&mut reader).and_then(Pid::from_raw);
     loop {
         let mut handles =
-            [PollFd::new(&reader, PollFlags::IN), PollFd::from_borrowed_fd(asked.as_fd(), PollFlags::IN)];
+            [PollFd::new(&reader, PollFlags::IN), PollFd::from_borrowed_fd(blocked.as_fd(), PollFlags::IN)];
         let _ = poll(&mut handles, None);
         let reported = !handles[0].revents().is_empty();
         if handles[1].revents().contains(PollFlags::IN) {
-            let sender = asked.read_signal().ok().flatten().and_then(|told| i32::try_from(told.ssi_pid).ok());
+            let sender =
+                blocked.read_signal().ok().flatten().and_then(|told| i32::try_from(told.ssi_pid).ok());
             if sender != Some(server.as_raw_nonzero().get()) {
                 command.map(|command| kill_process(command, Signal::TERM));
             }

@@ -1,4 +1,6 @@
-//! Ten thousand generated commands run for real at level look, in a world full of things that they must not reach.
+//! Generated commands run at level look, in a world of files and sockets that they must not reach.
+//!
+//! 800 of them by default; `ATTACHE_TEST_COMMANDS=10000` runs the long version, a minute and a half.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,13 +14,12 @@ use attache_tool::Access;
 
 use crate::world::World;
 
-const COMMANDS: usize = 10_000;
-/// Each of these runs in a confined shell of its own, which runs its commands one after the other.
-const BATCHES: usize = 100;
+/// Each confined shell runs this many commands, one after the other.
+const BATCH: usize = 100;
 const SECRET: &str = "canary-5c0f6c1e";
 
-/// Reads, writes and sends; `@` is a path, `%` an address.
-const DEEDS: &[&str] = &[
+/// Commands that read, write or send; `@` is a path, `%` an address.
+const ACTIONS: &[&str] = &[
     "cat @",
     "head -c 99 @",
     "tac @",
@@ -85,7 +86,7 @@ const DEEDS: &[&str] = &[
     "cd @ && cat * .*",
 ];
 
-/// Hides a deed in a line.
+/// Lines that contain a command at `#`.
 const WRAPPERS: &[&str] = &[
     "#",
     "#",
@@ -113,7 +114,7 @@ const WRAPPERS: &[&str] = &[
     "cat <(#)",
 ];
 
-/// Picks the same ones in every run.
+/// Picks the same items in every run.
 struct Picks(u64);
 
 impl Picks {
@@ -141,14 +142,14 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
     found
 }
 
-/// A file that tells whether it was read: the kernel notes the first reading after a change.
+/// A file whose access time shows whether it was read: the kernel updates it at the first read after a change.
 fn canary(path: &Path) -> PathBuf {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, format!("{SECRET}\n")).unwrap();
     path.to_owned()
 }
 
-/// As if it had not been read since it was written.
+/// Sets the access time to before the last change.
 fn unread(path: &Path) {
     let file = fs::File::options().write(true).open(path).unwrap();
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
@@ -160,7 +161,7 @@ fn was_read(path: &Path) -> bool {
     metadata.atime() >= metadata.mtime()
 }
 
-/// What the other test looks for would be seen: here the same deeds are done without confinement.
+/// The same actions without confinement are detected, so the other test would see them.
 #[test]
 fn canaries_tell_when_they_are_read_called_or_changed() {
     let world = World::new();
@@ -177,10 +178,16 @@ fn canaries_tell_when_they_are_read_called_or_changed() {
     assert_eq!(state(&world.beside("outside")), before);
     let ran = world.run(&format!("touch {path}.new"), &Access::open());
     assert_ne!(state(&world.beside("outside")), before, "{ran:?}");
-    // The same deeds meet the wall at level look.
+    // Level look refuses the same actions.
     unread(&secret);
     let ran = world.look(&format!("cat {path}; exec 3<>/dev/tcp/127.0.0.1/{port}"));
     assert!(!ran.text.contains(SECRET) && !was_read(&secret) && tcp.accept().is_err(), "{ran:?}");
+}
+
+fn commands() -> usize {
+    #[expect(clippy::disallowed_methods, reason = "the environment chooses the length of the run")]
+    let requested = std::env::var("ATTACHE_TEST_COMMANDS");
+    requested.ok().map_or(800, |commands| commands.parse().expect("ATTACHE_TEST_COMMANDS is a number"))
 }
 
 #[test]
@@ -221,31 +228,32 @@ fn no_generated_command_reads_sends_or_changes_anything_outside() {
         .map(|address| format!("127.0.0.1/{}", address.port()));
     let mut picks = Picks(20_261_116);
     let mut line = || {
-        let deed = picks.one(DEEDS).replace('@', picks.one(&paths)).replace('%', picks.one(&addresses));
-        let deed = deed.replace("SERVER", &std::process::id().to_string());
+        let action = picks.one(ACTIONS).replace('@', picks.one(&paths)).replace('%', picks.one(&addresses));
+        let action = action.replace("SERVER", &std::process::id().to_string());
         let wrapped = picks.one(WRAPPERS);
-        let deed = if wrapped.contains("'#'") { deed.replace('\'', "'\\''") } else { deed };
-        wrapped.replace('#', &deed)
+        let action = if wrapped.contains("'#'") { action.replace('\'', "'\\''") } else { action };
+        wrapped.replace('#', &action)
     };
-    for number in 0..BATCHES {
-        let lines: Vec<String> = (0..COMMANDS / BATCHES).map(|_| line()).collect();
+    let batches = commands().div_ceil(BATCH);
+    for number in 0..batches {
+        let lines: Vec<String> = (0..BATCH).map(|_| line()).collect();
         fs::write(world.root().join(format!("batch-{number}")), lines.join("\0") + "\0").unwrap();
     }
     let state_before = (state(&world.beside("outside")), state(&home), state(world.root()));
-    // Looking at the files was reading, too.
+    // Comparing the files has read them.
     canaries.iter().for_each(|path| unread(path));
 
     std::thread::scope(|scope| {
         for part in 0..2 {
             let world = &world;
             scope.spawn(move || {
-                for number in (0..BATCHES).filter(|number| number % 2 == part) {
+                for number in (0..batches).filter(|number| number % 2 == part) {
                     let script = format!(
                         "while IFS= read -r -d '' line; do timeout -k 1 3 bash -c \"$line\" </dev/null; done < batch-{number}; echo finished"
                     );
                     let ran = world.look(&script);
-                    let told = ran.text.replace(char::is_whitespace, "");
-                    assert!(!told.contains(SECRET), "{}", ran.text);
+                    let text = ran.text.replace(char::is_whitespace, "");
+                    assert!(!text.contains(SECRET), "{}", ran.text);
                     assert!(ran.text.ends_with("finished\n") || ran.text.contains("finished\n"), "{ran:?}");
                 }
             });

@@ -141,7 +141,7 @@ fn a_user_who_is_not_root_cannot_start_more_processes() {
     if !own.is_empty() {
         assert!(most < 64 + 64 + 16, "{most}");
     }
-    // What it is told cannot be seen here: the pipe belongs to the user who runs the test.
+    // The note cannot be seen here: the pipe belongs to the user who runs the test.
     let output = supervised(limits, BOMB, &world, own);
     assert!(!output.status.success(), "{output:?}");
 }

@@ -45,9 +45,9 @@ fn by_number<'a>(questions: &[Question], given: &'a Value) -> Result<Vec<(usize,
         },
         _ if questions.len() == 1 => Ok(vec![(0, given)]),
         other => {
-            let said: String = word(other).unwrap_or_default().chars().take(MAX_REPEATED).collect();
+            let repeated: String = word(other).unwrap_or_default().chars().take(MAX_REPEATED).collect();
             Err(ToolError::bad_input(format!(
-                "there is one answer for {} questions: {said:?}; take from it what is clear, and ask again for the \
+                "there is one answer for {} questions: {repeated:?}; take from it what is clear, and ask again for the \
                  rest, one question at a time",
                 questions.len()
             )))

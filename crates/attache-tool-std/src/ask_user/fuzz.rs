@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// An answer is about a question that there is, fits its kind, and is read as the same when it is given again.
+/// Every answer belongs to a question, fits its kind, and decodes to the same value when it is encoded again.
 pub(crate) fn answered(text: &[u8]) {
     let Ok(Value::Object(input)) = serde_json::from_slice(text) else { return };
     let Ok(questions) = check(&input) else { return };

@@ -1,4 +1,4 @@
-//! Objects that fit the parameters of a tool, made of arbitrary texts.
+//! Builds objects that match the parameters of a tool, from arbitrary texts.
 
 use std::iter::Cycle;
 use std::str::Split;
@@ -6,11 +6,11 @@ use std::str::Split;
 use attache_tool::ToolInput;
 use serde_json::{Map, Value};
 
-/// Items of a list, so that some have none and a few several.
+/// The number of items in a list, which varies.
 const MAX_ITEMS: usize = 4;
 
-/// Every member is made of the next of the texts, which are separated by NULs and taken again from the first after the
-/// last. An empty one leaves out what need not be there.
+/// Each member takes the next of the texts, which NULs separate; after the last text the first one is used again. An
+/// empty text leaves out an optional member.
 pub(super) fn filled(schema: &Value, texts: &str) -> ToolInput {
     object(schema, &mut texts.split('\0').cycle())
 }

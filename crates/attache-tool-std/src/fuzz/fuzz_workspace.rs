@@ -1,4 +1,4 @@
-//! A workspace to try tools in, with something beside it that no tool may see.
+//! A workspace for tools, with a file beside it that no tool may read.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,16 +12,16 @@ use attache_tool::{IgnoreSources, ToolOutput, Workspace};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// What is in the file outside of the workspace.
+/// The content of the file outside the workspace.
 pub(super) const OUTSIDE: &[u8] = b"n0body-sees-this";
 
 pub(super) struct FuzzWorkspace {
-    /// Without links.
+    /// The path without links.
     folder: PathBuf,
 }
 
 impl FuzzWorkspace {
-    /// In this folder; existing files are not changed.
+    /// Creates it in this folder; existing files stay unchanged.
     pub(super) fn at(folder: &Path) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         let folder = folder.canonicalize().expect("the real path of a folder");
@@ -41,7 +41,7 @@ impl FuzzWorkspace {
         fs::write(project.join("src/b.rs"), "fn b() {\n    c();\n}\n")?;
         fs::write(project.join("GEMINI.md"), "## Gemini Added Memories\n- a\n")?;
         fs::write(project.join("bytes"), [0, 159, 146, 150])?;
-        // A name that is no text.
+        // A file name that is not UTF-8.
         fs::write(project.join(OsStr::from_bytes(b"caf\xe9")), "é\n")?;
         fs::write(self.folder.join("second/c.txt"), "three\n")?;
         for (name, target) in [
@@ -69,7 +69,7 @@ impl FuzzWorkspace {
         }
     }
 
-    /// Everything that is there, with its size and the time of its last change.
+    /// All files, with size and modification time.
     pub(super) fn listed(&self) -> Vec<(PathBuf, u64, SystemTime)> {
         let mut listed = Vec::new();
         let mut folders = vec![self.folder.clone()];
@@ -88,8 +88,8 @@ impl FuzzWorkspace {
     }
 }
 
-/// All that a model and a person get of it.
-pub(super) fn told(output: &ToolOutput) -> String {
+/// Everything that a model and a person get of a result.
+pub(super) fn all_text(output: &ToolOutput) -> String {
     let decoded = |bytes: &Base64| {
         let bytes = STANDARD.decode(&bytes.0).expect("bytes are given as base64");
         String::from_utf8_lossy(&bytes).into_owned()

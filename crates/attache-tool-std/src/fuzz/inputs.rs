@@ -1,6 +1,6 @@
-//! Arbitrary JSON as what a model gives to the tools.
+//! Arbitrary JSON as inputs of tools.
 //!
-//! Works in a folder that is handed in. Only tools that look at files are run, and nothing in the folder may change.
+//! Works in a given folder. Only read-only tools run, and nothing in the folder may change.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -16,15 +16,15 @@ use super::fuzz_workspace;
 use super::proposed;
 use crate::*;
 
-/// Run here: they look at files of the workspace, and at nothing else.
+/// The tools that run here: they only read files of the workspace.
 const LOOKING: &[&str] =
     &["read_file", "read_many_files", "list_directory", "glob", "grep_search", "share_file"];
 
-/// What is said about an input repeats parts of it, escaped, and names files of the folder.
+/// The limit of an error message, which repeats escaped parts of the input and names files of the folder.
 const MAX_OUTPUT: usize = 8192;
 
-/// An object is given to every tool unchanged. Of anything else the first byte says which tool is given an object that
-/// fits its parameters, made of the texts after it. A tool says what is wrong, or proposes what it may propose.
+/// Every tool gets an object unchanged. Of any other input the first byte selects a tool, which gets an object that
+/// matches its parameters, built from the texts after it. A tool returns an error or a valid proposal.
 pub(super) fn given(folder: &Path, text: &[u8]) {
     let workspace = fuzz_workspace::FuzzWorkspace::at(folder);
     let context = ToolContext {
@@ -51,36 +51,44 @@ pub(super) fn given(folder: &Path, text: &[u8]) {
 
 async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
     let name = tool.spec().name.as_str();
-    let said = Value::Object(input.clone()).to_string();
-    let most = MAX_OUTPUT + 40 * said.len();
+    let input_text = Value::Object(input.clone()).to_string();
+    let limit = MAX_OUTPUT + 40 * input_text.len();
     let proposed = tool.propose(input, context).await;
     assert_eq!(proposed, tool.propose(input, context).await, "{name} says the same when it is asked again");
     let proposal = match proposed {
         Ok(proposal) => proposal,
-        Err(error) => return check_error(&error, most),
+        Err(error) => return check_error(&error, limit),
     };
     proposed::check(tool.spec().kind, &proposal, &context.workspace);
     let kept = serde_json::to_string(&proposal).expect("a proposal can be recorded");
-    assert!(kept.len() <= most, "{name} proposes {} bytes for {}", kept.len(), said.len());
+    assert!(kept.len() <= limit, "{name} proposes {} bytes for {}", kept.len(), input_text.len());
     assert_eq!(serde_json::from_str::<attache_tool::Proposal>(&kept).expect("as it was"), proposal);
     if !LOOKING.contains(&name) {
         return;
     }
     match tool.run(proposal, context).await {
         Ok(output) => {
-            let told = fuzz_workspace::told(&output);
-            assert!(told.len() <= most, "{name} tells {} bytes for {}", told.len(), said.len());
+            let all_text = fuzz_workspace::all_text(&output);
+            assert!(
+                all_text.len() <= limit,
+                "{name} tells {} bytes for {}",
+                all_text.len(),
+                input_text.len()
+            );
             let hidden = String::from_utf8_lossy(fuzz_workspace::OUTSIDE);
-            assert!(!told.contains(&*hidden) || said.contains(&*hidden), "{name} looked outside: {told}");
+            assert!(
+                !all_text.contains(&*hidden) || input_text.contains(&*hidden),
+                "{name} looked outside: {all_text}"
+            );
         }
-        Err(error) => check_error(&error, most),
+        Err(error) => check_error(&error, limit),
     }
 }
 
-/// Something that a model can act on.
-fn check_error(error: &ToolError, most: usize) {
-    assert!(!error.message.trim().is_empty() && error.message.len() <= most, "{error}");
-    // That is what becomes of a panic in another thread.
+/// An error that a model can act on.
+fn check_error(error: &ToolError, limit: usize) {
+    assert!(!error.message.trim().is_empty() && error.message.len() <= limit, "{error}");
+    // The message of a panic in another thread.
     assert_ne!(error.kind, ToolErrorKind::UnhandledException, "{error}");
 }
 
@@ -100,7 +108,7 @@ static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
         Arc::new(Glob::default()),
         Arc::new(GrepSearch::default()),
         Arc::new(ShareFile::default()),
-        // What was read before would change what is proposed.
+        // Records of earlier reads would change the proposals.
         Arc::new(WriteFile::new(Arc::default())),
         Arc::new(Replace::new(Arc::default())),
         Arc::new(SaveMemory::default()),
@@ -124,7 +132,7 @@ impl LiveOutput for NoLiveOutput {
     fn show(&self, _: &str) {}
 }
 
-/// Nothing is searched for here.
+/// A search that finds nothing.
 struct NoWebSearch;
 
 #[async_trait]
@@ -140,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// What paths, patterns and commands are made of.
+    /// Pieces of paths, patterns and commands.
     const PIECES: &[&str] = &[
         "a.txt",
         "src",

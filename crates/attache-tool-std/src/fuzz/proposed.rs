@@ -1,11 +1,11 @@
-//! What a tool may propose.
+//! Checks the proposals of tools.
 
 use std::path::{Component, Path, PathBuf};
 
 use attache_net::Url;
 use attache_tool::{Effect, Preview, Proposal, ToolKind, Workspace};
 
-/// Only effects that a tool of this kind has, in places that are really inside of the workspace.
+/// Allows only effects of this kind of tool, at real paths inside the workspace.
 pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) {
     let readable: Vec<&PathBuf> = workspace.roots.iter().chain([&workspace.scratch]).collect();
     let writable: Vec<&PathBuf> = workspace.roots.iter().collect();
@@ -44,7 +44,7 @@ pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) 
     }
 }
 
-/// In words, and by what is there: no part of the path is a link.
+/// Checks the text of the path, and that no part of it is a link.
 #[track_caller]
 fn check_inside(path: &Path, places: &[&PathBuf]) {
     let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));

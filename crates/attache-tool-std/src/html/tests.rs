@@ -122,7 +122,7 @@ const PIECES: &[&str] = &[
     "<x:y>",
 ];
 
-/// A page of a megabyte takes a moment; with quadratic work it would take minutes.
+/// A page of 200 KB takes 50 ms without optimisation; quadratic work would take 10 s and more.
 #[test]
 fn time_grows_with_the_page_and_no_faster() {
     for piece in PIECES.iter().copied().chain([
@@ -133,10 +133,10 @@ fn time_grows_with_the_page_and_no_faster() {
         "<ul><li>",
         "</b =\"'",
     ]) {
-        let html = piece.repeat(1_000_000 / piece.len());
+        let html = piece.repeat(200_000 / piece.len());
         let begun = Instant::now();
         let page = read(&html);
-        assert!(begun.elapsed() < Duration::from_secs(5), "{piece:?}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(2), "{piece:?}: {:?}", begun.elapsed());
         assert!(page.text.len() <= html.len() * 8, "{piece:?}: {}", page.text.len());
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::*;
 
 const ROOT: &str = "/project/app";
-/// Enough for rules of every kind to have something to be about.
+/// Enough paths for rules of every kind.
 const PATHS: &[&str] =
     &["a", "a/b.rs", "a/b/c.log", "target/debug", ".git/config", "é/\u{202e}", "a b/ c", "!", "#"];
 
@@ -34,7 +34,7 @@ pub(crate) fn rules_of_a_project(texts: &[u8]) {
     );
 }
 
-/// As [`IgnoreRules::new`] would have read it from the disk.
+/// As [`IgnoreRules::new`] reads it from the disk.
 fn project([gemini, top, root, folder, exclude]: [&[u8]; 5]) -> IgnoreRules {
     let [above, here] = [Path::new("/project"), Path::new(ROOT)];
     let mut ignoring = IgnoreRules {
@@ -53,7 +53,7 @@ fn project([gemini, top, root, folder, exclude]: [&[u8]; 5]) -> IgnoreRules {
     let of_root = level(here, root, of_top.clone());
     let of_folder = level(&here.join("a"), folder, of_root.clone());
     let mut folders = HashMap::from([(above.to_owned(), of_top), (here.to_owned(), of_root.clone())]);
-    // Every folder that is asked about is known, so that nothing is looked for on the disk.
+    // All folders of the paths are known, so nothing is read from the disk.
     for path in PATHS {
         let path = here.join(path);
         for folder in path.ancestors().take_while(|folder| *folder != here) {

@@ -2,7 +2,7 @@
 
 use super::matching::{self, Strategy};
 
-/// Finds `old` in `text`: the places are in order, apart from each other and inside of the text.
+/// Finds `old` in `text`: the ranges are in order, do not overlap, and are inside the text.
 pub(crate) fn replaced(text: &str, old: &str, new: &str) {
     if old.is_empty() {
         return;

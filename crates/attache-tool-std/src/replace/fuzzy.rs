@@ -62,13 +62,13 @@ impl FuzzyPattern {
     fn difference(&self, text: &str) -> Option<f64> {
         let characters: Vec<char> = text.chars().collect();
         let length = self.characters.len() as f64;
-        let most = TOLERANCE * length;
-        let letters = distance(&self.dense, &dense(&characters), most as usize)?;
+        let limit = TOLERANCE * length;
+        let letters = distance(&self.dense, &dense(&characters), limit as usize)?;
         // White space may use the tolerance that the letters leave.
-        let most_spaces = (most - letters as f64) / WHITE_SPACE;
+        let most_spaces = (limit - letters as f64) / WHITE_SPACE;
         let all = distance(&self.characters, &characters, letters + most_spaces as usize)?;
         let weighted = letters as f64 + all.saturating_sub(letters) as f64 * WHITE_SPACE;
-        (weighted <= most).then_some(weighted / length)
+        (weighted <= limit).then_some(weighted / length)
     }
 }
 
@@ -76,17 +76,17 @@ fn dense(characters: &[char]) -> Vec<char> {
     characters.iter().copied().filter(|character| !character.is_whitespace()).collect()
 }
 
-/// The edit distance; none if it is greater than `most`.
-fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
-    if one.len().abs_diff(other.len()) > most {
+/// The edit distance; none if it is greater than `limit`.
+fn distance(one: &[char], other: &[char], limit: usize) -> Option<usize> {
+    if one.len().abs_diff(other.len()) > limit {
         return None;
     }
     // Only cells near the diagonal can have a distance of at most `most`.
-    let beyond = most + 1;
+    let beyond = limit + 1;
     let mut row: Vec<usize> = (0..=other.len()).map(|column| column.min(beyond)).collect();
     for (line, character) in one.iter().enumerate() {
-        let from = line.saturating_sub(most);
-        let to = (line + most + 1).min(other.len());
+        let from = line.saturating_sub(limit);
+        let to = (line + limit + 1).min(other.len());
         let mut diagonal = row[from];
         row[from] = if from == 0 { (line + 1).min(beyond) } else { beyond };
         let mut least = row[from];
@@ -94,16 +94,16 @@ fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
             let exchanged = diagonal + usize::from(*character != other[column]);
             diagonal = row[column + 1];
             // The last cell of the row above is outside its band.
-            let above = if column == line + most { beyond } else { diagonal };
+            let above = if column == line + limit { beyond } else { diagonal };
             let cell = exchanged.min(above + 1).min(row[column] + 1).min(beyond);
             row[column + 1] = cell;
             least = least.min(cell);
         }
-        if least > most {
+        if least > limit {
             return None;
         }
     }
-    Some(row[other.len()]).filter(|distance| *distance <= most)
+    Some(row[other.len()]).filter(|distance| *distance <= limit)
 }
 
 #[cfg(test)]
@@ -128,10 +128,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_measures_like_the_long_one(one in "[ab]{0,12}", other in "[ab]{0,12}", most in 0..14_usize) {
+        fn the_short_way_measures_like_the_long_one(one in "[ab]{0,12}", other in "[ab]{0,12}", limit in 0..14_usize) {
             let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
             let whole = whole_distance(&one, &other);
-            prop_assert_eq!(distance(&one, &other, most), Some(whole).filter(|whole| *whole <= most));
+            prop_assert_eq!(distance(&one, &other, limit), Some(whole).filter(|whole| *whole <= limit));
         }
     }
 }

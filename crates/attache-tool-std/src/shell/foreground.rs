@@ -14,7 +14,7 @@ pub(super) struct ForegroundListener {
 impl OutputListener for ForegroundListener {
     fn receive(&mut self, bytes: &[u8]) {
         let live = &mut self.live;
-        self.terminal_text.take(bytes, |piece| live.put(piece));
+        self.terminal_text.take(bytes, |piece| live.apply(piece));
         if let Some(bytes) = self.terminal_text.binary() {
             self.live.binary(bytes);
         }

@@ -1,4 +1,4 @@
-//! Arbitrary bytes as what a program says.
+//! Arbitrary bytes as the output of a program.
 
 use super::bounded_text::PIECE;
 use super::screen::COLUMNS;
@@ -7,17 +7,17 @@ use super::terminal_text::TerminalText;
 const LIMIT: usize = 2000;
 const ROWS: usize = 20;
 
-/// Text that was said is the same however its bytes came, and no longer than it may be. How much of something that is
-/// no text is taken for text depends on how much of it came first.
+/// Text is the same for any split of its bytes, and within its limit. For binary output the result depends on the size
+/// of the first piece.
 pub(crate) fn said(bytes: &[u8]) {
     let (whole, is_binary) = terminal_text(bytes.chunks(bytes.len().max(1)));
     let (pieced, was_binary) = terminal_text(bytes.chunks(3));
     if !is_binary && !was_binary {
         assert_eq!(pieced, whole);
     }
-    // The rows that can still change come on top, each as wide as the terminal or as what was said there.
-    let most = LIMIT + PIECE + ROWS * COLUMNS + 4 * bytes.len() + 200;
-    assert!(whole.len() <= most, "{} bytes of {}", whole.len(), bytes.len());
+    // The rows that can still change are not counted. Each is as wide as the terminal or as its text.
+    let limit = LIMIT + PIECE + ROWS * COLUMNS + 4 * bytes.len() + 200;
+    assert!(whole.len() <= limit, "{} bytes of {}", whole.len(), bytes.len());
 }
 
 fn terminal_text<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (String, bool) {

@@ -87,13 +87,13 @@ async fn listen(
 ) -> Ending {
     let mut buffer = vec![0; BUFFER];
     let begun = Instant::now();
-    let mut heard = begun;
+    let mut last_output = begun;
     let mut open = true;
     let mut written = 0_u64;
     loop {
         let limit = [
-            limits.background_after.map(|patience| (begun, patience, Ending::GoesOn)),
-            limits.silence.map(|silence| (heard, silence, Ending::Silent(silence))),
+            limits.background_after.map(|delay| (begun, delay, Ending::GoesOn)),
+            limits.silence.map(|silence| (last_output, silence, Ending::Silent(silence))),
             limits.total.map(|total| (begun, total, Ending::TooLong(total))),
         ];
         let limit = limit.into_iter().flatten();
@@ -118,11 +118,11 @@ async fn listen(
             () = reached_time(due) => listener.flush(),
             count = started.output.read(&mut buffer), if open => {
                 open = count > 0;
-                heard = Instant::now();
+                last_output = Instant::now();
                 listener.receive(&buffer[..count]);
                 written += count as u64;
-                if let Some(most) = limits.max_output_bytes.filter(|most| written > *most) {
-                    return Ending::TooMuchOutput(most);
+                if let Some(limit) = limits.max_output_bytes.filter(|limit| written > *limit) {
+                    return Ending::TooMuchOutput(limit);
                 }
                 // Lets other tasks on this thread run.
                 yield_now().await;
@@ -134,15 +134,15 @@ async fn listen(
 async fn drain_output(started: &mut RunningCommand, listener: &mut dyn OutputListener) {
     let mut buffer = vec![0; BUFFER];
     let until = Instant::now() + DRAIN_TIMEOUT;
-    let mut heard = 0;
-    while heard < MAX_DRAIN_BYTES {
+    let mut received = 0;
+    while received < MAX_DRAIN_BYTES {
         tokio::select! {
             biased;
             count = started.output.read(&mut buffer) => {
                 if count == 0 {
                     return;
                 }
-                heard += count;
+                received += count;
                 listener.receive(&buffer[..count]);
             }
             () = sleep_until(until) => return,

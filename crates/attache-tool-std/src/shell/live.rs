@@ -46,7 +46,7 @@ impl LiveForwarder {
         }
     }
 
-    pub(super) fn put(&mut self, piece: &TerminalPiece<'_>) {
+    pub(super) fn apply(&mut self, piece: &TerminalPiece<'_>) {
         let begins_anew =
             matches!(piece, TerminalPiece::Return | TerminalPiece::Column(0) | TerminalPiece::EraseLine(_));
         if self.mid_line && !self.news && begins_anew {
@@ -54,7 +54,7 @@ impl LiveForwarder {
             self.mid_line = false;
         }
         self.news |= matches!(piece, TerminalPiece::Text(_) | TerminalPiece::NewLine);
-        self.page.put(piece);
+        self.page.apply(piece);
         self.kept.push(&self.page.take_settled());
     }
 

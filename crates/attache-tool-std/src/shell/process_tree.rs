@@ -128,7 +128,7 @@ impl ProcessTree {
 
     async fn end_after(self: &Arc<Self>, grace: Duration) -> Vec<i32> {
         let begun = Instant::now();
-        let mut asked = HashSet::new();
+        let mut terminated = HashSet::new();
         let (mut empty_checks, mut only_watchers) = (0, 0);
         // During an exec a process shows no environment, so one check could miss it.
         while empty_checks < 2 {
@@ -143,7 +143,7 @@ impl ProcessTree {
             if begun.elapsed() >= grace {
                 kill(&others);
             } else {
-                others.iter().filter(|process| asked.insert(process.key())).for_each(terminate);
+                others.iter().filter(|process| terminated.insert(process.key())).for_each(terminate);
             }
             // Watchers adopt orphans, so they go last, usually by themselves.
             if only_watchers > MAX_WATCHER_POLLS {

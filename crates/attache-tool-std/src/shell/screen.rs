@@ -30,7 +30,7 @@ impl Screen {
         Self { settled: String::new(), lines, rows, row: 0, column: 0 }
     }
 
-    pub(super) fn put(&mut self, piece: &TerminalPiece<'_>) {
+    pub(super) fn apply(&mut self, piece: &TerminalPiece<'_>) {
         match *piece {
             TerminalPiece::Text(text) => self.text(text),
             TerminalPiece::NewLine => self.down(1),
@@ -186,7 +186,7 @@ mod tests {
 
     fn shown(text: &str) -> String {
         let (mut controls, mut page) = (ControlParser::default(), Screen::new(ROWS));
-        controls.read(text, &mut |piece| page.put(&piece));
+        controls.read(text, &mut |piece| page.apply(&piece));
         page.take_settled() + &page.unsettled()
     }
 

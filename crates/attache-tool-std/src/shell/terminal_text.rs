@@ -44,13 +44,13 @@ impl TerminalText {
             return String::new();
         }
         let text = self.decoder.decode(bytes);
-        self.put(&text, &mut also)
+        self.apply(&text, &mut also)
     }
 
     /// Ends the output. Returns the text that had not settled.
     pub(super) fn finish(&mut self) -> String {
         let text = self.decoder.finish();
-        self.put(&text, &mut |_| {}) + &self.page.unsettled()
+        self.apply(&text, &mut |_| {}) + &self.page.unsettled()
     }
 
     /// The number of bytes of binary output.
@@ -65,10 +65,10 @@ impl TerminalText {
         }
     }
 
-    fn put(&mut self, text: &str, also: &mut impl FnMut(&TerminalPiece<'_>)) -> String {
+    fn apply(&mut self, text: &str, also: &mut impl FnMut(&TerminalPiece<'_>)) -> String {
         let page = &mut self.page;
         self.controls.read(text, &mut |piece| {
-            page.put(&piece);
+            page.apply(&piece);
             also(&piece);
         });
         let settled = self.page.take_settled();

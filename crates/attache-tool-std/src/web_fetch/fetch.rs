@@ -16,7 +16,7 @@ pub(super) enum FetchOutcome {
     /// The server returned an error with this text.
     Failed {
         status: u16,
-        told: String,
+        message: String,
     },
     /// A redirect to a host that was not approved.
     Moved(Url),
@@ -47,9 +47,9 @@ async fn fetch_in_time(
     url: &Url,
     options: &WebFetchOptions,
 ) -> Result<FetchOutcome, String> {
-    let told = |error: NetError| error.to_string();
-    let request = HttpRequest::get(url.clone()).header("accept", ACCEPT).map_err(told)?;
-    let followed = client.get_with_redirects(request, same_site).await.map_err(told)?;
+    let message = |error: NetError| error.to_string();
+    let request = HttpRequest::get(url.clone()).header("accept", ACCEPT).map_err(message)?;
+    let followed = client.get_with_redirects(request, same_site).await.map_err(message)?;
     if let Some(onward) = followed.next_url {
         let too_long = onward.as_str().len() > MAX_URL;
         return if too_long {
@@ -63,7 +63,7 @@ async fn fetch_in_time(
         return Ok(failed(answer).await);
     }
     let content_type = answer.header("content-type").map(str::to_owned);
-    let bytes = answer.read(options.most_bytes).await.map_err(told)?;
+    let bytes = answer.read(options.most_bytes).await.map_err(message)?;
     if url.as_str().len() > MAX_URL {
         // Every link of the page is resolved against this URL.
         url.set_path("/");
@@ -83,7 +83,7 @@ async fn failed(answer: HttpResponse) -> FetchOutcome {
         headers.flat_map(|line| line.chars().collect::<Vec<_>>()).take(MAX_HEADERS).collect();
     let body = answer.read_prefix(MAX_FAILURE * 4).await;
     let body: String = String::from_utf8_lossy(&body).chars().take(MAX_FAILURE).collect();
-    FetchOutcome::Failed { status, told: format!("{headers}\n{body}") }
+    FetchOutcome::Failed { status, message: format!("{headers}\n{body}") }
 }
 
 /// Whether the host is the same, except for `www.` and an upgrade to https.

@@ -1,4 +1,4 @@
-//! Arbitrary bytes as what a model wants to see and what a server sends.
+//! Arbitrary bytes as prompts and responses.
 
 use attache_domain::Content;
 use attache_net::Url;
@@ -8,7 +8,7 @@ use super::urls::{MAX_URL, MAX_URLS, urls_in};
 
 const LIMIT: usize = 1000;
 
-/// Only what can be fetched is found in a prompt; what comes for it becomes text of bounded length, or is handed on.
+/// Only fetchable URLs are found in a prompt. A response becomes text of bounded length, or is passed on as media.
 pub(crate) fn fetched(answer: &[u8]) {
     let prompt = String::from_utf8_lossy(answer);
     let urls = urls_in(&prompt).unwrap_or_default();
@@ -24,7 +24,7 @@ pub(crate) fn fetched(answer: &[u8]) {
     let kind = String::from_utf8_lossy(kind);
     let url = Url::parse("https://example.com/a/b.html").expect("a URL");
     match understand(&url, Some(&kind), body, LIMIT) {
-        // A letter of some encodings has one byte there and three here.
+        // A character of some encodings has one byte there and three in UTF-8.
         Ok(PageBody::Text { text, .. }) => {
             assert!(text.len() <= 3 * body.len() + 4 * LIMIT + 4096, "{}", text.len())
         }

@@ -57,8 +57,8 @@ impl Report {
             Ok(FetchOutcome::Moved(onward)) => self.paragraph(&format!(
                 "{url} leads to another place and was not followed; to go there, fetch {onward}"
             )),
-            Ok(FetchOutcome::Failed { status, told }) => {
-                self.paragraph(&format!("{url} answered with status {status}:\n{}", untrusted(&told)));
+            Ok(FetchOutcome::Failed { status, message }) => {
+                self.paragraph(&format!("{url} answered with status {status}:\n{}", untrusted(&message)));
             }
             Ok(FetchOutcome::Body(PageBody::Text { text, cut })) => self.page(url, &text, cut, share),
             Ok(FetchOutcome::Body(PageBody::Media { size, .. })) if self.media + size > MAX_MEDIA => {

@@ -19,7 +19,7 @@ pub(super) fn outside(path: &Path, roots: &[PathBuf]) -> ToolError {
 }
 
 /// The error for a resolved path that has become a link since.
-pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> ToolError {
+pub(super) fn became_link(path: &Path, roots: &[PathBuf]) -> ToolError {
     let message = format!(
         "{} has become a link, or a folder of it has, since it was looked at; nothing was done. Look again, and use \
          the real path of a file inside {}",

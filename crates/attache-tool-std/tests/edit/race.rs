@@ -1,4 +1,7 @@
-//! Someone exchanges folders and files for links to the outside as fast as they can, while edits go on.
+//! A thread replaces folders and files with links to the outside as fast as it can while edits run.
+//!
+//! Without the protection of the paths an edit writes outside within a few hundred swaps. `ATTACHE_TEST_SWAPS=100000` runs
+//! the long version, about a minute per test.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt as _, symlink};
@@ -12,19 +15,18 @@ use serde_json::json;
 
 use super::world::World;
 
-/// However fast the exchanging is, so many rounds of edits are tried meanwhile.
-const LEAST_ROUNDS: usize = 100;
+/// The edits run at least this often, however fast the swaps are.
+const MIN_ROUNDS: usize = 200;
 
-/// How often to exchange; a hurried run sets the variable to less.
 fn swaps() -> usize {
-    #[expect(clippy::disallowed_methods, reason = "a test may be asked for a shorter run")]
-    let asked = std::env::var("ATTACHE_TEST_SWAPS");
-    asked.ok().map_or(100_000, |swaps| swaps.parse().expect("ATTACHE_TEST_SWAPS is a number"))
+    #[expect(clippy::disallowed_methods, reason = "the environment chooses the length of the run")]
+    let requested = std::env::var("ATTACHE_TEST_SWAPS");
+    requested.ok().map_or(4_000, |swaps| swaps.parse().expect("ATTACHE_TEST_SWAPS is a number"))
 }
 
-/// Puts a link in the place of what is there, and puts it back. Edits may come in between at every step.
+/// Replaces `place` with a link and restores it. An edit may run between any two steps.
 fn swap(place: &Path, aside: &Path, target: &Path) {
-    // An edit that looked while the folder lay aside may have made one there: it is inside as well.
+    // An edit may have made a new folder while this one was moved away; that folder is inside, too.
     while std::fs::rename(place, aside).is_err() {
         let _ = std::fs::remove_dir_all(aside);
     }
@@ -36,11 +38,11 @@ fn swap(place: &Path, aside: &Path, target: &Path) {
     }
 }
 
-/// What the file has inside and outside, before and after: so no digest tells the one from the other, and nothing
-/// but the path keeps an edit inside.
+/// The content of the file inside and outside, before and after: the digests are equal, so only the check of the path keeps
+/// an edit inside.
 const SAME: &str = "the same everywhere\n";
 
-/// Edits made in peace, to be run in the race as often as one likes.
+/// Edits that are proposed before the swaps begin and run while they go on.
 struct Edits {
     over_existing: Proposal,
     new: Proposal,
@@ -56,7 +58,7 @@ impl Edits {
     }
 
     async fn run(&self, world: &World, number: usize) {
-        // As a model that never saw the file: nothing is refused for having changed.
+        // For a model that never read the file, so no edit is refused because the file has changed.
         let tool = WriteFile::new(Arc::new(ReadDigests::default()));
         let _ = world.run(&tool, self.over_existing.clone()).await;
         let _ = world.run(&tool, self.new_file(world, number)).await;
@@ -85,7 +87,7 @@ fn check(place: &str, target: PathBuf, world: &World) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut left = swaps();
-            while left > 0 || rounds.load(Ordering::Relaxed) < LEAST_ROUNDS {
+            while left > 0 || rounds.load(Ordering::Relaxed) < MIN_ROUNDS {
                 swap(&place, &aside, &target);
                 left = left.saturating_sub(1);
             }
@@ -99,10 +101,10 @@ fn check(place: &str, target: PathBuf, world: &World) {
 
     assert_eq!(names(&world.outside("")), ["file"], "nothing was made outside");
     let now = std::fs::metadata(world.outside("file")).unwrap();
-    let told_apart = |file: &Metadata| (file.ino(), file.ctime(), file.ctime_nsec());
-    assert_eq!(told_apart(&now), told_apart(&outside), "nothing was written outside");
-    let in_peace = runtime.block_on(world.write("inner/file", "at last\n"));
-    assert!(in_peace.is_ok(), "{in_peace:?}");
+    let identity = |file: &Metadata| (file.ino(), file.ctime(), file.ctime_nsec());
+    assert_eq!(identity(&now), identity(&outside), "nothing was written outside");
+    let edited = runtime.block_on(world.write("inner/file", "at last\n"));
+    assert!(edited.is_ok(), "{edited:?}");
     assert_eq!(world.text("inner/file"), "at last\n");
     let leftovers =
         names(&world.at("inner")).into_iter().filter(|name| name.to_string_lossy().starts_with('.'));

@@ -94,7 +94,7 @@ impl World {
         self.tool().run(self.propose(input).await?, &self.context).await
     }
 
-    /// What the model is told.
+    /// The text for the model.
     pub(crate) async fn run(&self, command: &str) -> String {
         text(&self.run_with(json!({ "command": command })).await.unwrap())
     }

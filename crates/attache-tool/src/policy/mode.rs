@@ -41,7 +41,7 @@ impl PolicyMode {
     }
 
     /// This mode and all that ask less.
-    pub fn and_freer(self) -> Vec<Self> {
+    pub(crate) fn and_freer(self) -> Vec<Self> {
         Self::ALL.into_iter().filter(|mode| *mode >= self).collect()
     }
 }

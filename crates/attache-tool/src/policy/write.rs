@@ -17,33 +17,33 @@ pub fn to_toml(rules: &[PolicyRule]) -> String {
 
 fn table(rule: &PolicyRule) -> Table {
     let mut table = Table::new();
-    let mut put = |key: &str, value: Option<Toml>| {
+    let mut add = |key: &str, value: Option<Toml>| {
         if let Some(value) = value {
             table.insert(key.to_owned(), value);
         }
     };
     let text = |text: &String| Toml::String(text.clone());
-    put("toolName", list(&rule.tools));
-    put("mcpName", rule.server.as_ref().map(text));
-    put("subagent", rule.subagent.as_ref().map(text));
-    put("agentOrigin", rule.agent_origin.as_ref().map(text));
-    put("argsPattern", rule.arguments.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
-    put("commandPrefix", list(&rule.prefixes));
-    put("commandRegex", rule.command.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
-    put("commandShape", rule.shape.as_ref().map(|shape| Toml::Table(shaped(shape))));
-    put("workspace", rule.workspace.as_ref().map(|path| Toml::String(path.display().to_string())));
-    put("decision", Some(Toml::String(rule.decision.name().to_owned())));
-    put("priority", Some(Toml::Integer(rule.priority.into())));
+    add("toolName", list(&rule.tools));
+    add("mcpName", rule.server.as_ref().map(text));
+    add("subagent", rule.subagent.as_ref().map(text));
+    add("agentOrigin", rule.agent_origin.as_ref().map(text));
+    add("argsPattern", rule.arguments.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
+    add("commandPrefix", list(&rule.prefixes));
+    add("commandRegex", rule.command.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
+    add("commandShape", rule.shape.as_ref().map(|shape| Toml::Table(shaped(shape))));
+    add("workspace", rule.workspace.as_ref().map(|path| Toml::String(path.display().to_string())));
+    add("decision", Some(Toml::String(rule.decision.name().to_owned())));
+    add("priority", Some(Toml::Integer(rule.priority.into())));
     let modes: Vec<String> = rule.modes.iter().map(|mode| mode.name().to_owned()).collect();
-    put("modes", (!modes.is_empty()).then(|| Toml::Array(modes.into_iter().map(Toml::String).collect())));
-    put("interactive", rule.interactive.map(Toml::Boolean));
-    put("allowRedirection", rule.redirection.then_some(Toml::Boolean(true)));
-    put("denyMessage", rule.deny_message.as_ref().map(text));
+    add("modes", (!modes.is_empty()).then(|| Toml::Array(modes.into_iter().map(Toml::String).collect())));
+    add("interactive", rule.interactive.map(Toml::Boolean));
+    add("allowRedirection", rule.redirection.then_some(Toml::Boolean(true)));
+    add("denyMessage", rule.deny_message.as_ref().map(text));
     if let Some(access) = &rule.access {
-        put("access", Some(Toml::String(access.level.name().to_owned())));
-        put("network", list(&access.network));
+        add("access", Some(Toml::String(access.level.name().to_owned())));
+        add("network", list(&access.network));
         let writes: Vec<String> = access.writes.iter().map(|path| path.display().to_string()).collect();
-        put("writes", list(&writes));
+        add("writes", list(&writes));
     }
     let annotations: Table = rule
         .annotations
@@ -54,23 +54,23 @@ fn table(rule: &PolicyRule) -> Table {
             _ => None,
         })
         .collect();
-    put("toolAnnotations", (!annotations.is_empty()).then_some(Toml::Table(annotations)));
+    add("toolAnnotations", (!annotations.is_empty()).then_some(Toml::Table(annotations)));
     table
 }
 
 fn shaped(shape: &CommandShape) -> Table {
     let mut table = Table::new();
-    let mut put = |key: &str, texts: &[String]| {
+    let mut add = |key: &str, texts: &[String]| {
         if let Some(texts) = list(texts) {
             table.insert(key.to_owned(), texts);
         }
     };
     match shape {
-        CommandShape::Line(line) => put("line", line),
+        CommandShape::Line(line) => add("line", line),
         CommandShape::Like(like) => {
-            put("words", &like.words);
-            put("options", &like.options);
-            put("fixed", &like.fixed);
+            add("words", &like.words);
+            add("options", &like.options);
+            add("fixed", &like.fixed);
             table.insert("inside".to_owned(), Toml::Boolean(like.inside));
         }
     }

@@ -12,13 +12,13 @@ const MAX_TOOLS: usize = 50;
 /// name lists them, at bounded length.
 pub(crate) fn found(text: &str) {
     let mut lines = text.lines();
-    let asked = lines.next().unwrap_or_default();
+    let requested = lines.next().unwrap_or_default();
     let names: Vec<&str> = lines.take(MAX_TOOLS).collect();
     let mut registry = ToolRegistry::default();
     names.iter().for_each(|name| registry.add(Arc::new(Named(spec(name)))));
     let kept: Vec<&str> = registry.tools().map(|tool| tool.spec().name.as_str()).collect();
     assert!(kept.is_sorted_by(|one, next| one < next), "each once and in order: {kept:?}");
-    for name in names.iter().chain([&asked]) {
+    for name in names.iter().chain([&requested]) {
         let today = ALIASES.iter().find(|(alias, _)| alias == name).map_or(*name, |(_, today)| today);
         match registry.find(name) {
             Ok(tool) => assert_eq!(tool.spec().name, today),

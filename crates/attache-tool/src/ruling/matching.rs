@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_spelled_in_one_order() {
+    fn arguments_are_written_in_one_order() {
         let input: Map<String, Value> =
             serde_json::from_str(r#"{"b":{"d":1,"c":[{"f":1,"e":2}]},"a":2}"#).unwrap();
         assert_eq!(sorted_json(&input), r#"{"a":2,"b":{"c":[{"e":2,"f":1}],"d":1}}"#);

@@ -298,7 +298,7 @@ fn the_outer_modes_are_stronger_than_rules_that_do_not_name_them() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_the_model_is_told_so() {
+fn without_a_person_the_model_gets_the_reason() {
     let ruling = Call { interactive: false, ..Call::command("make") }.judge(&Policy::default());
     assert_eq!(ruling.decision, Deny);
     assert!(ruling.deny_message.unwrap().contains("approval of a person"));

@@ -1,4 +1,4 @@
-//! Limits how much is read, and remembers what was.
+//! Limits how much is read, and records the files that were read.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::read_file::{self, CappedBytes};
 
 pub(super) const MAX_FILE_BYTES: u64 = 256 << 10;
 pub(super) const MAX_TOTAL_BYTES: u64 = 1 << 20;
-/// A limit for many small files.
+/// Limits the number of small files.
 const MAX_FILES: usize = 1000;
 
 #[derive(Debug)]
@@ -57,8 +57,8 @@ impl Budget {
         if self.left == 0 || self.files.len() >= MAX_FILES {
             return Err("there is too much context already".to_owned());
         }
-        let most = MAX_FILE_BYTES.min(self.left);
-        let read = read_file::read(real, most, Some(root)).map_err(|error| error.to_string())?;
+        let limit = MAX_FILE_BYTES.min(self.left);
+        let read = read_file::read(real, limit, Some(root)).map_err(|error| error.to_string())?;
         let CappedBytes { bytes, cut } = read.ok_or("there is no such file")?;
         self.left -= bytes.len() as u64;
         self.files.push((real.to_owned(), bytes.len()));

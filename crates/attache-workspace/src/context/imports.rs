@@ -107,7 +107,7 @@ fn fence_of(line: &str) -> Option<&str> {
     (length >= 3 && !(mark == '`' && bare[length..].contains('`'))).then(|| &bare[..length])
 }
 
-/// The length of the code span that begins here. Backticks without a partner count alone.
+/// The length of the code span that begins here. Backticks without a counterpart are plain text.
 fn code_span(text: &str) -> usize {
     let marks = text.len() - text.trim_start_matches('`').len();
     let mut at = marks;

@@ -21,17 +21,17 @@ const MAX_RULES_BYTES: u64 = 1 << 20;
 /// Folders of generated files.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "dist", "__pycache__"];
 
-/// Whose ignore rules count.
+/// The ignore rules that apply.
 #[derive(Debug, Clone, Copy)]
-pub struct TreeOptions<'a> {
-    pub git: bool,
-    pub gemini: bool,
+pub(crate) struct TreeOptions<'a> {
+    pub(crate) git: bool,
+    pub(crate) gemini: bool,
     /// Further files of rules.
-    pub custom: &'a [PathBuf],
+    pub(crate) custom: &'a [PathBuf],
 }
 
 /// The files and folders of `root`, breadth first, so that the deepest are cut off.
-pub fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
+pub(crate) fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
     let ignoring = IgnoreRules::new(root, options);
     let mut folders = vec![Folder::new(root.to_owned())];
     let mut queue = VecDeque::from([0]);
@@ -125,7 +125,7 @@ fn printable(letter: char) -> char {
     if letter.is_control() { '\u{FFFD}' } else { letter }
 }
 
-/// The rules that count for everything below the root.
+/// The rules that apply to everything below the root.
 struct IgnoreRules {
     always: Vec<Gitignore>,
     /// Rules of the folders from the top of the repository to the root, the root last.

@@ -55,14 +55,14 @@ pub(super) fn answers(path: &Path, tier: PolicyTier) -> Result<Vec<PolicyRule>, 
     text.map_or_else(|| Ok(Vec::new()), |text| rules_in(path, &text, tier))
 }
 
-/// The rules of a file or folder that was named, so it must exist.
+/// The rules of a file or folder that was named explicitly, so it must exist.
 pub(super) fn named(path: &Path, tier: PolicyTier) -> Result<Vec<PolicyRule>, ConfigError> {
     file_stamps::content(path);
     let metadata = fs::metadata(path).map_err(|source| unreadable(path, source))?;
     if metadata.is_dir() { folder(path, tier, None, true) } else { from_file(path, tier, None) }
 }
 
-/// The administrator's rules. Only `owner` may be able to write them.
+/// The administrator's rules. Only `owner` can be allowed to write them.
 pub(super) fn of_administrator(path: &Path, owner: u32) -> Result<Vec<PolicyRule>, ConfigError> {
     let files = files(path)?;
     if files.is_empty() {
@@ -117,7 +117,7 @@ fn from_file(path: &Path, tier: PolicyTier, beneath: Option<&Path>) -> Result<Ve
     rules_in(path, &text, tier)
 }
 
-/// The rules that the text of a file holds.
+/// The rules in the text of a file.
 pub(super) fn rules_in(path: &Path, text: &str, tier: PolicyTier) -> Result<Vec<PolicyRule>, ConfigError> {
     read(&path.display().to_string(), text, tier).map_err(|error| ConfigError::BadRules(Box::new(error)))
 }

@@ -12,7 +12,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Adds `rules` to the file, and creates it if it is missing. Readers see the old file or the new one. Existing rules and
 /// comments stay; rules that exist already are not added again.
-pub fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> {
+pub(crate) fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> {
     rewrite(path, MAX_BYTES, |text| with(path, text, rules))
 }
 
@@ -41,7 +41,7 @@ fn with(path: &Path, text: &str, rules: &[PolicyRule]) -> Result<String, ConfigE
     };
     let appended = format!("{text}{gap}{}", to_toml(&new));
     known.extend(new);
-    // Nothing can be appended to a list that is written in one line.
+    // An inline list cannot be extended in place.
     match read(&name, &appended, PolicyTier::User) {
         Ok(read) if read == known => Ok(appended),
         _ => Ok(to_toml(&known)),

@@ -1,7 +1,7 @@
 //! Rules that follow from settings.
 //!
-//! A rule that forbids always counts among the user's rules. A rule that asks or allows counts there only if the user or the
-//! operator set it, so nothing in a project overrides what a user's rules forbid.
+//! A rule that denies always has the user's tier. A rule that asks or allows has it only if the user or the operator
+//! set it, so a project cannot override what a user's rules deny.
 
 use attache_config::ConfigError;
 use attache_tool::policy::{PolicyDecision, PolicyMode, PolicyRule, PolicyTier, legacy_rule};
@@ -56,7 +56,7 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
     }
     let allowed = settings.resolved.get("mcp.allowed");
     for (name, layer, origin) in allowed.map(|it| it.items.as_slice()).unwrap_or_default() {
-        // A project's list always excludes other tools. It lets tools run unasked only after it was accepted.
+        // A project's list always excludes other tools. It allows tools only after a person has accepted it.
         if layer.is_project() && !allowed.is_some_and(|it| it.allows) {
             continue;
         }
@@ -72,8 +72,8 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
     Ok(rules)
 }
 
-/// A list of core tools that names the shell for some commands excludes the other commands. Those it names are asked about as
-/// usual.
+/// A list of core tools with the shell for certain commands excludes other commands. The listed commands need approval
+/// as usual.
 fn core(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule>, ConfigError> {
     let key = "tools.core";
     let shells: Vec<&String> =

@@ -1,4 +1,4 @@
-//! An age such as `30d`, as settings say it.
+//! An age such as `30d` in settings.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const UNITS: &[(char, u64)] = &[('h', 1), ('d', 24), ('w', 7 * 24), ('m', 30 * 2
 pub(crate) const EXPECTED: &str =
     "a number with h, d, w or m for hours, days, weeks or months, such as \"30d\"";
 
-/// None for anything else, and for no time at all.
+/// None for any other text, and for zero.
 pub(crate) fn parse(text: &str) -> Option<Duration> {
     let unit = text.chars().last()?;
     let (_, hours) = UNITS.iter().find(|(letter, _)| *letter == unit)?;

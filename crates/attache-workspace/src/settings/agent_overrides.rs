@@ -1,7 +1,7 @@
-//! `agents.overrides`: which agents are switched off, and the certificates for others.
+//! `agents.overrides`: disabled agents, and certificates for agents.
 //!
-//! An agent is on unless a layer says otherwise. A project can switch an agent off, and cannot switch on what its user has
-//! switched off. It cannot choose certificates.
+//! An agent is enabled unless a layer disables it. A project can disable an agent, but cannot enable one that its user
+//! has disabled. It cannot choose certificates.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use super::nearest::{nearest, shown};
 const ENABLED: &str = "enabled";
 const TLS: &str = "tls";
 const SIGNATURES: &str = "signatures";
-/// Known members that change how an agent runs. They are checked for their form only.
+/// Known members that change how an agent runs. Only their types are checked.
 const FOR_LOCAL_AGENTS: &[&str] = &["runConfig", "modelConfig", "tools", "mcpServers"];
 
-/// What one layer says about one agent.
+/// The settings of one layer for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgentOverride {
     pub(crate) layer: Layer,
@@ -31,7 +31,7 @@ pub(crate) struct AgentOverride {
     pub(crate) unused: Vec<(&'static str, Origin)>,
 }
 
-/// What all layers together say about the agents, by name.
+/// The merged settings of all agents, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentOverrides {
     agents: BTreeMap<String, ResolvedOverride>,
@@ -39,14 +39,14 @@ pub struct AgentOverrides {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ResolvedOverride {
-    /// The strongest word that counts.
+    /// The value of the strongest layer.
     enabled: Option<(bool, Origin)>,
     tls: Option<AgentTls>,
     signatures: Option<AgentSignatures>,
     unused: Vec<(&'static str, Origin)>,
 }
 
-/// Line, key and what would be right.
+/// Line, key, and the expected value.
 pub(super) type OverrideMistake = (u32, String, String);
 
 /// Reads the table of one agent.
@@ -112,7 +112,7 @@ impl AgentOverrides {
             resolved.tls = tls.clone().or(resolved.tls.take());
             resolved.signatures = signatures.clone().or(resolved.signatures.take());
             match enabled {
-                // A project's word can only take away.
+                // A project can only disable.
                 Some((true, _)) if layer.is_project() => {}
                 Some(enabled) => resolved.enabled = Some(enabled.clone()),
                 None => {}
@@ -125,7 +125,7 @@ impl AgentOverrides {
         self.disabled_in(name).is_none()
     }
 
-    /// Where the agent is switched off, if it is.
+    /// The origin of the setting that disables the agent, if it is disabled.
     pub fn disabled_in(&self, name: &str) -> Option<&Origin> {
         match &self.agents.get(name)?.enabled {
             Some((false, origin)) => Some(origin),
@@ -138,7 +138,7 @@ impl AgentOverrides {
         self.agents.get(name)?.tls.as_ref()
     }
 
-    /// What the settings say about the signatures of an agent's card.
+    /// The required signatures of an agent's card.
     pub fn signatures(&self, name: &str) -> Option<&AgentSignatures> {
         self.agents.get(name)?.signatures.as_ref()
     }
@@ -148,7 +148,7 @@ impl AgentOverrides {
         self.agents.get(name).map(|resolved| resolved.unused.as_slice()).unwrap_or_default()
     }
 
-    /// Names, values and origins of what counts.
+    /// Names, values and origins of the settings that apply.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, bool, &Origin)> {
         let entry = |(name, resolved)| match resolved {
             &ResolvedOverride { enabled: Some((enabled, ref origin)), .. } => Some((name, enabled, origin)),

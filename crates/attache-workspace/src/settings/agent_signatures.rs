@@ -1,4 +1,4 @@
-//! `agents.overrides.NAME.signatures`: whose signatures the card of one agent has to have.
+//! `agents.overrides.NAME.signatures`: the keys that must sign the card of one agent.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ pub struct AgentSignatures {
     pub keys: Option<PathBuf>,
 }
 
-/// What to do with a card that none of the keys has signed.
+/// The reaction to a card without a signature of these keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AgentSignaturePolicy {
     Ignore,
     Warn,
-    /// If the settings name keys and nothing else.
+    /// The default if the settings contain only keys.
     #[default]
     Require,
 }

@@ -11,9 +11,9 @@ use super::agent_overrides::OverrideMistake;
 pub struct AgentTls {
     /// Authorities to trust besides the system's.
     pub ca: Option<PathBuf>,
-    /// The certificate that proves to the agent who calls.
+    /// The client certificate.
     pub client_certificate: Option<PathBuf>,
-    /// Its private key; none: it is in the same file.
+    /// Its private key; none: in the same file.
     pub client_key: Option<PathBuf>,
 }
 

@@ -5,10 +5,10 @@ use attache_document::{Node, NodeKind};
 use super::age;
 use super::keys::ValueType;
 
-/// What would be right, when it is not.
+/// The expected value, if the value is wrong.
 pub(crate) fn check(takes: ValueType, node: &Node) -> Result<(), String> {
     let right = match (takes, &node.kind) {
-        // Checked one by one, each with its own keys.
+        // Checked separately, each with its own keys.
         (ValueType::Servers | ValueType::Agents, kind) => matches!(kind, NodeKind::Table(_)),
         (ValueType::Bool, kind) => matches!(kind, NodeKind::Bool(_)),
         (ValueType::Whole { least, most }, NodeKind::Number(number)) => {
@@ -44,7 +44,7 @@ pub(crate) fn expected(takes: ValueType) -> String {
     }
 }
 
-/// Where a text has to be one of a few, which one it is helps, and it can hardly be a secret.
+/// For an enumeration the wrong value is shown, because it is hardly a secret.
 fn found(takes: ValueType, node: &Node) -> String {
     match (takes, &node.kind) {
         (ValueType::OneOf(_) | ValueType::Age, NodeKind::Text(text)) if text.len() <= 40 => {

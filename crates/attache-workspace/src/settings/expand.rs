@@ -1,10 +1,10 @@
 //! `$VAR`, `${VAR}` and `${VAR:-otherwise}` in the texts of settings.
 
-/// What is longer than this after variables are put in is left as it was.
+/// Longer results leave the text unexpanded.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The text with variables put in, or nothing when there are none. One that is not set, and has no text to stand in for
-/// it, stays as it is written.
+/// The text with variables expanded; none if it has none. A variable that is not set and has no default stays
+/// unexpanded.
 pub(crate) fn expand(text: &str, lookup: &mut dyn FnMut(&str) -> Option<String>) -> Option<String> {
     text.contains('$').then_some(())?;
     let mut expanded = String::with_capacity(text.len());
@@ -26,7 +26,7 @@ pub(crate) fn expand(text: &str, lookup: &mut dyn FnMut(&str) -> Option<String>)
     Some(expanded).filter(|expanded| expanded.len() <= MAX_BYTES)
 }
 
-/// How long the reference at the beginning is, the name in it, and what stands in for it.
+/// The length of the reference at the beginning, its name, and its default.
 fn reference(text: &str) -> Option<(usize, &str, Option<&str>)> {
     if let Some(inner) = text.strip_prefix("${") {
         let inner = &inner[..inner.find('}')?];

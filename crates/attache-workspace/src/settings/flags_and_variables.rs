@@ -35,7 +35,7 @@ fn list(texts: &[String]) -> Option<NodeKind> {
     (!nodes.is_empty()).then_some(NodeKind::List(nodes))
 }
 
-/// What stands at the top of the operator's file was said by name, so it counts like what is enforced.
+/// A key at the top of the operator's file counts as enforced, because it was set explicitly.
 pub(super) fn named(
     gathered: &mut GatheredSettings,
     path: &Path,
@@ -48,7 +48,7 @@ pub(super) fn named(
     Ok(())
 }
 
-/// The environment, and the user's file of variables below it.
+/// The environment, and the user's `.env` file with lower precedence.
 pub(crate) fn variables(
     gathered: &mut GatheredSettings,
     environment: Environment<'_>,
@@ -66,14 +66,14 @@ pub(crate) fn variables(
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<(String, Origin)>;
 
-/// The weaker variable of two that say the same comes first.
+/// Of two variables for the same key, the one with lower precedence comes first.
 fn layer_of_variables(
     gathered: &mut GatheredSettings,
     layer: Layer,
     lookup: Lookup<'_>,
     keys: &ModelCredentials,
 ) -> Result<(), ConfigError> {
-    // It names a model of Gemini's, so it says nothing where only others can be reached.
+    // It names a Gemini model, so it is ignored if only other providers are configured.
     for name in ["GEMINI_MODEL", "ATTACHE_MODEL"] {
         if let Some((value, origin)) = lookup(name).filter(|_| name != "GEMINI_MODEL" || keys.has_gemini()) {
             gathered.value(layer, origin, MODEL, NodeKind::Text(value))?;
@@ -110,7 +110,7 @@ fn layer_of_variables(
     Ok(())
 }
 
-/// Whether a variable says yes.
+/// Whether the variable is set to true.
 pub(crate) fn truth(value: &str, origin: &Origin) -> Result<bool, ConfigError> {
     match value {
         "true" | "1" => Ok(true),

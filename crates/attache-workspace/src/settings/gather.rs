@@ -1,4 +1,4 @@
-//! Reads the known keys from the tree of one file.
+//! Reads the known keys of one file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct GatheredSettings {
     pub(crate) servers: Vec<(Layer, String, McpServerSettings)>,
     pub(crate) overrides: Vec<AgentOverride>,
     pub(crate) warnings: Vec<String>,
-    /// What the project's files allow, and what of them is ignored.
+    /// The permissions in the project's files, and which of them are ignored.
     pub(crate) project: ProjectReport,
 }
 
@@ -32,12 +32,12 @@ pub(crate) struct LayerValue {
     pub(crate) node: Node,
     pub(crate) layer: Layer,
     pub(crate) origin: Origin,
-    /// Whether it may let something happen. Only a project's word may not.
+    /// Whether it may grant a permission. Values of a project may not.
     pub(crate) allows: bool,
 }
 
 impl GatheredSettings {
-    /// Takes in the tree of a file.
+    /// Adds the tree of a file.
     pub(crate) fn file(&mut self, path: &Path, layer: Layer, tree: &Node) -> Result<(), ConfigError> {
         let file = File { path: path.into(), layer };
         let NodeKind::Table(entries) = &tree.kind else {
@@ -47,7 +47,7 @@ impl GatheredSettings {
                 format!("must hold a table of settings, not {}", tree.describe()),
             ));
         };
-        // The old spellings first, so that what is said the new way counts.
+        // Deprecated names first, so that current ones override them.
         for (name, node) in entries {
             if let Some(renamed) = renamed(name, node) {
                 self.entry(&file, renamed, node)?;
@@ -59,8 +59,8 @@ impl GatheredSettings {
         Ok(())
     }
 
-    /// Takes in the file of a project, as far as its project_trust goes. `written` is the same tree with nothing but the
-    /// project's own variables put in: what people are shown and accept.
+    /// Adds the file of a project, as far as its trust allows. `written` is the same tree with only the project's own
+    /// variables expanded: people see and accept that one.
     pub(crate) fn project_file(
         &mut self,
         path: &Path,
@@ -71,7 +71,8 @@ impl GatheredSettings {
         let mut gathered = Self::default();
         gathered.file(path, layer, tree)?;
         let mut shown = Self::default();
-        // What is right only with the user's variables put in cannot be shown, so it is shown as it came out.
+        // A value that is valid only with the user's variables cannot be shown before expansion, so the expanded value
+        // is shown.
         let _ = shown.file(path, layer, written);
         self.warnings.extend(gathered.warnings);
         self.overrides.extend(gathered.overrides);
@@ -98,7 +99,8 @@ impl GatheredSettings {
     fn project_value(&mut self, value: LayerValue, allowance: Allowance, project_trust: &ProjectTrust) {
         match project_effect(value.key, &value.node) {
             ProjectEffect::Nothing => {}
-            // A list of servers to be used leaves others out; that their tools run unasked is another matter.
+            // A list of allowed servers excludes others. Whether their tools run without approval is a separate
+            // decision.
             ProjectEffect::Restricts if value.key.name == "mcp.allowed" => {
                 let allows = project_trust.admits(&allowance);
                 self.project.allowances.push((allowance, allows));
@@ -119,7 +121,7 @@ impl GatheredSettings {
         }
     }
 
-    /// Takes in one value that was checked where it came from.
+    /// Adds one value that its source has already checked.
     pub(crate) fn value(
         &mut self,
         layer: Layer,
@@ -142,7 +144,7 @@ impl GatheredSettings {
         if let Some(key) = find(name) {
             return self.known(file, key, node);
         }
-        // A section of which we use only some keys.
+        // A section with some unused keys.
         let is_partly_used = is_section(name) && matches!(node.kind, NodeKind::Table(_));
         if (is_unused(name) && !is_partly_used) || (is_section(name) && node.kind == NodeKind::Null) {
             return Ok(());
@@ -237,7 +239,8 @@ impl File {
     }
 }
 
-/// The new name of an old spelling. Some old names are sections now: those are old only when they hold no table.
+/// The new name of a deprecated key. Some old names are sections now; they are deprecated keys only if their value is
+/// no table.
 fn renamed(name: &str, node: &Node) -> Option<&'static str> {
     let (_, new) = FLAT.iter().find(|(old, _)| *old == name)?;
     (!(is_section(name) && matches!(node.kind, NodeKind::Table(_)))).then_some(new)

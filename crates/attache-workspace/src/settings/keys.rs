@@ -1,8 +1,8 @@
-//! Every key that is known: what it takes, how several that say it go together, and what a project may say about it.
+//! All known keys: their types, how layers are merged, and what a project can set.
 
 use attache_document::{Node, NodeKind};
 
-/// What a key takes.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueType {
     Bool,
@@ -15,7 +15,7 @@ pub(crate) enum ValueType {
     Text,
     OneOf(&'static [&'static str]),
     Texts,
-    /// One alone needs no brackets.
+    /// A single value needs no brackets.
     TextOrTexts,
     /// Such as `30d`.
     Age,
@@ -24,27 +24,27 @@ pub(crate) enum ValueType {
     Agents,
 }
 
-/// What happens when several layers say it.
+/// How the values of several layers are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// The strongest counts.
+    /// The strongest layer wins.
     Strongest,
-    /// All count together.
+    /// The lists are joined.
     Together,
-    /// The strongest counts, but a project's word can only leave less than the others' do.
+    /// The strongest layer wins, but a project can only remove entries of the other layers.
     Narrower,
 }
 
-/// What a project's word about a key is worth.
+/// What a project's value of a key can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProjectEffect {
-    /// It is not for a project to say.
+    /// A project cannot set it.
     Nothing,
-    /// It can only forbid or hide, so it counts in every folder.
+    /// It can only deny or hide, so it applies in every folder.
     Restricts,
-    /// It changes how the agent works, but lets nothing happen: it counts in a trusted folder.
+    /// It changes how the agent works, but grants nothing: it applies in a trusted folder.
     Configures,
-    /// It lets something happen, be read or be sent: it counts once a person has accepted it.
+    /// It lets the agent run, read or send something: it applies once a person has accepted it.
     Allows,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) value_type: ValueType,
     pub(crate) merge: Merge,
-    /// As a rule; [`project_say`] looks at the value, too.
+    /// The general case; [`project_effect`] also looks at the value.
     pub(crate) project: ProjectEffect,
     /// As JSON.
     pub(crate) default: &'static str,
@@ -79,7 +79,7 @@ const fn guarded(name: &'static str, takes: ValueType, default: &'static str) ->
     Key { project: ProjectEffect::Nothing, ..key(name, takes, default) }
 }
 
-/// What a project's word about a key is worth, by its value.
+/// What a project's value of a key can do, depending on the value.
 pub(crate) fn project_effect(key: &Key, node: &Node) -> ProjectEffect {
     match (key.name, &node.kind) {
         ("general.defaultApprovalMode", NodeKind::Text(mode)) => match mode.as_str() {
@@ -154,7 +154,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("useWriteTodos", ValueType::Bool, "true"),
 ];
 
-/// Keys and whole sections that others read and we have no use for: no reason to warn.
+/// Keys and whole sections of other programs, which cause no warning.
 pub(crate) const UNUSED: &[&str] = &[
     "$schema",
     "admin",
@@ -224,7 +224,7 @@ pub(crate) const UNUSED: &[&str] = &[
     "ui",
 ];
 
-/// How keys were called when there were no sections yet.
+/// The names of keys from before sections existed.
 pub(crate) const FLAT: &[(&str, &str)] = &[
     ("accessibility", "ui"),
     ("allowMCPServers", "mcp.allowed"),
@@ -275,20 +275,20 @@ pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// Whether it is an unused key, or inside an unused section of which it is no known key.
+/// Whether the key is unused, or unknown inside an unused section.
 pub(crate) fn is_unused(name: &str) -> bool {
     let mut unused = UNUSED.iter();
     find(name).is_none()
         && unused.any(|it| name.strip_prefix(it).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }
 
-/// Whether known keys are inside it.
+/// Whether there are known keys inside it.
 pub(crate) fn is_section(name: &str) -> bool {
     let inside = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     KEYS.iter().any(|key| inside(key.name)) || UNUSED.iter().any(|unused| inside(unused))
 }
 
-/// Every name that a warning can propose.
+/// Every name that a warning can suggest.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name).chain(UNUSED.iter().copied())
 }

@@ -1,6 +1,6 @@
-//! The layers that a setting can come from.
+//! The layers of settings.
 
-/// Of two layers that set the same key, the later one here counts.
+/// Of two layers that set the same key, the later one here wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Layer {
     BuiltIn,
@@ -16,7 +16,7 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// Whether it came with the files that are worked on, so that others than the user may have written it.
+    /// Whether the layer is part of the project, so that other people than the user may have written it.
     pub(crate) fn is_project(self) -> bool {
         matches!(self, Self::ProjectYaml | Self::ProjectJson)
     }

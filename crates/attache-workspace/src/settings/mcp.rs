@@ -1,4 +1,4 @@
-//! The servers whose tools the agent may use.
+//! The MCP servers of the agent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,33 +11,33 @@ use serde_json::{Value, json};
 
 use super::nearest::{nearest, shown};
 
-const PATIENCE: Duration = Duration::from_mins(10);
-const MAX_PATIENCE_MS: i64 = 24 * 3600 * 1000;
+const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(10);
+const MAX_CALL_TIMEOUT_MS: i64 = 24 * 3600 * 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerSettings {
     pub transport: McpTransport,
-    /// How long one call may take.
+    /// The timeout of one call.
     pub timeout: Duration,
-    /// Whether its tools run unasked. Never in a folder that is not trusted.
+    /// Whether its tools run without approval. Never in a folder that is not trusted.
     pub trust: bool,
-    /// Only these tools, when any are named.
+    /// Only these tools; empty: all.
     pub include_tools: Option<Vec<String>>,
-    /// Never these.
+    /// Not these tools.
     pub exclude_tools: Vec<String>,
     pub description: Option<String>,
-    /// How far the program that is started may reach: look, work or open.
+    /// The access of the started program: look, work or open.
     pub confinement: AccessLevel,
     pub origin: Origin,
 }
 
-/// How the server is reached.
+/// The transport of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum McpTransport {
     Stdio {
         command: String,
         arguments: Vec<String>,
-        /// Added to what other programs of the agent see.
+        /// Variables in addition to those of other programs of the agent.
         environment: BTreeMap<String, SecretText>,
         folder: Option<PathBuf>,
     },
@@ -50,7 +50,7 @@ pub enum McpTransport {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpKind {
-    /// As the server answers: streamable first, then events.
+    /// Streamable HTTP, or the legacy transport if the server refuses it.
     Unknown,
     Streamable,
     Events,
@@ -76,7 +76,7 @@ const KNOWN: &[&str] = &[
 const UNUSED: &[&str] =
     &["tcp", "oauth", "authProviderType", "targetAudience", "targetServiceAccount", "extension"];
 
-/// Line, key and what would be right.
+/// Line, key, and the expected value.
 type ServerMistake = (u32, String, String);
 
 pub(crate) fn read(
@@ -106,7 +106,9 @@ pub(crate) fn read(
         transport: transport(&fields)
             .transpose()
             .unwrap_or_else(|| Err(wrong("needs a command, a url or an httpUrl".into())))?,
-        timeout: fields.whole("timeout", 1, MAX_PATIENCE_MS)?.map_or(PATIENCE, Duration::from_millis),
+        timeout: fields
+            .whole("timeout", 1, MAX_CALL_TIMEOUT_MS)?
+            .map_or(DEFAULT_CALL_TIMEOUT, Duration::from_millis),
         trust: fields.bool("trust")?.unwrap_or(false),
         include_tools: fields.texts("includeTools")?,
         exclude_tools: fields.texts("excludeTools")?.unwrap_or_default(),
@@ -116,14 +118,14 @@ pub(crate) fn read(
     })
 }
 
-/// Programs have the whole machine unless it is said otherwise: most of them need the network.
+/// Programs are unconfined by default, because most of them need the network.
 fn level(fields: &Fields<'_>) -> Result<AccessLevel, ServerMistake> {
     let Some(name) = fields.text("confinement")? else { return Ok(AccessLevel::Open) };
     AccessLevel::from_name(&name)
         .ok_or_else(|| fields.wrong("confinement", "must be look, work or open".into()))
 }
 
-/// `httpUrl` counts before `url`, and that before `command`.
+/// `httpUrl` has precedence over `url`, and `url` over `command`.
 fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, ServerMistake> {
     let headers = || fields.hidden("headers");
     let kind = match fields.text("type")?.as_deref() {
@@ -150,7 +152,7 @@ fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, ServerMistake>
 }
 
 impl McpServerSettings {
-    /// A server setting in JSON.
+    /// A server setting as JSON.
     pub fn of_json(name: &str, settings: &Value, origin: &Origin) -> Result<Self, ConfigError> {
         let wrong = |key: String, message: String| ConfigError::BadSetting {
             place: origin.to_string(),
@@ -163,8 +165,8 @@ impl McpServerSettings {
         server.map_err(|(_, key, message)| wrong(key, message))
     }
 
-    /// A server that a client names for its task, as JSON. It is reached over HTTP and never trusted: a client from afar
-    /// starts no programs here by naming them.
+    /// A server that a client names for its task, as JSON. It is reached over HTTP and never trusted, and starts no
+    /// program on this machine.
     pub fn requested(name: &str, settings: &Value) -> Result<Self, ConfigError> {
         let server = Self::of_json(name, settings, &Origin::Client)?;
         let wrong = |message: String| ConfigError::BadSetting {
@@ -180,7 +182,7 @@ impl McpServerSettings {
         }
     }
 
-    /// What may be shown: names of headers and variables, never their values.
+    /// Its description for people: names of headers and variables, never their values.
     pub(crate) fn to_json(&self) -> Value {
         let names = |values: &BTreeMap<String, SecretText>| {
             values.keys().map(|name| (name.clone(), json!("(hidden)"))).collect::<serde_json::Map<_, _>>()
@@ -220,7 +222,7 @@ impl McpServerSettings {
     }
 }
 
-/// Keys like to hide in queries, and passwords before the host.
+/// A query may contain a key, and the part before the host a password.
 fn bare(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     match url.split_once("://") {

@@ -1,6 +1,6 @@
 //! Finds the known name that is nearest to an unknown one.
 
-/// The nearest one, if it is near at all.
+/// The nearest name, if it is similar enough.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = |candidate: &str| 1 + candidate.len() / 4;
     known
@@ -11,7 +11,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// A name from a file, fit to be shown.
+/// A name from a file, safe to show.
 pub(crate) fn shown(name: &str) -> String {
     name.chars().take(80).map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
 }

@@ -12,7 +12,7 @@ use super::mcp::McpServerSettings;
 use super::typed::tool_of_entry;
 use crate::settings::layer::Layer;
 
-/// What counts.
+/// The merged settings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResolvedSettings {
     pub(crate) values: BTreeMap<&'static str, EffectiveValue>,
@@ -25,11 +25,11 @@ pub(crate) struct EffectiveValue {
     pub(crate) value: Value,
     /// The strongest layer that sets it.
     pub(crate) layer: Layer,
-    /// The strongest first; several where lists go together.
+    /// The strongest first; several if lists are joined.
     pub(crate) origins: Vec<Origin>,
-    /// The parts of such lists, each with the layer that sets it.
+    /// The entries of joined lists, each with its layer.
     pub(crate) items: Vec<(String, Layer, Origin)>,
-    /// Whether the strongest word may let something happen.
+    /// Whether the strongest layer may grant a permission.
     pub(crate) allows: bool,
 }
 
@@ -97,14 +97,14 @@ fn alone(key: &Key, layer_value: &LayerValue) -> EffectiveValue {
     EffectiveValue { value, layer: layer_value.layer, origins, items, allows: layer_value.allows }
 }
 
-/// What a project's word leaves of the others'.
+/// The value after the removals of a project.
 fn narrower(project: EffectiveValue, other: EffectiveValue) -> EffectiveValue {
     if let (Some(one), Some(two)) = (project.value.as_str(), other.value.as_str()) {
         let freedom = |name: &str| ApprovalMode::from_name(name).unwrap_or_default().freedom();
-        // A freer mode got here only because it was accepted.
+        // A more permissive mode is here only because it was accepted.
         return if project.allows || freedom(one) < freedom(two) { project } else { other };
     }
-    // A tool by its bare name stands for all that narrower entries of it do.
+    // A tool without arguments covers all narrower entries of it.
     let covers = |list: &EffectiveValue, text: &str| {
         let tool = |item: &str| tool_of_entry(item) == (tool_of_entry(text).0, false);
         list.items.iter().any(|(item, _, _)| item == text || tool(item))

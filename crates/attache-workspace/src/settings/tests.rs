@@ -13,7 +13,7 @@ use crate::{HttpKind, McpTransport, OutputFormat};
 pub(crate) use world::World;
 
 #[test]
-fn what_nobody_says_is_built_in() {
+fn values_that_no_layer_sets_are_built_in() {
     let settings = World::new().load().unwrap();
     assert_eq!((settings.model.name.as_deref(), settings.model.max_session_turns), (None, None));
     assert_eq!(settings.model.compression_threshold, attache_agent::DEFAULT_COMPACTION_THRESHOLD);
@@ -94,7 +94,7 @@ fn a_core_tool_may_be_narrowed_and_is_offered_still() {
 }
 
 #[test]
-fn old_spellings_are_understood() {
+fn old_names_are_understood() {
     let world = World::new().user(
         r#"{ // as it was
             "model": "pro", "coreTools": ["a"], "allowedTools": ["b"], "excludeTools": ["c"],

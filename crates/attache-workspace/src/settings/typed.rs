@@ -1,4 +1,4 @@
-//! The settings of a workspace, each with the type it is used as.
+//! The typed settings of a workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,38 +15,38 @@ use crate::file_stamps;
 use crate::settings::layer::Layer;
 use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust, ProxySetting};
 
-/// What the agent goes by in one workspace.
+/// The settings of the agent in one workspace.
 #[derive(Debug, Clone)]
 pub struct WorkspaceSettings {
     pub model: ModelKeys,
     pub general: GeneralKeys,
     pub tools: ToolKeys,
     pub context: ContextKeys,
-    /// Those that `mcp.allowed` and `mcp.excluded` leave.
+    /// The servers that `mcp.allowed` and `mcp.excluded` leave.
     pub mcp_servers: BTreeMap<String, McpServerSettings>,
     pub mcp_allowed: Option<Vec<String>>,
     pub mcp_excluded: Vec<String>,
     pub security: SecurityKeys,
     pub policy_paths: Vec<PathBuf>,
     pub output_format: OutputFormat,
-    /// Whether the agents of agent files can be used.
+    /// Whether agent files are used.
     pub enable_agents: bool,
-    /// Which of them are switched off.
+    /// The disabled agents.
     pub agent_overrides: AgentOverrides,
     /// The user's variables that the project's files may name.
     pub(crate) projects_may_read: Vec<String>,
     /// Whether the folder is trusted.
     pub trusted: bool,
-    /// What the folder's own files may say.
+    /// What the folder's own files can do.
     pub project_trust: ProjectTrust,
-    /// What its settings files allow, and what of them is ignored.
+    /// The permissions in its settings files, and which of them are ignored.
     pub project: ProjectReport,
     /// Credentials from the environment and the user's `.env` file, for models chosen by name.
     pub keys: ModelCredentials,
-    /// The user's.
+    /// The user's `.env` file.
     pub env_file: Option<EnvFile>,
     pub homes: HomeFolders,
-    /// What was ignored, in sentences for people.
+    /// Ignored settings, in sentences for people.
     pub warnings: Vec<String>,
     pub(crate) resolved: ResolvedSettings,
 }
@@ -54,20 +54,20 @@ pub struct WorkspaceSettings {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelKeys {
     pub name: Option<String>,
-    /// None: as many as it takes.
+    /// None: unlimited.
     pub max_session_turns: Option<u32>,
-    /// How full the window may be before the conversation is compressed, from 0 to 1.
+    /// The share of the window that triggers compaction, from 0 to 1.
     pub compression_threshold: f64,
     pub disable_loop_detection: bool,
-    /// How many tokens a model that is not at its vendor's own address takes. None: as the provider's module guesses.
+    /// The context window of a model on another server than its vendor's. None: the provider's default.
     pub context_window: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneralKeys {
-    /// Already no freer than trust and `security.disableYoloMode` allow.
+    /// Already limited by trust and `security.disableYoloMode`.
     pub approval_mode: ApprovalMode,
-    /// Seconds that an answer of the model may take to begin.
+    /// The timeout in seconds until a model's answer begins.
     pub first_byte_timeout: u32,
     pub max_attempts: u32,
     pub retry_fetch_errors: bool,
@@ -75,23 +75,23 @@ pub struct GeneralKeys {
     pub session_retention: SessionRetention,
 }
 
-/// Which sessions at a terminal are kept. Without a limit, all are.
+/// Which terminal sessions are kept. Without a limit, all are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionRetention {
-    /// Those that were used within this time.
+    /// Sessions used within this time.
     pub max_age: Option<Duration>,
-    /// So many of each folder.
+    /// The maximum number in each folder.
     pub max_count: Option<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolKeys {
-    /// Only these of the built-in ones, when any are named.
+    /// Only these built-in tools; empty: all.
     pub core: Option<Vec<String>>,
     pub allowed: Vec<String>,
     pub exclude: Vec<String>,
     pub confirmation_required: Vec<String>,
-    /// Characters of output beyond which it goes to a file. None: never.
+    /// Characters of output beyond which it is saved to a file. None: never.
     pub truncate_output_threshold: Option<usize>,
     pub shell: ShellKeys,
     pub write_todos: bool,
@@ -100,21 +100,21 @@ pub struct ToolKeys {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellKeys {
     pub interactive: bool,
-    /// None: a silent command may be silent for ever.
+    /// The timeout without output. None: unlimited.
     pub inactivity_timeout: Option<Duration>,
-    /// A command that writes more is ended. None: it may write for ever.
+    /// The limit of a command's output. None: unlimited.
     pub max_output_bytes: Option<u64>,
     pub background_completion: BackgroundCompletion,
 }
 
-/// What happens when a command in the background ends.
+/// The notification when a background command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BackgroundCompletion {
     #[default]
     Silent,
-    /// The model is told.
+    /// Notify the model.
     Inject,
-    /// The person is told.
+    /// Notify the person.
     Notify,
 }
 
@@ -123,7 +123,7 @@ pub struct ContextKeys {
     pub file_names: Vec<String>,
     /// Absolute.
     pub include_directories: Vec<PathBuf>,
-    /// Whether context files are looked for there too.
+    /// Whether context files are also loaded from there.
     pub load_memory_from_include_directories: bool,
     pub include_directory_tree: bool,
     pub discovery_max_dirs: usize,
@@ -135,7 +135,7 @@ pub struct ContextKeys {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecurityKeys {
-    /// None when it is not set.
+    /// None if it is not set.
     pub folder_trust: Option<bool>,
     pub disable_yolo_mode: bool,
     pub disable_always_allow: bool,
@@ -151,7 +151,7 @@ pub enum OutputFormat {
 }
 
 impl ToolKeys {
-    /// Whether a built-in tool is offered at all. Tools of servers are not asked about here.
+    /// Whether a built-in tool is offered. Not for MCP tools.
     pub fn offers(&self, tool: &str) -> bool {
         let named = |entry: &String| tool_of_entry(entry).0 == tool;
         let excluded = |entry: &String| tool_of_entry(entry) == (tool, false);
@@ -159,7 +159,7 @@ impl ToolKeys {
     }
 }
 
-/// The tool of a short entry, and whether it is only about some commands.
+/// The tool of a short rule, and whether the rule is limited to some commands.
 pub(crate) fn tool_of_entry(entry: &str) -> (&str, bool) {
     let (tool, narrowed) = match entry.split_once('(') {
         Some((tool, _)) => (tool.trim(), true),
@@ -168,7 +168,7 @@ pub(crate) fn tool_of_entry(entry: &str) -> (&str, bool) {
     (if tool == "ShellTool" { "run_shell_command" } else { tool }, narrowed)
 }
 
-/// What the values are read with.
+/// The inputs of the conversion.
 pub(crate) struct SettingsReader<'a> {
     pub(crate) resolved: &'a ResolvedSettings,
     pub(crate) workspace: &'a Path,
@@ -214,8 +214,8 @@ impl SettingsReader<'_> {
     }
 
     fn approval_mode(&mut self) -> ApprovalMode {
-        let said = self.resolved.text("general.defaultApprovalMode").unwrap_or_default();
-        let mode = ApprovalMode::from_name(&said).unwrap_or_default();
+        let mode_text = self.resolved.text("general.defaultApprovalMode").unwrap_or_default();
+        let mode = ApprovalMode::from_name(&mode_text).unwrap_or_default();
         let why = match mode {
             ApprovalMode::Yolo if self.resolved.bool("security.disableYoloMode") => {
                 "security.disableYoloMode forbids yolo"
@@ -225,7 +225,7 @@ impl SettingsReader<'_> {
             }
             _ => return mode,
         };
-        self.warnings.push(format!("the approval mode is default and not {said}: {why}"));
+        self.warnings.push(format!("the approval mode is default and not {mode_text}: {why}"));
         ApprovalMode::Default
     }
 
@@ -258,7 +258,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// `allowed` are the folders below which a project may point.
+    /// `allowed`: the folders that a project's paths must be in.
     pub(crate) fn context(&mut self, allowed: &[PathBuf]) -> ContextKeys {
         let names = self.resolved.texts("context.fileName").unwrap_or_default();
         ContextKeys {
@@ -275,7 +275,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// A name that is looked for in every folder has no folders in it.
+    /// A file name that is searched in every folder must not contain folders.
     fn is_file_name(&mut self, name: &str) -> bool {
         let mut parts = Path::new(name).components();
         let plain = matches!(parts.next(), Some(std::path::Component::Normal(_))) && parts.next().is_none();
@@ -314,7 +314,7 @@ impl SettingsReader<'_> {
         folders
     }
 
-    /// A project may name plain files of its own only: others might never end, or be none of its business.
+    /// A project can name only its own plain files: others may never end, or be private.
     fn ignore_files(&self) -> Vec<PathBuf> {
         let items =
             self.resolved.get("context.fileFiltering.customIgnoreFilePaths").map(|it| it.items.as_slice());
@@ -359,7 +359,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// Without those that are excluded or not among the allowed, and with no more trust than the folder has.
+    /// Removes excluded and not allowed servers, and limits their trust to that of the folder.
     pub(crate) fn servers(&self) -> BTreeMap<String, McpServerSettings> {
         let allowed = self.resolved.texts("mcp.allowed");
         let excluded = self.resolved.texts("mcp.excluded").unwrap_or_default();
@@ -375,12 +375,12 @@ impl SettingsReader<'_> {
 }
 
 impl WorkspaceSettings {
-    /// Whether the strongest word about the key was a project's.
+    /// Whether the strongest layer of the key is the project's.
     pub(crate) fn is_said_by_project(&self, name: &str) -> bool {
         self.resolved.get(name).is_some_and(|effective| effective.layer.is_project())
     }
 
-    /// Whether a project said this part of a list.
+    /// Whether the project added this entry of a list.
     pub(crate) fn item_is_project(&self, name: &str, text: &str) -> bool {
         let items = self.resolved.get(name).map(|effective| effective.items.as_slice()).unwrap_or_default();
         items.iter().any(|(item, layer, _)| item == text && layer.is_project())

@@ -1,4 +1,4 @@
-//! Checks which requested settings a client may have.
+//! Checks which requested settings are permitted.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ const MAX_CLIENT_SERVERS: usize = 16;
 /// Bytes of the name of a server that a client brings.
 const MAX_BROUGHT_NAME: usize = 32;
 
-/// Checks what can be checked without opening anything. `settings` are those of the requested workspace if the rest of the
-/// request depends on them, else those of the server's own workspace.
+/// The checks that need no workspace. `settings`: those of the requested workspace if the rest of the request depends
+/// on them, otherwise those of the server's own workspace.
 pub(super) fn check(
     operator: &Settings,
     settings: &WorkspaceSettings,
@@ -36,10 +36,10 @@ pub(super) fn check(
 }
 
 pub(super) fn workspace(operator: &Settings, named: &Path) -> Result<PathBuf, SettingsRefusal> {
-    crate::allowed_workspace(operator, named).map_err(refusal("workspace"))
+    crate::client_permissions::allowed_workspace(operator, named).map_err(refusal("workspace"))
 }
 
-/// A client may always choose a more careful mode, and a freer one only if the operator lets it.
+/// A client can always request a more careful mode, and a more permissive one only if the operator allows it.
 pub(super) fn mode(
     operator: &Settings,
     settings: &WorkspaceSettings,
@@ -48,7 +48,7 @@ pub(super) fn mode(
     let own = settings.general.approval_mode;
     let mode = match &requested.approval_mode {
         Some(named) => settings.allowed_mode(named, operator),
-        // Clients of Gemini CLI's server always send this. If it is not granted, they are asked.
+        // Clients of Gemini CLI's server always send this. If it is refused, calls need approval.
         None if requested.auto_execute => Ok(settings.allowed_mode("yolo", operator).unwrap_or(own)),
         None => Ok(own),
     };
@@ -67,7 +67,7 @@ pub(crate) fn can_be_confined(mode: PolicyMode, confinement: &Confinement) -> Re
     Err(SettingsRefusal { field: "approvalMode", what })
 }
 
-/// Tells a client that requested `autoExecute` that it was not granted.
+/// Notifies a client that its `autoExecute` was refused.
 pub(super) fn not_granted(requested: &RequestedSettings, mode: PolicyMode) -> Option<String> {
     let refused = requested.auto_execute && requested.approval_mode.is_none() && mode != PolicyMode::Yolo;
     refused.then(|| {
@@ -97,7 +97,7 @@ pub(super) fn flags(
     Ok(flags)
 }
 
-/// The servers of the settings, and those that the client names.
+/// The servers of the settings, and those of the client.
 pub(super) fn servers(
     settings: &WorkspaceSettings,
     root: &Path,
@@ -116,7 +116,7 @@ pub(super) fn servers(
     Ok(groups.map(|(servers, source)| ServerGroup { servers, source, root: root.to_owned() }).collect())
 }
 
-/// The one server that a client brings. Its name is that of no other, and tools of no other server can have its prefix.
+/// The one server that a client adds. Its name and its tools' prefix must differ from those of other servers.
 pub(super) fn brought_server(
     settings: &WorkspaceSettings,
     root: &Path,
@@ -143,7 +143,7 @@ pub(super) fn brought_server(
     Ok(ServerGroup { servers: vec![(name, server)], source, root: root.to_owned() })
 }
 
-/// A client names servers that are reached over the network, never a program to start here.
+/// A client can add servers on the network only, never a program to start here.
 fn client_servers(
     settings: &WorkspaceSettings,
     requested: &RequestedSettings,
@@ -163,7 +163,7 @@ fn client_servers(
     requested.mcp_servers.iter().map(server).collect()
 }
 
-/// A message is stored with its task and shown to all who may read the task, so it must not hold a credential.
+/// A message is stored with its task and shown to everyone who can read the task, so it must not contain a credential.
 fn refuse_secrets(name: &str, server: &McpServerSettings) -> Result<(), SettingsRefusal> {
     match &server.transport {
         McpTransport::Http { headers, .. } if !headers.is_empty() => {

@@ -1,4 +1,5 @@
-//! What the conversations in one workspace have in common. It is read once, and again when one of its files has changed.
+//! The state that the conversations in one workspace share. It is read once, and again when one of its files has
+//! changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,28 +15,29 @@ use super::{SetupBuilder, opening_prompt, permitted};
 use crate::agent_files::LoadedAgents;
 use crate::command_context::context_files;
 use crate::context::LoadedContext;
+use crate::file_stamps::{FileStamps, record_stamps};
 use crate::project::{Project, ProjectQuery};
-use crate::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
+use crate::{AgentFlags, ChosenBy, WorkspaceSettings};
 
-/// Nothing in it belongs to a single conversation.
+/// Contains nothing of a single conversation.
 pub(crate) struct WorkspaceSnapshot {
     /// Absolute and without links.
     pub(super) root: PathBuf,
     pub(crate) settings: Arc<WorkspaceSettings>,
     pub(super) policy: Policy,
     pub(super) context: LoadedContext,
-    /// What is ignored of the project's files, in one line.
+    /// The ignored parts of the project's files, in one line.
     pub(super) notice: Option<String>,
     pub(super) instructions: Arc<str>,
-    /// The files of the workspace, if the settings show them to the model.
+    /// The file tree of the workspace, if the settings show it to the model.
     pub(super) tree: Option<String>,
     /// The standard tools that are offered, and the built-in agent.
     pub(crate) declared: Arc<[ToolDeclaration]>,
-    /// The tool for agents that is declared among them.
+    /// The tool for agents among them.
     pub(crate) help_tool: Option<Arc<dyn Tool>>,
-    /// None while agents are switched off.
+    /// None while agents are disabled.
     pub(crate) agents: Option<Arc<LoadedAgents>>,
-    /// That there are agent files nevertheless.
+    /// A note that agent files exist nevertheless.
     pub(crate) agents_notice: Option<String>,
 }
 
@@ -44,14 +46,14 @@ pub(crate) struct WorkspaceSnapshot {
 pub(crate) struct WorkspaceKey {
     pub(super) root: PathBuf,
     pub(super) chosen_by: ChosenBy,
-    /// Tools that the client allows to run unasked. They become rules.
+    /// Tools that the client allows without approval. They become rules.
     pub(super) allowed_tools: Vec<String>,
 }
 
 /// The cache keeps the latest ones.
 const MAX_SNAPSHOTS: usize = 32;
 
-/// With more files, they are compared on a thread that may wait for the disk.
+/// More files are compared on a thread that may block on the disk.
 const MAX_STAMPS_INLINE: usize = 64;
 
 pub(crate) struct SnapshotCache {
@@ -76,7 +78,7 @@ impl SnapshotCache {
 
     fn keep(&self, key: WorkspaceKey, snapshot: CachedSnapshot) {
         let mut cached = self.cached.lock().ignore_poison();
-        // A file that was just written may be written again within the same time stamp.
+        // A file that was just written may change again without a new time stamp.
         if snapshot.stamps.are_stable() {
             cached.insert(key, Arc::new(snapshot), 1);
         } else {
@@ -95,7 +97,7 @@ impl SetupBuilder {
         Ok(WorkspaceKey { root, chosen_by, allowed_tools: requested.allowed_tools.clone() })
     }
 
-    /// The snapshot if it was read before, has not changed, and can be checked without waiting.
+    /// The snapshot if it is cached, has not changed, and can be checked without blocking.
     fn cached_snapshot(&self, key: &WorkspaceKey) -> Option<Arc<WorkspaceSnapshot>> {
         let known = self.snapshots.find(key).filter(|known| known.stamps.len() <= MAX_STAMPS_INLINE)?;
         known.stamps.are_current().then(|| known.snapshot.clone())
@@ -111,12 +113,12 @@ impl SetupBuilder {
             return Ok(snapshot);
         }
         let (builder, settings) = (self.clone(), requested.clone());
-        // Reading settings, rules and context files may take a while.
+        // Reading settings, rules and context files may block.
         let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &settings)).await;
         read.map_err(|_| SettingsRefusal { field: "workspace", what: "its settings cannot be read".into() })?
     }
 
-    /// Reads the workspace unless it was read before and has not changed. Waits for the disk.
+    /// Reads the workspace unless it is cached and has not changed. Blocks on the disk.
     fn snapshot(
         &self,
         key: &WorkspaceKey,
@@ -133,8 +135,8 @@ impl SetupBuilder {
         Ok(snapshot)
     }
 
-    /// The settings of the requested workspace, if the rest of the request depends on them. Reads a few small files unless
-    /// they were read before.
+    /// The settings of the requested workspace, if the rest of the request depends on them. Reads a few small files
+    /// unless they are cached.
     pub(super) fn named_settings(
         &self,
         requested: &RequestedSettings,
@@ -153,7 +155,7 @@ impl SetupBuilder {
         Ok(Some(Arc::new(project.map_err(refused)?.settings)))
     }
 
-    /// Reads what counts in the workspace of a conversation, now. Waits for the disk.
+    /// Reads the current state of the workspace for a conversation. Blocks on the disk.
     pub(crate) fn read_project(&self, requested: &RequestedSettings) -> Result<Project, SettingsRefusal> {
         let key = self.workspace_key(requested)?;
         let flags = permitted::flags(&self.options.operator, &self.options.flags, requested)?;

@@ -24,7 +24,7 @@ pub(in crate::load) struct ConverseOptions {
     connections: usize,
     #[arg(long, default_value_t = 1)]
     tasks: u64,
-    /// Pieces of the model's answer, which must arrive letter for letter.
+    /// Pieces of the model's answer, which must arrive unchanged.
     #[arg(long)]
     chunks: usize,
     /// Tool calls that each task must carry out.
@@ -68,7 +68,7 @@ pub(in crate::load) async fn run(target: Target, options: ConverseOptions) -> an
     }))
 }
 
-/// What one connection, or all of them, heard.
+/// The results of one connection, or of all.
 #[derive(Default)]
 struct Total {
     durations: Vec<u32>,

@@ -195,13 +195,13 @@ mod tests {
     use super::super::URI;
     use super::*;
 
-    fn hear(events: &[Value]) -> StreamSummary {
-        let mut heard = StreamSummary::default();
+    fn summarize(events: &[Value]) -> StreamSummary {
+        let mut summary = StreamSummary::default();
         for event in events {
             let line = format!("id: 1\ndata: {}\n\n", json!({ "jsonrpc": "2.0", "id": 1, "result": event }));
-            heard.read(&mut SseReader::new(usize::MAX), line.as_bytes()).unwrap();
+            summary.read(&mut SseReader::new(usize::MAX), line.as_bytes()).unwrap();
         }
-        heard
+        summary
     }
 
     fn update(metadata: Value, part: Value) -> Value {
@@ -239,11 +239,11 @@ mod tests {
             end,
         ];
         for events in [&spoken[..], &told[..]] {
-            let heard = hear(events);
-            assert_eq!((heard.text.as_str(), heard.done, heard.is_final), ("one\n", 1, true));
+            let summary = summarize(events);
+            assert_eq!((summary.text.as_str(), summary.done, summary.is_final), ("one\n", 1, true));
             let expected = Question { task: "t".into(), context: "c".into(), call: "k".into() };
-            assert_eq!(heard.question, Some(expected));
-            assert_eq!(heard.events, events.len() as u64);
+            assert_eq!(summary.question, Some(expected));
+            assert_eq!(summary.events, events.len() as u64);
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) enum Flood {
     Continuations,
     /// Calls on many streams whose answers are not read.
     Unread,
-    /// Reads nothing of what its requests over HTTP/1.1 bring.
+    /// Requests over HTTP/1.1 whose answers are not read.
     Pipelined,
 }
 
@@ -78,7 +78,7 @@ impl Flood {
     }
 }
 
-/// Floods until it is cut off, rests, and does it again.
+/// Floods until the server closes the connection, waits, and repeats.
 pub(super) async fn reconnect_forever(address: SocketAddr, flood: Flood, rest: Duration) {
     loop {
         if let Ok(mut stream) = TcpStream::connect(address).await

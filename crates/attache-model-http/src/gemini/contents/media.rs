@@ -3,9 +3,9 @@
 use attache_domain::Content;
 
 use super::part::{FileData, InlineData, PartContent};
-use crate::media::{essence, told};
+use crate::media::{essence, file_text};
 
-/// `None` for what says nothing.
+/// `None` if there is no content.
 pub(super) fn part(content: &Content) -> Option<PartContent<'_>> {
     match content {
         Content::Text(text) if text.is_empty() => None,
@@ -22,7 +22,7 @@ fn file<'a>(media_type: &'a str, bytes: &'a str, name: Option<&str>) -> PartCont
     let essence = essence(media_type);
     match is_seen(&essence) {
         true => PartContent::InlineData(InlineData { mime_type: essence.into(), data: bytes }),
-        false => PartContent::Text(told(&essence, bytes, name).into()),
+        false => PartContent::Text(file_text(&essence, bytes, name).into()),
     }
 }
 
@@ -32,7 +32,7 @@ fn is_seen(essence: &str) -> bool {
     SEEN.contains(&essence) || essence.starts_with("audio/") || essence.starts_with("video/")
 }
 
-/// Links that Gemini follows by itself; any other is only text to it.
+/// Links that Gemini opens by itself. Other links are sent as text.
 fn is_stored(url: &str) -> bool {
     url.starts_with("gs://") || url.starts_with("https://generativelanguage.googleapis.com/")
 }

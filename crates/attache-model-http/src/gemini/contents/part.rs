@@ -1,4 +1,4 @@
-//! Parts of a Gemini content, serialised straight from the conversation, because it may be long.
+//! Parts of a Gemini content, serialised from the conversation without a copy, because it may be long.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(in crate::gemini) struct EncodedContent<'a> {
 }
 
 impl EncodedContent<'_> {
-    /// Nothing but results may be in the content that answers calls.
+    /// A content that answers calls may contain only results.
     pub(super) fn holds_results(&self) -> bool {
         self.parts.iter().any(|part| matches!(part.what, PartContent::FunctionResponse(_)))
     }
@@ -37,7 +37,7 @@ pub(super) enum PartContent<'a> {
     FileData(FileData<'a>),
     FunctionCall(FunctionCall<'a>),
     FunctionResponse(FunctionResponse<'a>),
-    /// What Gemini said before and wants back as it was.
+    /// A part of an earlier Gemini answer, returned unchanged.
     #[serde(untagged)]
     Own(&'a Value),
 }

@@ -1,4 +1,4 @@
-//! The encoded beginning of a conversation, so that of a prompt that grew only the end is encoded.
+//! Caches the encoded beginning of a conversation, so that only the new exchanges of a prompt are encoded.
 //!
 //! Prefixes are found by the prompt's key. The text of the previous request is extended in place, unless that request is
 //! still being sent.
@@ -10,7 +10,7 @@ use attache_model::PromptKey;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 
-/// Conversations that are running at one time are far fewer.
+/// More than the conversations that usually run at one time.
 const MAX_PREFIXES: usize = 128;
 const MAX_BYTES: usize = 16 << 20;
 
@@ -19,18 +19,18 @@ pub(in crate::gemini) struct PrefixCache {
     prefixes: Mutex<BoundedCache<PromptKey, (Prefix, Bytes)>>,
 }
 
-/// How much of a body is the same in every later prompt with the same key.
+/// The length of the part of a body that every later prompt with the same key shares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Prefix {
     bytes: usize,
     exchanges: usize,
-    /// Where the current turn began.
+    /// The start of the current turn.
     turn: usize,
-    /// The encoding depends on where the current turn began.
+    /// The encoding depends on the start of the current turn.
     turn_matters: bool,
 }
 
-/// A request body that is being written.
+/// A request body under construction.
 #[derive(Debug)]
 pub(in crate::gemini) struct RequestText {
     text: BytesMut,
@@ -45,7 +45,7 @@ impl Default for PrefixCache {
 }
 
 impl PrefixCache {
-    /// Begins with the known prefix of a prompt with so many exchanges, whose current turn begins at `turn`.
+    /// Starts with the cached prefix for a prompt of this many exchanges, whose current turn begins at `turn`.
     pub(super) fn start(&self, key: Option<PromptKey>, exchanges: usize, turn: usize) -> RequestText {
         let known = key.and_then(|key| self.prefixes().remove(&key));
         let fits =
@@ -69,7 +69,7 @@ impl PrefixCache {
         }
     }
 
-    /// The finished body. Its prefix is kept for the next prompt.
+    /// The finished body. Caches its prefix for the next prompt.
     pub(in crate::gemini) fn finish(&self, request: RequestText) -> Bytes {
         let RequestText { text, key, prefix } = request;
         let body = text.freeze();
@@ -97,7 +97,7 @@ impl RequestText {
         serde_json::to_writer((&mut self.text).writer(), value)
     }
 
-    /// Adds the members of `value`, an object, to the object that ends here.
+    /// Appends the members of `value`, an object, to the object that ends here.
     pub(in crate::gemini) fn close_with(&mut self, value: &impl Serialize) -> serde_json::Result<()> {
         let begin = self.text.len();
         self.encode(value)?;
@@ -113,12 +113,12 @@ impl RequestText {
         Ok(())
     }
 
-    /// How many exchanges are written.
+    /// The number of written exchanges.
     pub(super) fn exchanges(&self) -> usize {
         self.prefix.exchanges
     }
 
-    /// So many exchanges are written, and later exchanges do not change their text.
+    /// Records that this many exchanges are written, and that later exchanges do not change their text.
     pub(super) fn end_prefix(&mut self, exchanges: usize) {
         (self.prefix.bytes, self.prefix.exchanges) = (self.text.len(), exchanges);
     }

@@ -87,7 +87,7 @@ async fn parallel_calls_are_told_from_their_first_piece_and_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_knows_is_let_through() {
+async fn unknown_values_are_let_through() {
     let told = scenario("unknown", |planned| planned).ask(hello()).await;
     assert_eq!((told.text().as_str(), told.stop()), ("Done.", &StopReason::Done));
     let strange = json!({"type": "brand_new", "data": "x"});

@@ -2,7 +2,7 @@
 
 use attache_domain::{Exchange, ModelPart, ModelPartContent, ProviderData};
 use attache_model::{Prompt, Thinking};
-use attache_model_http::anthropic::{AnthropicOptions, Version};
+use attache_model_http::anthropic::{AnthropicOptions, ApiVersion};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, anthropic, scenarios};
 use serde_json::{Value, json};
 
@@ -36,19 +36,19 @@ async fn a_request_is_what_the_official_client_sends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_goes_in_the_header_of_its_version() {
-    let asked = |version: Version| async move {
+    let asked = |version: ApiVersion| async move {
         let server = ModelServer::with_responses([yes()]);
         let options = AnthropicOptions { version, ..options(&server, "house-model") };
         let world = World::with(server, options);
         world.ask(Prompt { temperature: Some(0.5), ..hello() }).await;
         world.server.received().pop().unwrap()
     };
-    let received = asked(Version::June2023).await;
+    let received = asked(ApiVersion::June2023).await;
     assert_eq!(received.target, "/v1/messages");
     assert_eq!(received.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!((received.header("x-api-key"), received.header("authorization")), (Some(KEY), None));
     assert_eq!(received.json()["temperature"], json!(0.5));
-    let received = asked(Version::October2026).await;
+    let received = asked(ApiVersion::October2026).await;
     assert_eq!(received.header("anthropic-version"), Some("2026-10-21"));
     assert_eq!(received.header("x-api-key"), None);
     assert_eq!(received.header("authorization"), Some(format!("Bearer {KEY}").as_str()));

@@ -142,7 +142,7 @@ async fn text_with_a_signature_is_not_mixed_with_other_text() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn parts_that_nobody_here_knows_go_back_as_they_came() {
+async fn unknown_parts_are_returned_unchanged() {
     let part = json!({"executableCode": {"language": "PYTHON", "code": "1+1"}, "thoughtSignature": "eA=="});
     let answer = || gemini::answer([chunk().part(part.clone()).text("2").finish("STOP")]);
     let world = World::new([answer(), answer()]);

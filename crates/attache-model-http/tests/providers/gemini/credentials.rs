@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use attache_model::LanguageError;
-use attache_model_http::gemini::{Backend, Credential, GeminiOptions, TokenRenewal};
+use attache_model_http::gemini::{Backend, GeminiCredential, GeminiOptions, TokenRenewal};
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::gemini::{self, chunk};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
@@ -35,7 +35,7 @@ fn vertex(answers: Vec<PlannedResponse>) -> (World, Arc<Mutex<Vec<TokenRenewal>>
     let backend = Backend::Vertex { base_url, project: "p".into(), location: "us-east1".into() };
     let options = GeminiOptions {
         backend,
-        credential: Credential::Bearer(Arc::new(source)),
+        credential: GeminiCredential::Bearer(Arc::new(source)),
         stream_arguments: true,
         ..options(&server, "house-model")
     };
@@ -84,8 +84,10 @@ async fn a_refused_key_is_final() {
 async fn no_token_is_no_request() {
     let server = ModelServer::with_responses([fine()]);
     let source = |_| async { Err("sign in first".to_owned()) }.boxed();
-    let options =
-        GeminiOptions { credential: Credential::Bearer(Arc::new(source)), ..options(&server, "house-model") };
+    let options = GeminiOptions {
+        credential: GeminiCredential::Bearer(Arc::new(source)),
+        ..options(&server, "house-model")
+    };
     let world = World::with(server, options);
     let told = world.ask(hello()).await;
     assert!(
@@ -99,7 +101,7 @@ async fn no_token_is_no_request() {
 async fn a_key_that_fits_no_header_is_told_without_being_shown() {
     let server = ModelServer::with_responses([fine()]);
     let options = GeminiOptions {
-        credential: Credential::ApiKey(Secret::new("s3cret\n")),
+        credential: GeminiCredential::ApiKey(Secret::new("s3cret\n")),
         ..options(&server, "house-model")
     };
     let told = World::with(server, options).ask(hello()).await;

@@ -99,7 +99,7 @@ async fn a_server_that_hangs_up_on_tls_is_tried_a_few_times() {
     assert!(told.error().to_string().ends_with("does it speak HTTPS?"), "{told:?}");
 }
 
-/// What is told of a model at another address.
+/// The error for a model at another address.
 async fn at(place: &str) -> Told {
     let server = ModelServer::with_responses([PlannedResponse::text(200, "text/plain", "")]);
     let base_url = Some(BaseUrl::parse(place).unwrap());
@@ -109,7 +109,7 @@ async fn at(place: &str) -> Told {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_wants_no_second_try_after_the_network_failed_gets_none() {
+async fn network_failures_are_not_retried_if_the_options_say_so() {
     let answer = || PlannedResponse::text(200, "text/plain", "");
     let gone = ModelServer::with_responses([answer()]);
     let retry = RetryOptions { retry_network_failures: false, ..crate::world::retry() };

@@ -17,7 +17,7 @@ fn server() -> ModelServer {
 }
 
 #[tokio::test]
-async fn an_alias_goes_along_its_chain_until_somebody_answers() {
+async fn an_alias_goes_along_its_chain_until_a_model_answers() {
     let server = server();
     let model = with_fallback(&options(&server, "pro"), &crate::world::client()).unwrap();
     assert_eq!(model.name(), "gemini-3.1-pro-preview");
@@ -46,7 +46,7 @@ async fn a_model_that_was_named_exactly_is_the_only_one() {
 }
 
 #[tokio::test]
-async fn where_nobody_serves_models_no_other_is_tried() {
+async fn without_a_server_no_other_model_is_tried() {
     let page = || PlannedResponse::text(404, "text/html", "<html><title>Not Found</title></html>");
     let server = ModelServer::with_responses([page(), page()]);
     let model = with_fallback(&options(&server, "auto"), &crate::world::client()).unwrap();

@@ -183,7 +183,7 @@ async fn a_slow_answer_is_waited_for_as_long_as_something_comes() {
         }
         assert!((&mut waiting).now_or_never().is_none());
         tokio::time::advance(seconds(200)).await;
-        // People are told of each long silence.
+        // Every long silence is reported.
         let piece = waiting.await;
         assert!(matches!(piece, Some(Ok(AnswerEvent::Piece(AnswerPiece::Waiting { .. })))), "{piece:?}");
         world.server.release();
@@ -204,10 +204,10 @@ async fn a_silent_model_is_told_of_and_left_after_three_tries() {
         }
         tokio::time::advance(seconds(20)).await;
         let piece = waiting.await;
-        let Some(Ok(AnswerEvent::Piece(AnswerPiece::Waiting { silent, most }))) = piece else {
+        let Some(Ok(AnswerEvent::Piece(AnswerPiece::Waiting { silent, timeout }))) = piece else {
             panic!("{piece:?}")
         };
-        assert_eq!((silent.as_secs(), most), (20, seconds(120)));
+        assert_eq!((silent.as_secs(), timeout), (20, seconds(120)));
         let mut waiting = stream.next();
         assert!((&mut waiting).now_or_never().is_none(), "told once");
         tokio::time::advance(seconds(100)).await;
@@ -232,10 +232,10 @@ async fn silence_in_the_middle_of_an_answer_is_told_of_and_ends_it() {
     assert!((&mut waiting).now_or_never().is_none());
     tokio::time::advance(seconds(20)).await;
     let piece = waiting.await;
-    let Some(Ok(AnswerEvent::Piece(AnswerPiece::Waiting { silent, most }))) = piece else {
+    let Some(Ok(AnswerEvent::Piece(AnswerPiece::Waiting { silent, timeout }))) = piece else {
         panic!("{piece:?}")
     };
-    assert_eq!((silent.as_secs(), most), (20, seconds(300)));
+    assert_eq!((silent.as_secs(), timeout), (20, seconds(300)));
     let mut waiting = stream.next();
     assert!((&mut waiting).now_or_never().is_none(), "told once");
     tokio::time::advance(seconds(280)).await;
@@ -255,7 +255,7 @@ async fn a_server_that_does_not_hang_up_after_the_end_is_left() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_nobody_wants_any_more_is_hung_up_on() {
+async fn the_connection_of_a_dropped_answer_is_closed() {
     let world = World::new([gemini::answer([chunk().text("Slowly ")]).hold()]);
     let mut stream = world.model.stream(hello());
     assert!(matches!(stream.next().await, Some(Ok(AnswerEvent::Piece(AnswerPiece::Text(_))))));

@@ -1,6 +1,6 @@
 //! One fake Gemini, and one model that asks it.
 
-use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
+use attache_model_http::gemini::{Backend, GeminiCredential, GeminiModel, GeminiOptions};
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
@@ -33,6 +33,6 @@ pub(crate) fn options(server: &ModelServer, model: &str) -> GeminiOptions {
     let backend = Backend::Developer { base_url };
     GeminiOptions {
         retry: crate::world::retry(),
-        ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend)
+        ..GeminiOptions::new(model, GeminiCredential::ApiKey(Secret::new(KEY)), backend)
     }
 }

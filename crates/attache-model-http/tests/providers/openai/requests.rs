@@ -55,7 +55,7 @@ async fn a_key_goes_in_its_header_and_nowhere_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_is_spelled_as_the_server_knows_it() {
+async fn a_limit_has_the_name_that_the_server_knows() {
     let limited = || Prompt { max_output_tokens: Some(7), ..hello() };
     let world = World::new([openai::answer([chunk().text("Yes.").finish("stop")])]);
     world.ask(limited()).await;

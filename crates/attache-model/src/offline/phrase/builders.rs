@@ -1,4 +1,4 @@
-//! Builds an action from the groups of a phrase, or none when they make no sense.
+//! Builds an action from the groups of a phrase. None if they make no sense.
 
 use super::super::action::Action;
 use super::super::wording::{
@@ -40,7 +40,7 @@ pub(super) fn find_what_looks_like_a_file(found: &PhraseMatch<'_>) -> Option<Act
     names_a_file(found, "pattern").then(|| find(found)).flatten()
 }
 
-/// A name is looked for in every folder, and a part of one in every name.
+/// A name is searched for in every folder, and a part of a name in every name.
 fn pattern(raw: &str, of_files: bool) -> Option<String> {
     let pattern = quoted(raw).unwrap_or(raw);
     if ["files", "file", "everything"].iter().any(|all| pattern.eq_ignore_ascii_case(all)) {
@@ -81,7 +81,7 @@ pub(super) fn append(found: &PhraseMatch<'_>) -> Option<Action> {
         return None;
     }
     let text = found.raw("text");
-    // "add a line to notes.txt" does not say which.
+    // "add a line to notes.txt" does not contain the line.
     let nothing = ["a line", "a new line", "the line", "line", "text", "some text", "something"];
     if nothing.iter().any(|nothing| text.trim().eq_ignore_ascii_case(nothing)) {
         return None;
@@ -98,7 +98,7 @@ pub(super) fn replace(found: &PhraseMatch<'_>) -> Option<Action> {
     })
 }
 
-/// A command of several lines has to stand in a block: words after it are no command.
+/// A command of several lines must be in a block, because words after it do not belong to the command.
 pub(super) fn run(found: &PhraseMatch<'_>) -> Option<Action> {
     let raw = found.raw("command").trim();
     if let Some(command) = fenced(raw).or_else(|| quoted_sentence(raw)) {
@@ -110,7 +110,8 @@ pub(super) fn run(found: &PhraseMatch<'_>) -> Option<Action> {
     let command = without_full_stop(raw);
     let first = command.split_whitespace().next()?.to_lowercase();
     let words = ["the", "a", "an", "my", "our", "your", "some", "all", "it", "this", "that", "these", "away"];
-    // What begins with a backtick is a command with words after it, which would run what the command writes.
+    // A text that begins with a backtick is a quoted command with words after it. A shell would run the output of the
+    // command.
     let is_command = !command.contains('\n') && !command.starts_with('`') && !words.contains(&first.as_str());
     is_command.then(|| Action::Run { command: command.to_owned(), folder: None })
 }

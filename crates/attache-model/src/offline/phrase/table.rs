@@ -3,7 +3,7 @@
 use super::builders::*;
 
 pub(super) const TABLE: &[(&str, Make)] = &[
-    // Reading comes before listing: both know "the contents of".
+    // Reading comes before listing: both match "the contents of".
     ("{show}{me} (?:the )?contents? of {the file}{end}", read_what_looks_like_a_file),
     (
         "{show}{me} (?:the )?lines? {number}(?:{to}(?<last>[0-9]{1,6}))? (?:of|in|from) {the file}{end}",
@@ -37,13 +37,13 @@ pub(super) const TABLE: &[(&str, Make)] = &[
         search,
     ),
     ("(?:search for|grep for|look for|search|grep) {the text}{text}{anywhere}{end}", search),
-    // Files by name again, with less to tell them by.
+    // Files by name again, with weaker patterns.
     (
         "(?:find|locate){me} (?:all )?(?:the |my )?(?:files? )?{pattern}(?<of_files> files?)?(?: {in}{the folder})?{end}",
         find,
     ),
     ("where(?:'s| is) (?:the )?(?<kind>file )?{pattern}{end}", find_what_looks_like_a_file),
-    // Reading and listing with a name alone.
+    // Reading and listing by name alone.
     ("(?:read|cat){me} {the file}{end}", read),
     ("(?:{show}|look at){me} {the file}{end}", read_what_looks_like_a_file),
     ("what does {the file} (?:say|contain){end}", read_what_looks_like_a_file),
@@ -52,7 +52,7 @@ pub(super) const TABLE: &[(&str, Make)] = &[
     ("{what is} (?:the )?{file}{end}", read_what_looks_like_a_file),
     ("{what is} {the folder}{end}", list),
     ("(?:list|ls)(?: {folder})?{end}", list),
-    // Adding. A block after "to FILE:" comes first, because its text may have a "to" of its own.
+    // Adding. A block after "to FILE:" comes first, because its text may contain "to".
     ("(?:append|add) (?:the following )?(?:to|at) {the end of}{the file}(?: )?:{block}", append),
     (
         "(?:append|add) (?:(?:the|a|this) (?:new )?(?:line|text):? (?:saying )?|line:? )?{anything} \

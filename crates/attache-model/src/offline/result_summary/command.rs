@@ -3,7 +3,7 @@
 use super::ResultSummary;
 use super::excerpt::{block, inline};
 
-/// The lines that may stand after the output, each once, in this order.
+/// The lines that can follow the output, each once, in this order.
 const AFTER: [&str; 5] = ["Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
 
 pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
@@ -13,13 +13,13 @@ pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
         _ => ("", text.as_str()),
     };
     let (output, remarks) = output_and_remarks(rest);
-    let mut told = vec![format!("I ran {}.", inline(command))];
+    let mut lines = vec![format!("I ran {}.", inline(command))];
     let mut went_well = before.is_empty();
     if !before.is_empty() {
-        told.push(before.to_owned());
+        lines.push(before.to_owned());
     }
     for (label, value) in remarks {
-        told.push(match label {
+        lines.push(match label {
             "Exit Code: " => format!("Exit code {value}: it did not succeed."),
             "Signal: " => format!("It was ended by signal {value}."),
             "Error: " => format!("Something went wrong: {value}."),
@@ -29,15 +29,15 @@ pub(super) fn summarize(command: &str, text: &str) -> ResultSummary {
     }
     let output = output.trim_end();
     let text = if output.is_empty() || output == "(empty)" {
-        format!("{} It wrote nothing.", told.join(" "))
+        format!("{} It wrote nothing.", lines.join(" "))
     } else {
-        // What went wrong usually stands at the end.
-        format!("{} It wrote:\n\n{}", told.join(" "), block(output, "", (10, 30)))
+        // An error is usually at the end.
+        format!("{} It wrote:\n\n{}", lines.join(" "), block(output, "", (10, 30)))
     };
     ResultSummary { text, went_well }
 }
 
-/// Without the lines that tell a language model where the words of others begin and end.
+/// Removes the lines that mark untrusted text for a language model.
 fn without_marks(text: &str) -> String {
     let is_mark = |line: &&str| ["<untrusted_context>", "</untrusted_context>"].contains(line);
     text.lines().filter(|line| !is_mark(line)).collect::<Vec<_>>().join("\n")

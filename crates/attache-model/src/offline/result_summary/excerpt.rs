@@ -1,9 +1,9 @@
-//! Results in an answer: short, and unable to break out of it.
+//! Excerpts of results for an answer: short, and unable to close their block.
 
 /// Longer lines are cut.
 const MAX_CHARACTERS: usize = 300;
 
-/// A block with the text's first and last lines, as many as are wanted of each.
+/// A block with the first and last lines of the text.
 pub(super) fn block(text: &str, language: &str, (first, last): (usize, usize)) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let cut = |line: &&str| match line.char_indices().nth(MAX_CHARACTERS) {
@@ -35,7 +35,7 @@ pub(in super::super) fn inline(text: &str) -> String {
     format!("{tick}{space}{line}{space}{tick}")
 }
 
-/// Of backticks.
+/// The longest run of backticks.
 fn longest_run(lines: &[String]) -> usize {
     let runs = lines.iter().flat_map(|line| line.split(|letter| letter != '`').map(str::len));
     runs.max().unwrap_or_default()

@@ -10,7 +10,7 @@ use super::super::template::{DataTemplate, Template};
 use super::super::yaml::{Kind, Node};
 use super::step::StepParser;
 
-/// The keys of which a part has exactly one.
+/// A part has exactly one of these keys.
 const CONTENTS: [&str; 5] = ["text", "bytes", "bytes_text", "url", "data"];
 
 impl StepParser<'_> {
@@ -143,7 +143,7 @@ fn extensions(fields: &mut Fields) -> Result<Vec<String>, Problem> {
 
 fn bytes(node: Node) -> Result<Vec<u8>, Problem> {
     let line = node.line;
-    // A block of base64 is broken into lines.
+    // Base64 in a YAML block has line breaks.
     let encoded: String = node.into_text()?.split_whitespace().collect();
     STANDARD.decode(encoded).map_err(|error| {
         let what = format!("`bytes` is not base64: {error}. Use `bytes_text` for bytes that are plain text");

@@ -10,7 +10,7 @@ use super::super::rule::{Ending, Pace, PlannedStep, Split, Step, StepCondition, 
 use super::super::template::{DataTemplate, Scope, Template};
 use super::super::yaml::{Kind, Node};
 
-/// What a step turns into.
+/// The result of parsing a step.
 pub(super) enum ParsedStep {
     Play(Vec<PlannedStep>),
     Status(Template),
@@ -21,7 +21,7 @@ pub(super) enum ParsedStep {
     },
 }
 
-/// Knows the groups that placeholders may name, and remembers whether one did.
+/// Knows the groups that placeholders can name, and whether one was used.
 pub(super) struct StepParser<'a> {
     pub(super) scope: Scope<'a>,
     pub(super) uses_groups: bool,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::short_message;
 
-/// In the order in which they happen.
+/// In chronological order.
 pub(super) fn every_kind() -> Vec<Fact> {
     vec![
         Fact::ModelAnswered(Box::new(model_answer())),
@@ -30,7 +30,7 @@ pub(super) fn every_kind() -> Vec<Fact> {
     ]
 }
 
-/// Kinds and members that came later; old logs have none of them.
+/// Newer kinds and members, which old logs lack.
 pub(super) fn later_kinds() -> Vec<Fact> {
     let given = |reason| {
         let contents = vec![Content::Text("Look at this.".into())];
@@ -87,7 +87,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
     ]
 }
 
-/// A call that asks another agent, which asks back; the newest kinds.
+/// A call to another agent, which asks a question; the newest kinds.
 pub(super) fn delegated() -> Vec<Fact> {
     let (agent, origin) = (String::from("weather"), String::from("https://agents.example"));
     let shown = Preview::Agent {
@@ -121,18 +121,18 @@ pub(super) fn delegated() -> Vec<Fact> {
     ]
 }
 
-/// What a tool keeps for the conversation.
+/// The state that a tool saves for the conversation.
 pub(super) fn kept() -> Fact {
     Fact::ConversationStateSaved { key: "agent:weather".into(), state: Arc::new(Value::Object(input())) }
 }
 
-/// An answer whose message other clients are told.
+/// An answer whose message is shown to other clients.
 pub(super) fn answered_in_message() -> Fact {
     let by = Answerer { client: "me (editor)".into(), message: Some(MessageId::from("message-11")) };
     Fact::CallAnswered { call: id("call-1"), answer: Box::new(CallAnswer { by: Some(by), ..changed() }) }
 }
 
-/// A message that says more than its parts do.
+/// A message with more members than its parts.
 fn commanding() -> Message {
     let requested = RequestedSettings {
         model: Some("gemini-y".into()),
@@ -220,7 +220,7 @@ fn command() -> ProposedCall {
     proposed("call-2", effects, shown, &["proceed_once"])
 }
 
-/// With what came later: how far it may reach, and what an answer would allow.
+/// With newer members: the access, and what an answer would allow.
 fn confined_command() -> ProposedCall {
     let (command, directory) = (String::from("make"), "src".into());
     let access = Access {

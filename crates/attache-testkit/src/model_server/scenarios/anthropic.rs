@@ -1,4 +1,4 @@
-//! Answers of Anthropic that every client has to understand, each under a name.
+//! Named responses of Anthropic that every client must handle.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Answers of OpenAI that every client has to understand, each under a name.
+//! Named responses of OpenAI that every client must handle.
 
 use serde_json::json;
 

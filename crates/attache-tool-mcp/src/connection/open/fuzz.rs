@@ -4,8 +4,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::*;
 
-/// Shakes hands as with a program that was just started. None when another handshake should be tried with one that is
-/// started anew.
+/// Performs the handshake as with a newly started program. None if another handshake should be tried with a new
+/// process.
 pub(crate) async fn over(
     from: impl AsyncRead + Unpin + Send + 'static,
     to: impl AsyncWrite + Unpin + Send + 'static,

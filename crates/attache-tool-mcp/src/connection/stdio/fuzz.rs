@@ -1,4 +1,4 @@
-//! Arbitrary bytes as what a program writes.
+//! Arbitrary bytes as the output of a program.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,29 +9,32 @@ use tokio::io::ReadBuf;
 
 use super::*;
 
-/// Small enough that a generated line passes it now and then.
+/// Small enough that some generated lines exceed it.
 const LIMIT: usize = 1000;
 
-/// Wherever what is written is cut, and however often receiving is given up and taken up again, the same messages are
-/// heard. Only a line that is too long ends it: after any other noise the next message is heard.
+/// For any split of the bytes, and however often receiving is cancelled and repeated, the same messages are received.
+/// Only a line that is too long ends the stream; after any other invalid line the next message is received.
 pub(crate) fn lines(written: &[u8]) {
-    let whole = heard(written, usize::MAX);
+    let whole = received_messages(written, usize::MAX);
     for size in [1, 3, 64] {
-        assert_eq!(heard(written, size), whole, "in pieces of {size}");
+        assert_eq!(received_messages(written, size), whole, "in pieces of {size}");
     }
     let (messages, why) = whole;
-    // What follows the last line end is no line yet.
+    // Text after the last line end is no complete line.
     assert!(messages.len() < written.split(|byte| *byte == b'\n').count());
     let too_long = written.split(|byte| *byte == b'\n').any(|line| line.len() > LIMIT);
     assert_eq!(why.contains("larger than 1000 bytes"), too_long, "{why}");
 
     let last = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     let more = [written, b"\n", last.to_string().as_bytes(), b"\n"].concat();
-    assert_eq!(heard(&more, 64).0.last() == Some(&last), !too_long || messages.last() == Some(&last));
+    assert_eq!(
+        received_messages(&more, 64).0.last() == Some(&last),
+        !too_long || messages.last() == Some(&last)
+    );
 }
 
-/// The messages, and why there are no more.
-fn heard(written: &[u8], size: usize) -> (Vec<Value>, String) {
+/// The messages, and the reason for the end.
+fn received_messages(written: &[u8], size: usize) -> (Vec<Value>, String) {
     let ending = ConnectionEnd::default();
     let mut lines =
         StdioTransport::new(Pieces { left: written, size, ready: false }, tokio::io::sink(), ending.clone());
@@ -48,7 +51,7 @@ fn heard(written: &[u8], size: usize) -> (Vec<Value>, String) {
     }
 }
 
-/// Gives so many bytes at a time, and has none ready in between.
+/// Returns this many bytes at a time, and is pending in between.
 struct Pieces<'a> {
     left: &'a [u8],
     size: usize,

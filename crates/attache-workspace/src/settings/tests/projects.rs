@@ -72,7 +72,7 @@ fn a_project_leaves_less_and_never_more_than_the_user() {
 }
 
 #[test]
-fn what_nobody_trusts_cannot_stop_the_work() {
+fn untrusted_files_cannot_stop_the_work() {
     let world = World::new().project("{ broken").file("work/.gemini/config.yaml", "tools: 7").untrusted();
     let warnings = world.load().unwrap().warnings;
     assert!(warnings.len() == 2 && warnings[0].contains("config.yaml is passed over"), "{warnings:?}");
