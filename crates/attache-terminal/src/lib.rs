@@ -25,7 +25,7 @@ mod session_retention;
 mod text_wrapper;
 
 pub use line_screen::{LineScreen, PromptCheck, ScreenEnd, run_line_screen};
-pub use open_session::{OpenSession, SessionEvents, SessionOver, SessionStart, unused_session_id};
+pub use open_session::{OpenSession, OpenSessionError, SessionEvents, SessionStart, unused_session_id};
 pub use session_event::{Participant, SessionEvent};
 pub use session_files::{SessionFileError, SessionPlace, SessionRequest};
 pub use session_input::{InputRefusal, QuestionAnswer, SessionInput};

@@ -32,10 +32,16 @@ pub enum SessionStart {
     Resumed(TaskId),
 }
 
-/// The session takes nothing more.
+/// Why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("the session {0} is over; attache, without --resume, begins another one")]
-pub struct SessionOver(pub TaskId);
+#[non_exhaustive]
+pub enum OpenSessionError {
+    /// It takes nothing more.
+    #[error("the session {0} is over; attache, without --resume, begins another one")]
+    Over(TaskId),
+    #[error("cannot open the session {id}: {fault}")]
+    Refused { id: TaskId, fault: Fault },
+}
 
 /// An id for a new session.
 pub fn unused_session_id() -> TaskId {
@@ -57,19 +63,24 @@ impl OpenSession {
         session: Arc<SessionService>,
         scope: Scope,
         start: SessionStart,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, OpenSessionError> {
+        let refused = |id: &TaskId| {
+            let id = id.clone();
+            move |fault| OpenSessionError::Refused { id, fault }
+        };
         let id = match start {
             SessionStart::New(id) => {
                 let (ending, rights) = (TaskEnding::Session, Rights::ALL);
                 let wanted = Reservation { ending, rights, ..Reservation::default() };
-                session.reserve_as(&scope, id, wanted).await?
+                let reserved = session.reserve_as(&scope, id.clone(), wanted).await;
+                reserved.map_err(refused(&id))?
             }
             SessionStart::Resumed(id) => id,
         };
         let open = Self { session, scope, id, sent: Arc::default() };
-        let view = open.view().await?;
+        let view = open.view().await.map_err(refused(&open.id))?;
         if view.progress.is_final() {
-            return Err(Fault::TaskFinished { task: open.id, state: view.status.state });
+            return Err(OpenSessionError::Over(open.id));
         }
         Ok(open)
     }

@@ -1,8 +1,8 @@
 //! The question about a call: its lines, and the answer that a typed line gives.
 
 use attache_domain::{
-    ANSWER, AnswerLine, CallRecord, MODIFY, Message, MessageId, Part, PartAnswers, Preview, RUN_AGAIN, Role,
-    visible, visible_line,
+    ANSWER, AnswerLine, CallRecord, MODIFY, Message, MessageId, PROCEED_ALWAYS, Part, PartAnswers, Preview,
+    RUN_AGAIN, Role, visible, visible_line,
 };
 use attache_wire::devtool::call_display::{self, ConfirmationOption};
 use attache_wire::{read_answers, words_for};
@@ -40,7 +40,7 @@ pub(crate) fn question_lines(record: &CallRecord) -> Vec<Line> {
         }
     }
     for (number, option) in offered(record).iter().enumerate() {
-        let letter = letter_for(option.id).map(|letter| format!(", {letter}")).unwrap_or_default();
+        let letter = key_for(option.id).map(|letter| format!(", {letter}")).unwrap_or_default();
         let word = words_for(option.id).first().map(|word| format!(", {word}")).unwrap_or_default();
         let line = Line::styled(Style::Bold, format!("  {}{letter}{word}", number + 1));
         let line = line.and(Style::Plain, format!("  {}", option.name));
@@ -78,7 +78,7 @@ pub(crate) fn answer_keys(record: &CallRecord) -> Vec<AnswerKey> {
     for (index, option) in offered(record).iter().enumerate() {
         let digit = u32::try_from(index + 1).ok().and_then(|number| char::from_digit(number, 10));
         keys.extend(digit.map(|key| AnswerKey { key, words: &[] }));
-        let (letter, words) = (letter_for(option.id), words_for(option.id));
+        let (letter, words) = (key_for(option.id), words_for(option.id));
         let is_free = |key: &char| keys.iter().all(|known: &AnswerKey| known.key != *key);
         keys.extend(letter.filter(is_free).map(|key| AnswerKey { key, words }));
     }
@@ -171,8 +171,13 @@ fn offered(record: &CallRecord) -> Vec<ConfirmationOption<'_>> {
     options
 }
 
-/// The key for a choice: the letter with which its word begins. A call that may have run before is not run again by
-/// pressing one key.
+/// The letter that answers without Enter. An answer for longer has none: its letter may begin a prompt, and it cannot be
+/// taken back in this conversation.
+fn key_for(choice: &str) -> Option<char> {
+    letter_for(choice).filter(|_| !choice.starts_with(PROCEED_ALWAYS))
+}
+
+/// The letter with which the word for a choice begins. A call that may have run before is not run again by one letter.
 fn letter_for(choice: &str) -> Option<char> {
     words_for(choice).first().filter(|_| choice != RUN_AGAIN)?.chars().next()
 }
@@ -180,8 +185,7 @@ fn letter_for(choice: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use attache_domain::{
-        CANCEL, CallId, PROCEED_ALWAYS, PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, SKIP,
-        ToolCall,
+        CANCEL, CallId, PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, SKIP, ToolCall,
     };
 
     use super::*;
@@ -221,8 +225,8 @@ mod tests {
         let keys = |choices: &[&str]| {
             answer_keys(&record(choices)).iter().map(|known| known.key).collect::<String>()
         };
-        assert_eq!(keys(&[PROCEED_ONCE, PROCEED_ALWAYS, MODIFY, CANCEL]), "1y2a3n");
-        assert_eq!(keys(&[PROCEED_ONCE, PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS_SERVER, CANCEL]), "1y2a34n");
+        assert_eq!(keys(&[PROCEED_ONCE, PROCEED_ALWAYS, MODIFY, CANCEL]), "1y23n");
+        assert_eq!(keys(&[PROCEED_ONCE, PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS_SERVER, CANCEL]), "1y234n");
         assert_eq!(keys(&[RUN_AGAIN, SKIP, CANCEL]), "123n");
         assert_eq!(keys(&[ANSWER, CANCEL]), "");
     }

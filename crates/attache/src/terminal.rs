@@ -10,12 +10,12 @@ use anyhow::{Context, anyhow};
 use attache_cli::report::{ErrorWithHint, with_hint};
 use attache_cli::resolve_trust;
 use attache_config::{Settings, StoreChoice};
-use attache_domain::{ApiKeys, Fault, Scope, terminal_safe};
+use attache_domain::{ApiKeys, Scope, terminal_safe};
 use attache_headless::{FailureKind, RunFailure};
 use attache_session::SessionService;
 use attache_store_sql::OpenError;
 use attache_terminal::{
-    LineScreen, OpenSession, RetentionLimits, ScreenEnd, SessionOver, SessionPlace, SessionRequest,
+    LineScreen, OpenSession, OpenSessionError, RetentionLimits, ScreenEnd, SessionPlace, SessionRequest,
     delete_old_sessions, run_line_screen,
 };
 use attache_workspace::{AgentFlags, Interactivity, SessionRetention};
@@ -117,7 +117,7 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
     let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();
     let is_over = match &shown {
         Ok((end, _)) => *end == ScreenEnd::Over,
-        Err(error) => error.is::<SessionOver>(),
+        Err(error) => matches!(error.downcast_ref(), Some(OpenSessionError::Over(_))),
     };
     if is_over {
         place.mark_over();
@@ -160,9 +160,7 @@ async fn show_session(
     mut screen: LineScreen,
 ) -> anyhow::Result<(ScreenEnd, bool)> {
     let scope = Scope::new("", "operator");
-    let session = OpenSession::open(service.clone(), scope, place.start.clone())
-        .await
-        .map_err(|fault| cannot_open(&place, fault))?;
+    let session = OpenSession::open(service.clone(), scope, place.start.clone()).await?;
     let endpoint = match arguments.a2a_port {
         Some(port) => {
             let served = ServedSession { session: service, task: session.id().clone(), api_keys };
@@ -192,13 +190,6 @@ fn without_store(place: &SessionPlace, error: anyhow::Error) -> anyhow::Error {
             with_hint(what, "attache, without --resume, begins another one")
         }
         _ => error,
-    }
-}
-
-fn cannot_open(place: &SessionPlace, fault: Fault) -> anyhow::Error {
-    match fault {
-        Fault::TaskFinished { .. } => SessionOver(place.id().clone()).into(),
-        fault => anyhow!("cannot open the session {}: {fault}", place.id()),
     }
 }
 

@@ -75,7 +75,7 @@ async fn a_line_that_is_being_typed_answers_nothing_by_its_letters() {
 
 #[tokio::test]
 async fn always_is_asked_about_once() {
-    for answer in ["a", "always\r", "2"] {
+    for answer in ["a\r", "always\r", "2"] {
         let world = World::new();
         let mut terminal = world.start(&[]);
         terminal.line("make one").await;
