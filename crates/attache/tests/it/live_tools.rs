@@ -166,7 +166,7 @@ async fn the_questions_about_its_tools_go_with_the_client() {
 
 #[tokio::test]
 async fn an_address_that_may_hold_a_secret_is_refused() {
-    let model = ModelServer::with_responses([]);
+    let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let server = launch_with(&model).argument("--live").start().await;
     let task = session(&server.client()).await;
     let mut editor = LiveClient::connect(server.address(), "editor").await;
