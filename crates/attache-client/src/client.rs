@@ -21,7 +21,7 @@ use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
 use crate::origin::excerpt;
-use crate::sent_secrets::{Hide, SentSecrets};
+use crate::sent_secrets::Hide;
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
 /// Cheap to clone; clones share their connections.
@@ -50,7 +50,7 @@ impl Client {
 
     pub async fn connect_to(source: &CardSource, options: ClientOptions) -> Result<Self, ClientError> {
         let net = HttpClient::new(&options.net)?;
-        let secrets = Arc::new(SentSecrets::default());
+        let secrets = options.sent_secrets.clone();
         let mut found = discovery::find(&net, source, &options, &secrets).await?;
         let Choice { endpoints, notices } = choose(&found, &options).map_err(|error| secrets.hide(error))?;
         found.notices.extend(notices);

@@ -65,4 +65,5 @@ pub use error::ClientError;
 pub use options::{ClientOptions, InterfaceHost, SignatureCheck, SignaturePolicy};
 pub use origin::Origin;
 pub use outgoing::OutgoingMessage;
+pub use sent_secrets::SentSecrets;
 pub use stream::EventStream;

@@ -10,7 +10,7 @@ use attache_net::HttpClientOptions;
 use attache_wire::Version;
 use jiff::Timestamp;
 
-use crate::{CardCache, Origin};
+use crate::{CardCache, Origin, SentSecrets};
 
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
@@ -29,6 +29,8 @@ pub struct ClientOptions {
     pub allowed_origins: Vec<Origin>,
     pub interface_host: InterfaceHost,
     pub signatures: SignatureCheck,
+    /// Taken out of what the agent says. Clients of one agent may share them.
+    pub sent_secrets: Arc<SentSecrets>,
     /// Cards that clients with the same cache have read already.
     pub cards: CardCache,
     pub max_response_bytes: usize,
@@ -53,6 +55,7 @@ impl Default for ClientOptions {
             allowed_origins: Vec::new(),
             interface_host: InterfaceHost::FromCard,
             signatures: SignatureCheck::default(),
+            sent_secrets: Arc::default(),
             cards: CardCache::default(),
             max_response_bytes: 64 << 20,
             max_event_bytes: 16 << 20,

@@ -2,6 +2,7 @@
 //!
 //! Errors, texts and data are covered, each by itself: a credential that an agent splits over two events is not recognised.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -22,9 +23,9 @@ use crate::ClientError;
 /// How many secrets are remembered: the current credential, and a few that it replaced.
 const MAX_SECRETS: usize = 64;
 
-/// The credentials that one client has sent.
+/// The credentials that were sent to an agent.
 #[derive(Default)]
-pub(crate) struct SentSecrets(Mutex<State>);
+pub struct SentSecrets(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -53,6 +54,15 @@ impl SentSecrets {
         let excess = state.secrets.len().saturating_sub(MAX_SECRETS);
         state.secrets.drain(..excess);
         state.redactor = Some(Arc::new(Redactor::of(state.secrets.iter().cloned())));
+    }
+
+    /// `text` without the credentials, for texts that are put together from several events.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let redactor = self.0.lock().ignore_poison().redactor.clone();
+        match redactor.map(|redactor| redactor.hide_known(text).into_owned()) {
+            Some(hidden) if hidden != text => Cow::Owned(hidden),
+            _ => Cow::Borrowed(text),
+        }
     }
 
     /// `value` without the credentials.
@@ -92,7 +102,7 @@ pub(crate) trait Hide {
 
 impl Hide for String {
     fn hide(&mut self, redactor: &Redactor) {
-        if let std::borrow::Cow::Owned(hidden) = redactor.hide_known(self) {
+        if let Cow::Owned(hidden) = redactor.hide_known(self) {
             *self = hidden;
         }
     }

@@ -22,9 +22,11 @@ pub struct ServerApproval {
 }
 
 impl ServerApproval {
-    /// The decision in a finished call; a rule that denies counts as a refusal.
+    /// The decision in a finished call; a rule that denies counts as a refusal. A question that was withdrawn decides
+    /// nothing.
     pub(crate) fn of(record: &CallRecord) -> Option<Self> {
         let allowed = match record.outcome.as_ref()? {
+            CallOutcome::Canceled if is_withdrawn(record) => return None,
             CallOutcome::Canceled => false,
             CallOutcome::Failed { kind } => kind != "policy_violation",
             CallOutcome::Succeeded | CallOutcome::Unknown => true,
@@ -33,6 +35,11 @@ impl ServerApproval {
         (record.call.name == CONNECT_SERVER)
             .then(|| Some(Self { server: text("server")?, address: text("address")?, allowed }))?
     }
+}
+
+/// No message answered the question.
+fn is_withdrawn(record: &CallRecord) -> bool {
+    record.answer.as_ref().is_none_or(|answer| answer.message.is_none())
 }
 
 /// Tells the model which servers are missing, and why.

@@ -106,7 +106,7 @@ pub enum Backend {
 /// ```
 /// use attache_domain::{Content, Exchange};
 /// use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, Prompt};
-/// use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
+/// use attache_model_http::gemini::{Backend, GeminiCredential, GeminiModel, GeminiOptions};
 /// use attache_net::{BaseUrl, HttpClient, HttpClientOptions, Secret};
 /// use attache_testkit::model_server::{ModelServer, gemini};
 /// use futures_util::StreamExt;
@@ -115,7 +115,7 @@ pub enum Backend {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = ModelServer::with_responses([gemini::answer([gemini::chunk().text("Hello.").finish("STOP")])]);
 /// let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url())?) };
-/// let options = GeminiOptions::new("flash", Credential::ApiKey(Secret::new("key")), backend);
+/// let options = GeminiOptions::new("flash", GeminiCredential::ApiKey(Secret::new("key")), backend);
 /// let model = GeminiModel::new(options, HttpClient::new(&HttpClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
 /// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::agent_call::holds_words_of_peer;
-use crate::peer_text::SentSecrets;
+use crate::peer_text::TextCleaner;
 
 /// What a configuration says about an agent.
 #[derive(Clone)]
@@ -45,7 +45,7 @@ pub(crate) struct Agent {
     /// Where calls go, or why that cannot be told.
     pub(crate) origin: Result<Origin, String>,
     /// Removed from whatever the agent says.
-    pub(crate) secrets: SentSecrets,
+    pub(crate) cleaner: TextCleaner,
     connection: Mutex<Connection>,
 }
 
@@ -61,8 +61,8 @@ struct Connection {
 impl Agent {
     pub(crate) fn new(options: AgentOptions) -> Self {
         let origin = options.card.origin().map_err(|error| error.to_string());
-        let secrets = SentSecrets::default();
-        Self { options, origin, secrets, connection: Mutex::new(Connection::new()) }
+        let cleaner = TextCleaner::default();
+        Self { options, origin, cleaner, connection: Mutex::new(Connection::new()) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -115,11 +115,11 @@ impl Agent {
         if std::mem::take(&mut self.lock().ignores_cache) {
             options.cards.forget(&self.options.card);
         }
-        options.credential = options.credential.map(|source| self.secrets.watch(source));
+        options.sent_secrets = self.cleaner.secrets();
         let begun = Instant::now();
         let client = Client::connect_to(&self.options.card, options).await;
         let client = client.map_err(|error| ConnectFailure {
-            why: self.secrets.clean(&explain_connection(&error, &origin.to_string())),
+            why: self.cleaner.clean(&explain_connection(&error, &origin.to_string())),
             quotes_peer: holds_words_of_peer(&error),
             sign_in: self.sign_in_question(&error),
         })?;
@@ -155,7 +155,7 @@ impl Agent {
     pub(crate) fn sign_in_question(&self, error: &ClientError) -> Option<CallQuestion> {
         match error {
             ClientError::Credential(CredentialError::SignInRequired { what, url }) => {
-                let text = self.secrets.clean(what);
+                let text = self.cleaner.clean(what);
                 Some(CallQuestion { kind: QuestionKind::Auth, text, url: url.clone() })
             }
             _ => None,
@@ -164,7 +164,7 @@ impl Agent {
 
     fn card_summary(&self, client: &Client) -> AgentCardSummary {
         let RemoteCard { name, description, version, skills, capabilities, .. } = client.card();
-        let clean = |text: &String| self.secrets.clean(text);
+        let clean = |text: &String| self.cleaner.clean(text);
         AgentCardSummary {
             name: clean(name),
             description: clean(description),

@@ -80,7 +80,7 @@ impl<'a> AgentCall<'a> {
             saved,
             _busy: busy,
             client: None,
-            output: AgentOutput::new(agent.secrets.clone()),
+            output: AgentOutput::new(agent.cleaner.clone()),
             in_flight: watch::Sender::new(false),
             id_changes: 0,
             replay: Replay::None,
@@ -282,7 +282,7 @@ impl<'a> AgentCall<'a> {
 
     async fn restore_output(&mut self) {
         match kept_output::read(&self.context.workspace.scratch, &self.folder_name()).await {
-            Ok(output) => self.output = output.with_secrets(self.agent.secrets.clone()),
+            Ok(output) => self.output = output.with_cleaner(self.agent.cleaner.clone()),
             Err(error) => {
                 tracing::warn!(%error, agent = self.agent.name(), "what an agent said before its question is lost");
                 let question = self.saved.question.clone().unwrap_or_default();

@@ -7,7 +7,7 @@ use attache_client::{Artifact, Base64, Message, Part, PartContent, Role, StreamE
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::peer_text::SentSecrets;
+use crate::peer_text::TextCleaner;
 
 /// Bytes of text that are kept of one call.
 const MAX_TEXT: usize = 1 << 20;
@@ -29,7 +29,7 @@ const MAX_WORDS: usize = 4_000;
 pub(crate) struct AgentOutput {
     /// What no text may hold.
     #[serde(skip)]
-    secrets: SentSecrets,
+    cleaner: TextCleaner,
     log: String,
     /// The hash of the status text that came last, which is not repeated.
     last_status: String,
@@ -82,13 +82,13 @@ struct Content {
 }
 
 impl AgentOutput {
-    pub(crate) fn new(secrets: SentSecrets) -> Self {
-        Self { secrets, ..Self::default() }
+    pub(crate) fn new(cleaner: TextCleaner) -> Self {
+        Self { cleaner, ..Self::default() }
     }
 
-    /// The same output; later texts are cleaned of these secrets.
-    pub(crate) fn with_secrets(self, secrets: SentSecrets) -> Self {
-        Self { secrets, ..self }
+    /// The same output; later texts are cleaned by `cleaner`.
+    pub(crate) fn with_cleaner(self, cleaner: TextCleaner) -> Self {
+        Self { cleaner, ..self }
     }
 
     /// Takes an event, and returns the text in it that is new.
@@ -182,7 +182,7 @@ impl AgentOutput {
         let name = artifact.name.as_deref().filter(|name| !name.is_empty());
         if let Some(name) = name {
             let name: String = name.chars().take(MAX_NAME).collect();
-            self.artifacts[at].name = Some(self.secrets.clean(&name));
+            self.artifacts[at].name = Some(self.cleaner.clean(&name));
         }
         Some(at)
     }
@@ -235,7 +235,7 @@ impl AgentOutput {
             match &artifact.name {
                 None if is_all => blocks.push(artifact.text.clone()),
                 name => {
-                    let name = name.clone().unwrap_or_else(|| self.secrets.clean(&artifact.id));
+                    let name = name.clone().unwrap_or_else(|| self.cleaner.clean(&artifact.id));
                     blocks.push(format!("Artifact ({name}):\n{}", artifact.text));
                 }
             }
@@ -247,7 +247,7 @@ impl AgentOutput {
             blocks.push(format!("[{} of its files are left out]", self.left_out_files));
         }
         // A credential may have come in pieces.
-        self.secrets.redacted(&blocks.join("\n\n")).into_owned()
+        self.cleaner.redacted(&blocks.join("\n\n")).into_owned()
     }
 
     /// Bytes of text and files that came so far.
@@ -299,19 +299,19 @@ impl AgentOutput {
 
     /// The agent tells everything again from the beginning of its task.
     pub(crate) fn begin_again(&mut self) {
-        let Self { secrets, saved_files, dialog, .. } = std::mem::take(self);
-        *self = Self { secrets, saved_files, dialog, ..Self::default() };
+        let Self { cleaner, saved_files, dialog, .. } = std::mem::take(self);
+        *self = Self { cleaner, saved_files, dialog, ..Self::default() };
     }
 
     /// The words of a message, for a question.
     pub(crate) fn words(&self, message: &Message) -> String {
-        self.secrets.clean(&content(&message.parts).text)
+        self.cleaner.clean(&content(&message.parts).text)
     }
 
     fn content(&mut self, parts: &[Part]) -> Content {
         let Content { text, files } = content(parts);
         self.received += text.len() + files.iter().map(|file| file.bytes.0.len()).sum::<usize>();
-        Content { text: self.secrets.clean(&text), files }
+        Content { text: self.cleaner.clean(&text), files }
     }
 }
 

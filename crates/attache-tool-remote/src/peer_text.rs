@@ -1,45 +1,27 @@
 //! The words of an agent, before they reach a person, a model or a log: sent credentials are removed, hidden characters are
 //! written out.
 //!
-//! Every text of an agent passes [`SentSecrets::clean`] where it enters this crate. Zero-width characters, tags and direction
+//! Every text of an agent passes [`TextCleaner::clean`] where it enters this crate. Zero-width characters, tags and direction
 //! marks are shown as `\u{…}`, as in `attache_domain::visible_again`. What harmless text needs stays: blanks of any width, and
 //! single joiners and variation selectors beside letters and emoji.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
-use attache_client::{Credential, CredentialError, CredentialRequest, CredentialSource};
-use attache_domain::{IgnorePoison, is_hidden};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use attache_client::SentSecrets;
+use attache_domain::is_hidden;
 
-/// Credentials that are remembered. An agent repeats the one of the request that it answers, or one shortly before.
-const MAX_SECRETS: usize = 16;
-/// Bytes. A shorter secret may be an ordinary word.
-const MIN_SECRET: usize = 6;
-const REDACTED: &str = "…";
-
-/// The credentials that an agent was sent. Clones share them.
+/// Cleans the texts of one agent. Clones share the credentials.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SentSecrets(Arc<Mutex<VecDeque<Secret>>>);
-
-/// Never shown in debug text.
-#[derive(Clone, PartialEq, Eq)]
-struct Secret(String);
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(REDACTED)
-    }
+pub(crate) struct TextCleaner {
+    secrets: Arc<SentSecrets>,
 }
 
-impl SentSecrets {
-    /// The same source; what it gives is remembered.
-    pub(crate) fn watch(&self, source: Arc<dyn CredentialSource>) -> Arc<dyn CredentialSource> {
-        Arc::new(WatchedSource { source, secrets: self.clone() })
+impl TextCleaner {
+    /// For the options of the agent's clients.
+    pub(crate) fn secrets(&self) -> Arc<SentSecrets> {
+        self.secrets.clone()
     }
 
     /// `text` of the agent, without the credentials that it was sent and with hidden characters written out.
@@ -49,61 +31,7 @@ impl SentSecrets {
 
     /// `text` without the credentials.
     pub(crate) fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let secrets = self.0.lock().ignore_poison();
-        let mut text = Cow::Borrowed(text);
-        for Secret(secret) in secrets.iter() {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), REDACTED).into();
-            }
-        }
-        text
-    }
-
-    fn add(&self, credential: &Credential) {
-        let (Credential::Header { value, .. }
-        | Credential::Query { value, .. }
-        | Credential::Cookie { value, .. }) = credential;
-        let mut secrets = self.0.lock().ignore_poison();
-        for secret in forms(value.expose()) {
-            if !secrets.contains(&secret) {
-                secrets.push_back(secret);
-            }
-        }
-        while secrets.len() > MAX_SECRETS {
-            secrets.pop_front();
-        }
-    }
-}
-
-/// The whole value, what follows the scheme of a header, and the password in it; long ones first.
-fn forms(value: &str) -> Vec<Secret> {
-    let mut forms = vec![value];
-    forms.extend(value.split_once(' ').map(|(_, rest)| rest.trim()));
-    let basic = value.strip_prefix("Basic ").and_then(|encoded| STANDARD.decode(encoded.trim()).ok());
-    let basic = basic.and_then(|bytes| String::from_utf8(bytes).ok());
-    forms.extend(basic.as_deref());
-    forms.extend(basic.as_deref().and_then(|text| text.split_once(':')).map(|(_, password)| password));
-    let forms = forms.into_iter().filter(|form| form.len() >= MIN_SECRET);
-    forms.map(|form| Secret(form.to_owned())).collect()
-}
-
-#[derive(Debug)]
-struct WatchedSource {
-    source: Arc<dyn CredentialSource>,
-    secrets: SentSecrets,
-}
-
-#[async_trait]
-impl CredentialSource for WatchedSource {
-    async fn credential(
-        &self,
-        request: CredentialRequest<'_>,
-    ) -> Result<Option<Credential>, CredentialError> {
-        let credential = self.source.credential(request).await?;
-        if let Some(credential) = &credential {
-            self.secrets.add(credential);
-        }
-        Ok(credential)
+        self.secrets.redact(text)
     }
 }
 
@@ -184,29 +112,5 @@ mod tests {
         }
         check("❤\u{fe0f}\u{200d}🔥", "❤\u{fe0f}\u{200d}🔥");
         check("one\r\ntwo", "one\ntwo");
-    }
-
-    fn sent(credentials: &[Credential]) -> SentSecrets {
-        let secrets = SentSecrets::default();
-        credentials.iter().for_each(|credential| secrets.add(credential));
-        secrets
-    }
-
-    #[test]
-    fn a_credential_is_removed_in_all_its_forms() {
-        let basic = Credential::authorization("Basic", "YWRhOnBhc3N3b3Jk");
-        let key = Credential::authorization("Bearer", "s3cret-key");
-        let secrets = sent(&[basic, key]);
-        let text = "Bearer s3cret-key, s3cret-key, YWRhOnBhc3N3b3Jk, ada:password, password, Basic";
-        assert_eq!(secrets.clean(text), "…, …, …, …, …, Basic");
-        assert!(!format!("{secrets:?}").contains("s3cret"));
-    }
-
-    #[test]
-    fn only_the_newest_credentials_are_remembered() {
-        let all: Vec<_> =
-            (0..50).map(|number| Credential::authorization("Bearer", &format!("token-{number}"))).collect();
-        let secrets = sent(&all);
-        assert_eq!(secrets.clean("token-1, token-49"), "token-1, …");
     }
 }

@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use attache_domain::{
-    CONNECT_SERVER, CallRecord, Fault, GetTask, Interface, Preview, RequestedSettings, Right, Rights, TaskId,
-};
-use attache_wire::devtool::live_routes;
+use attache_domain::{CONNECT_SERVER, CallRecord, Fault, GetTask, Preview, RequestedSettings, Right, TaskId};
 use attache_wire::devtool::live_tools::{
     BroughtServer, RegisterTools, UnregisterTools, address_of, registered, session_of,
 };
 use serde_json::{Value, json};
 
 use super::LiveSocket;
-use crate::live_routes::complete;
 use crate::live_tools::{BroughtTool, shown_address};
 
 /// Servers that one socket may bring, into all of its sessions.
@@ -89,11 +85,7 @@ impl LiveSocket {
         let get = GetTask { task: task.clone(), history_length: None, at: None };
         let view = self.app.session.get(&self.scope, &get).await?.view.clone();
         for record in view.call_records.asked().filter(|record| is_about(record, servers)) {
-            let mut send = live_routes::cancel_call(task, record.shown_id());
-            complete(&self.app, &self.headers, &mut send, self.origin, Interface::WebSocket);
-            // Also for a client that may not approve: nothing is.
-            send.options.rights = Rights::ALL;
-            self.app.session.begin(&self.scope, send).await?;
+            self.app.session.cancel_call(&self.scope, task, record.shown_id()).await?;
         }
         Ok(())
     }

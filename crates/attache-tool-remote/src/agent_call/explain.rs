@@ -14,7 +14,7 @@ impl AgentCall<'_> {
 
     /// The same with a text that may hold words of the agent.
     pub(super) async fn quoted_failure(&mut self, why: &str) -> ToolError {
-        let why = self.agent.secrets.clean(why);
+        let why = self.agent.cleaner.clean(why);
         self.explained(&format!("\n{}", untrusted(&why))).await
     }
 

@@ -188,7 +188,7 @@ async fn long_texts_and_files_of_a_call_that_fails_are_saved_and_named() {
     let said = || vec![task("WORKING"), status("WORKING", Some(&long)), file.clone()];
     let changing = |number: usize| {
         json!({"statusUpdate": {
-            "taskId": format!("t-{number}"), "contextId": "c-1", "status": {"state": "TASK_STATE_WORKING"},
+            "taskId": "t-1", "contextId": format!("c-{number}"), "status": {"state": "TASK_STATE_WORKING"},
         }})
     };
     let broken = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "it broke"}});
@@ -248,7 +248,7 @@ async fn a_credential_that_the_agent_repeats_is_removed() {
     let mut world = World::new([card(true), stream(&events), refusal(-32603, "wrong key: s3cret-KEY")]);
     let credential = FixedCredential(Credential::authorization("Bearer", key));
     world.tool = tool_with(&world.agent.url(), Arc::new(credential));
-    for expected in ["the key is …", "wrong key: …"] {
+    for expected in ["the key is (hidden)", "wrong key: (hidden)"] {
         let error = world.call("Work!").await.unwrap_err();
         assert!(error.contains(expected) && !error.contains(key), "{error}");
     }

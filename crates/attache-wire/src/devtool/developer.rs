@@ -5,7 +5,7 @@ mod tool_call;
 pub use tool_call::ConfirmationOption;
 pub(super) use tool_call::plain_name;
 
-use attache_domain::{CallRecord, DevtoolEvent, Part, Seq, StateReason, TaskState, TaskView};
+use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, Seq, StateReason, TaskState, TaskView};
 use serde_json::{Value, json};
 
 use super::envelope::{
@@ -77,12 +77,14 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
             );
         }
         DevtoolEvent::Call { call, moved } => {
-            let (id, parts) =
-                (call_message_id(frame, call, *moved), vec![data_part(tool_call::encode(call))]);
+            let (id, parts) = (
+                call_message_id(frame, call, *moved),
+                vec![data_part(tool_call::encode(call, Some(*moved)))],
+            );
             write_working_event(json_form, frame, &id, parts, &EventMetadata::of("TOOL_CALL_UPDATE"), out);
         }
         DevtoolEvent::CallOutput { call, .. } => {
-            let parts = vec![data_part(tool_call::encode(call))];
+            let parts = vec![data_part(tool_call::encode(call, None))];
             write_working_event(
                 json_form,
                 frame,
@@ -114,12 +116,12 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
 }
 
 /// One call with everything that is known about it.
-pub(super) fn encode_call(record: &CallRecord) -> Value {
-    tool_call::encode(record)
+pub(super) fn encode_call(record: &CallRecord, change: Option<CallChange>) -> Value {
+    tool_call::encode(record, change)
 }
 
 pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
-    view.call_records.asked().map(|call| data_part(tool_call::encode(call))).collect()
+    view.call_records.asked().map(|call| data_part(tool_call::encode(call, None))).collect()
 }
 
 /// The metadata of an event.

@@ -5,8 +5,8 @@
 //! cursor.
 
 use attache_domain::{
-    CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq, StateReason, TaskId,
-    TaskState, TaskView, TurnPhase,
+    CallChange, CallRecord, DevtoolEvent, Message, MessageId, PromptChange, ReplayGap, Seq, StateReason,
+    TaskId, TaskState, TaskView, TurnPhase,
 };
 use serde_json::{Map, Value, json};
 
@@ -39,9 +39,8 @@ pub(crate) fn write(frame: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec
         }
         DevtoolEvent::Text(text) => text_content(text),
         DevtoolEvent::TextWithdrawn => log_line("warn", WITHDRAWN_TEXT),
-        DevtoolEvent::Call { call, .. } | DevtoolEvent::CallOutput { call, .. } => {
-            tool_call(frame.task, call)
-        }
+        DevtoolEvent::Call { call, moved } => tool_call(frame.task, call, Some(*moved)),
+        DevtoolEvent::CallOutput { call, .. } => tool_call(frame.task, call, None),
         DevtoolEvent::Replied(message) => text_content(&message.text()),
         DevtoolEvent::Artifact { .. } => return,
     };
@@ -100,8 +99,8 @@ pub(super) fn log_line(level: &str, text: &str) -> Value {
 }
 
 /// A socket shows the calls of many tasks, so the id names the task, too.
-fn tool_call(task: &TaskId, record: &CallRecord) -> Value {
-    let mut call = developer::encode_call(record);
+fn tool_call(task: &TaskId, record: &CallRecord, change: Option<CallChange>) -> Value {
+    let mut call = developer::encode_call(record, change);
     call["tool_call_id"] = record.shown_id().correlation_id(task).into();
     if let Some(Value::Object(request)) = call.get_mut("confirmation_request") {
         nest_details(request);

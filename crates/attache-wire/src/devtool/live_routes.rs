@@ -1,13 +1,13 @@
 //! The requests of the live endpoint: what clients send, and the response to a new task.
 
 use attache_domain::{
-    CANCEL, CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration,
-    SendMessage, SendOptions, TaskId, TaskView, Violation, visible_line,
+    CallId, Cursor, Fault, Message, MessageId, Part, PartContent, Role, SendConfiguration, SendMessage,
+    SendOptions, TaskId, TaskView, Violation, visible_line,
 };
 use serde_json::{Map, Value, json};
 
 use super::live;
-use crate::approval_answers::{decode_answers, read_answers};
+use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::{JsonForm, enum_names, replay};
 
@@ -55,15 +55,6 @@ pub fn read_message(params: Value) -> Result<SendMessage, Fault> {
     let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_params(&mut decoder, params);
     decoder.finish(read)
-}
-
-/// The message that refuses the open question about a call.
-pub fn cancel_call(task: &TaskId, call: &CallId) -> SendMessage {
-    let data = json!({ "kind": CONFIRMATION, "tool_call_id": call.0, "selected_option_id": CANCEL });
-    let message =
-        user_message(MessageId::from(""), Some(task.clone()), vec![Part::new(PartContent::Data(data))]);
-    let (configuration, options) = (SendConfiguration::default(), SendOptions::default());
-    SendMessage { answers: read_answers(&message), message, configuration, metadata: None, options }
 }
 
 fn user_message(id: MessageId, task: Option<TaskId>, parts: Vec<Part>) -> Message {

@@ -256,7 +256,7 @@ async fn a_card_without_an_address_is_an_error_that_says_so() {
             r#"{"protocolVersion": "0.3.0", "name": "a", "preferredTransport": "JSONRPC"}"#,
             "offers no interface",
         ),
-        (without_url, "its card: missing field `url`"),
+        (without_url, "its card: supportedInterfaces[0]: missing field `url`"),
     ] {
         let server = ModelServer::with_handler(move |_| PlannedResponse::text(200, "application/json", card));
         let world = World::new();

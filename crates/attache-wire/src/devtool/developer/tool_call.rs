@@ -10,7 +10,7 @@ mod result;
 
 use std::borrow::Cow;
 
-use attache_domain::{Answerer, CallAnswer, CallOutcome, CallPhase, CallRecord};
+use attache_domain::{Answerer, CallAnswer, CallChange, CallOutcome, CallPhase, CallRecord};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,8 +20,9 @@ pub(crate) use self::option::plain_name;
 use self::result::CallResult;
 use crate::devtool::call_text;
 
-pub(super) fn encode(record: &CallRecord) -> Value {
-    serde_json::to_value(ToolCall::of(record)).expect("names and values that JSON has")
+/// `change`: what an update is about.
+pub(super) fn encode(record: &CallRecord, change: Option<CallChange>) -> Value {
+    serde_json::to_value(ToolCall::of(record, change)).expect("names and values that JSON has")
 }
 
 #[derive(Debug, Serialize)]
@@ -63,7 +64,7 @@ enum Status {
 }
 
 impl<'a> ToolCall<'a> {
-    fn of(record: &'a CallRecord) -> Self {
+    fn of(record: &'a CallRecord, change: Option<CallChange>) -> Self {
         let is_over = record.outcome.is_some();
         let is_asked = record.phase == CallPhase::Asked && !is_over;
         Self {
@@ -75,7 +76,11 @@ impl<'a> ToolCall<'a> {
             live_content: Some(record.live.as_str()).filter(|live| !live.is_empty() && !is_over),
             result: CallResult::of(record),
             confirmation_request: is_asked.then(|| ConfirmationRequest::of(record)),
-            confirmation_answer: record.answer.as_ref().filter(|_| !is_asked).map(GivenAnswer::of),
+            confirmation_answer: record
+                .answer
+                .as_ref()
+                .filter(|_| change == Some(CallChange::Answered))
+                .map(GivenAnswer::of),
         }
     }
 }

@@ -48,17 +48,14 @@ fn a_confirmed_command_is_told_whole_from_the_question_to_its_end() {
             "access": "Confined (work): it can read and write the workspace, except protected files; no network.",
         },
     } });
-    let with_answer = |status: &str, mut members: Value| {
-        members["confirmation_answer"] = json!({ "selected_option_id": "proceed_once", "by": "ann" });
-        with(status, members)
-    };
+    let answer = json!({ "confirmation_answer": { "selected_option_id": "proceed_once", "by": "ann" } });
     let expected = [
         with("PENDING", question),
-        with_answer("PENDING", json!({})),
-        with_answer("EXECUTING", json!({})),
-        with_answer("EXECUTING", json!({ "live_content": "a\n" })),
-        with_answer("EXECUTING", json!({ "live_content": "a\nb\n" })),
-        with_answer("SUCCEEDED", json!({ "output": { "text": "a\nb\n\nexited with code 0" } })),
+        with("PENDING", answer),
+        with("EXECUTING", json!({})),
+        with("EXECUTING", json!({ "live_content": "a\n" })),
+        with("EXECUTING", json!({ "live_content": "a\nb\n" })),
+        with("SUCCEEDED", json!({ "output": { "text": "a\nb\n\nexited with code 0" } })),
     ];
     assert_eq!(told, expected, "{told:#?}");
 }

@@ -45,7 +45,12 @@ async fn lived(editor: &Editor, id: &str) -> Vec<Event> {
     for round in 0.. {
         let Some(call) = exchange.asked().pop() else { break };
         let answer = format!("{id}-{round}");
+        let before = exchange.events.last().unwrap().id;
         exchange = editor.answer(&task, &answer, &[chosen(&call, "proceed_once")]).await;
+        // The answer's own stream begins after the answer.
+        let mut others = editor.resubscribe(&task, Some(before)).await;
+        let announced = others.until(|frame| frame.raw.contains("confirmation_answer")).await;
+        seen.extend(announced[1..].iter().map(|frame| Event::read(editor.pair, frame.clone())));
         seen.extend(exchange.events.clone());
     }
     assert_eq!(seen.last().unwrap().state(), "completed");

@@ -65,6 +65,7 @@ async fn the_asking_client_sees_what_another_answered_when_it_follows() {
     let other = world.editor_on(Pair::Rpc10);
     other.answer(asked.task(), "m2", &[chosen(&asked.only_asked(), "proceed_once")]).await;
     editor.rest(&mut following).await.check(&[
+        "TOOL_CALL_UPDATE working run_shell_command PENDING",
         "TOOL_CALL_UPDATE working run_shell_command EXECUTING",
         "TOOL_CALL_UPDATE working run_shell_command SUCCEEDED",
         "TEXT_CONTENT working Done.",
