@@ -57,7 +57,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{CallId, ToolCall};
+    use crate::{CANCEL, CallAnswer, CallId, Digest, MessageId, ToolCall, Verdict};
 
     fn finished(name: &str, outcome: CallOutcome) -> CallRecord {
         let Value::Object(input) = json!({"server": "notes", "address": "http://127.0.0.1:1/"}) else {
@@ -65,6 +65,20 @@ mod tests {
         };
         let call = ToolCall { id: CallId("connect-1".into()), name: name.into(), input };
         CallRecord { outcome: Some(outcome), summary: "why".into(), ..CallRecord::requested(call) }
+    }
+
+    /// A person's message answered the question.
+    fn answered(mut record: CallRecord) -> CallRecord {
+        record.answer = Some(CallAnswer {
+            choice: CANCEL.into(),
+            question: None,
+            verdict: Verdict::Refuse,
+            new_content: None,
+            answers: None,
+            message: Some((MessageId::from("m1"), Digest("d".into()))),
+            by: None,
+        });
+        record
     }
 
     #[test]
@@ -77,9 +91,11 @@ mod tests {
             // The person agreed; the server could not be reached.
             (failed("mcp_tool_error"), true),
         ] {
-            let decided = ServerApproval::of(&finished(CONNECT_SERVER, outcome.clone())).unwrap();
+            let decided = ServerApproval::of(&answered(finished(CONNECT_SERVER, outcome.clone()))).unwrap();
             assert_eq!((decided.server.as_str(), decided.allowed), ("notes", allowed), "{outcome:?}");
         }
+        let withdrawn = finished(CONNECT_SERVER, CallOutcome::Canceled);
+        assert_eq!(ServerApproval::of(&withdrawn), None, "no message answered it");
         assert_eq!(ServerApproval::of(&finished("read_file", CallOutcome::Canceled)), None);
     }
 
