@@ -1,5 +1,6 @@
 //! The fold of a task's events. A cache: the log is the truth.
 
+mod answer_text;
 mod conversation_items;
 mod history_length;
 
@@ -11,6 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use answer_text::answer_artifact;
 pub use conversation_items::{Compacted, ConversationItem};
 
 use crate::approval::is_answer;
@@ -18,9 +20,9 @@ use crate::artifact::read_joined;
 use crate::server_approval::missing_servers;
 use crate::{
     AGENT_MODEL, AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome,
-    CallRecords, ContextId, Event, Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer,
-    Part, PartContent, Presentation, Preview, Progress, Proposal, Role, ServerApproval, Step, TaskId,
-    TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
+    CallRecords, ContextId, Event, Exchange, Fact, FinishedCall, Message, Metadata, ModelAnswer, Part,
+    PartContent, Presentation, Preview, Progress, Proposal, ServerApproval, Step, TaskId, TaskKey, TaskState,
+    TaskStatus, ToolResult, Usage,
 };
 
 /// A task folded from its events: its progress and its content.
@@ -369,12 +371,6 @@ impl TaskView {
         self.history.extend(message);
     }
 
-    /// The answer of this turn so far.
-    pub fn answer_text(&self) -> String {
-        let parts = self.answer.map(|index| self.artifacts[index].parts.iter());
-        parts.into_iter().flatten().filter_map(Part::as_text).collect()
-    }
-
     /// The data that the command of the turn gives to programs.
     pub fn command_result(&self) -> Option<&Value> {
         let id = Artifact::result_id(self.progress.turn.number);
@@ -382,64 +378,6 @@ impl TaskView {
         match &result.parts.first()?.content {
             PartContent::Data(data) => Some(data),
             _ => None,
-        }
-    }
-
-    /// The whole answer of the turn is in the history once. If the message that ends the turn holds it as well, it is
-    /// the same message: some clients read a finished task by its history.
-    fn keep_answer(&mut self) {
-        self.keep_answer_message();
-        let text = self.answer_text();
-        if text.is_empty() {
-            return;
-        }
-        self.history.push(Arc::new(Message {
-            id: MessageId::from(format!("{}-{}", self.progress.update_context().answer_id(), self.task)),
-            role: Role::Agent,
-            parts: vec![Part::text(text)],
-            context: Some(self.context.clone()),
-            task: Some(self.task.clone()),
-            requested: None,
-            command: None,
-            sender: None,
-            reference_tasks: Vec::new(),
-            extensions: Vec::new(),
-            metadata: None,
-        }));
-    }
-
-    /// The text of this turn's whole answers: it stays even if the current answer fails.
-    pub fn certain_text(&self) -> String {
-        let mut text = self.answer_text();
-        text.truncate(self.said.whole);
-        text
-    }
-
-    /// The text since the last whole answer of this turn.
-    pub fn uncertain_text(&self) -> String {
-        let mut text = self.answer_text();
-        text.drain(..self.said.whole.min(text.len()));
-        text
-    }
-
-    /// There is text of an answer that is not whole yet.
-    pub fn is_amid_answer(&self) -> bool {
-        self.said.bytes > self.said.whole
-    }
-
-    fn add_answer_text(&mut self, text: &str) {
-        self.said.bytes += text.len();
-        let part = Part::text(text);
-        match self.answer {
-            Some(index) if self.progress.turn.text == TextPhase::Withdrawn => {
-                self.artifacts[index].parts = vec![part];
-            }
-            Some(index) => self.artifacts[index].append([part]),
-            None => {
-                self.answer = Some(self.artifacts.len());
-                let id = self.progress.update_context().answer_id();
-                self.add_artifact(&answer_artifact(id, vec![part]), false);
-            }
         }
     }
 
@@ -492,17 +430,5 @@ impl PartialEq for TaskView {
             && self.usage == other.usage
             && self.answer == other.answer
             && self.said == other.said
-    }
-}
-
-/// The artifact with a turn's answer, or a piece of it.
-pub(crate) fn answer_artifact(id: ArtifactId, parts: Vec<Part>) -> Artifact {
-    Artifact {
-        id,
-        name: Some("Answer".into()),
-        description: None,
-        parts,
-        metadata: None,
-        extensions: Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ mod conversations;
 mod failing_writes;
 mod loops;
 mod noted_log;
+mod noting_tools;
 mod policy;
 mod reducing;
 mod remote_tool;

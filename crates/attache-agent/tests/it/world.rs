@@ -2,17 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_agent::{
-    AgentModel, ApprovalDecision, ApprovalRequest, Approver, CodingAgent, ContextFiles, ConversationLimits,
-    ConversationSetup,
-};
+use attache_agent::{AgentModel, CodingAgent, ContextFiles, ConversationLimits, ConversationSetup};
 use attache_domain::{
-    CallAnswer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, ModelPart,
-    ModelPartContent, Preview, Proposal, Rights, Role, Scope, SendConfiguration, SendMessage, SendOptions,
-    TaskId, TaskView, ToolCall, Usage,
+    CallId, CancelTask, Content, Exchange, ListTasks, Message, ModelPart, ModelPartContent, Rights, Role,
+    Scope, SendConfiguration, SendMessage, SendOptions, TaskId, TaskView, ToolCall, Usage,
 };
 use attache_model::{
     AnswerEvent, AnswerPiece, BuiltInModel, LanguageError, LanguageModel, LanguageStream, Prompt, StopReason,
@@ -20,15 +15,12 @@ use attache_model::{
 use attache_session::{SendReply, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
-use attache_tool::{
-    LeftoverProcesses, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput,
-    ToolRegistry, ToolSpec, Workspace,
-};
+use attache_tool::{ToolContext, ToolRegistry, Workspace};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
-use tokio::sync::Semaphore;
 
 use crate::noted_log::{Failure, NotedLog};
+use crate::noting_tools::{NoLeftoverProcesses, Notes, Noting};
 use crate::remote_tool::RemoteTool;
 
 /// One answer of the model.
@@ -355,158 +347,6 @@ pub(crate) fn calls(text: &str, calls: &[&str]) -> Script {
     script
 }
 
-/// What the tools did, and what they may.
-pub(crate) struct Notes {
-    pub(crate) done: Mutex<Vec<String>>,
-    pub(crate) learnt: Mutex<Vec<String>>,
-    /// What `slow` waits for.
-    pub(crate) go: Semaphore,
-    numbers: Mutex<u32>,
-}
-
-impl Default for Notes {
-    fn default() -> Self {
-        Self {
-            done: Mutex::default(),
-            learnt: Mutex::default(),
-            go: Semaphore::new(0),
-            numbers: Mutex::default(),
-        }
-    }
-}
-
-impl Notes {
-    pub(crate) fn done(&self) -> Vec<String> {
-        self.done.lock().unwrap().clone()
-    }
-
-    fn next_number(&self) -> u32 {
-        let mut number = self.numbers.lock().unwrap();
-        *number += 1;
-        *number
-    }
-
-    /// Waits until a tool has noted `what`.
-    pub(crate) async fn until(&self, what: &str) {
-        while !self.done().iter().any(|done| done == what) {
-            tokio::task::yield_now().await;
-        }
-    }
-}
-
-impl Approver for Notes {
-    fn rule(&self, ApprovalRequest { tool, proposal, .. }: ApprovalRequest<'_>) -> ApprovalDecision {
-        let why = "test".to_owned();
-        match (tool.name.as_str(), proposal.input["what"].as_str()) {
-            (_, Some("forbidden")) => ApprovalDecision::Deny { message: "not this".into() },
-            ("write", _) => ApprovalDecision::Ask {
-                choices: ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
-                    .map(str::to_owned)
-                    .to_vec(),
-                grants: [("proceed_always".to_owned(), "Always: write anything.".to_owned())].into(),
-                why,
-                access: None,
-            },
-            _ => ApprovalDecision::Allow { why, access: None },
-        }
-    }
-
-    fn remember_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
-        self.learnt.lock().unwrap().push(format!("{} {}", case.tool.name, answer.choice));
-    }
-
-    fn restore_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
-        self.learnt.lock().unwrap().push(format!("again {} {}", case.tool.name, answer.choice));
-    }
-}
-
-struct Noting {
-    spec: ToolSpec,
-    notes: Arc<Notes>,
-}
-
-impl Noting {
-    fn new(name: &str, repeatable: bool, parallel: bool, notes: Arc<Notes>) -> Self {
-        let spec = ToolSpec {
-            name: name.into(),
-            title: name.into(),
-            description: "For tests".into(),
-            kind: ToolKind::Other,
-            parameters: json!({"type": "object"}),
-            repeatable,
-            parallel,
-            origin: None,
-        };
-        Self { spec, notes }
-    }
-}
-
-#[async_trait]
-impl Tool for Noting {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
-        if input["what"] == "bad" {
-            return Err(ToolError::bad_input("what must be good"));
-        }
-        // `NAME@FILE` says which file it is about.
-        let what = input["what"].as_str().unwrap_or_default();
-        let path = what.split_once('@').map_or("file", |(_, file)| file);
-        let path = if what == "b" { "other" } else { path };
-        let (effect, shown) = if self.spec.name == "write" {
-            let edit = Preview::Edit {
-                path: path.into(),
-                diff: String::new(),
-                original: None,
-                original_digest: None,
-                new_content: "proposed".into(),
-            };
-            (Effect::Write { path: path.into() }, edit)
-        } else {
-            (Effect::Read { path: path.into() }, Preview::Plain { summary: "a look".into() })
-        };
-        Ok(Proposal { input: input.clone(), effects: vec![effect], shown })
-    }
-
-    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let what = proposal.input["what"].as_str().unwrap_or_default().to_owned();
-        let note = |text: String| self.notes.done.lock().unwrap().push(text);
-        if what == "long" {
-            tokio::time::sleep(Duration::from_millis(30)).await;
-        }
-        if self.spec.name == "slow" {
-            note(format!("begin {what}"));
-            context.live.show("half way");
-            if what == "thread" {
-                let (cancel, notes) = (context.cancel.clone(), self.notes.clone());
-                std::thread::spawn(move || {
-                    while !cancel.is_cancelled() {
-                        std::thread::sleep(Duration::from_millis(1));
-                    }
-                    notes.done.lock().unwrap().push("the thread ends".into());
-                });
-            }
-            self.notes
-                .go
-                .acquire()
-                .await
-                .map_err(|_| ToolError::new(ToolErrorKind::Unknown, "closed"))?
-                .forget();
-        }
-        note(match proposal.shown {
-            Preview::Edit { new_content, .. } => format!("{} {what} {new_content}", self.spec.name),
-            _ => format!("{} {what}", self.spec.name),
-        });
-        if what == "breaks" {
-            return Err(ToolError::new(ToolErrorKind::ExecutionFailed, "it broke"));
-        }
-        let content = vec![Content::Text(format!("result of {what}"))];
-        Ok(ToolOutput { content, ..ToolOutput::default() })
-    }
-}
-
 fn shown(exchange: &Exchange) -> String {
     let content = |content: &Content| match content {
         Content::Text(text) => text.clone(),
@@ -537,14 +377,4 @@ fn shown(exchange: &Exchange) -> String {
 /// The text of the task's status.
 pub(crate) fn status_text(view: &TaskView) -> String {
     view.status.message.as_ref().map(|message| message.text()).unwrap_or_default()
-}
-
-/// The tools of the tests start no processes.
-struct NoLeftoverProcesses;
-
-#[async_trait]
-impl LeftoverProcesses for NoLeftoverProcesses {
-    async fn end(&self, _mark: &str) -> Vec<i32> {
-        Vec::new()
-    }
 }

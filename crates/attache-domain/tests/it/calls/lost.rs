@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{Task, asked, check, id};
+use super::task::{Task, asked, check, id};
 
 #[test]
 fn a_call_that_was_lost_is_asked_about_and_may_be_done_again_or_left() {

@@ -8,7 +8,7 @@ use attache_domain::{
 };
 use serde_json::json;
 
-use crate::{Task, asked, check, id, line};
+use super::task::{Task, asked, check, id, line};
 
 #[test]
 fn a_call_that_asks_starts_again_with_the_answer_while_the_others_run() {
