@@ -1,7 +1,7 @@
 //! The commands that talk to a server, or about files: `attache call`, `tasks`, `agents`, `card`, `keys`, `mcp`, `config`
 //! and `trust`.
 //!
-//! Beside them: what people are told about every command (flags, help, banner, mistyped commands, failures).
+//! Beside them: the words for people about every command (flags, help, banner, mistyped commands, failures).
 //!
 //! Results go to standard output, words for people to standard error. The binary parses the command line, hands in the
 //! environment and whatever only it can make.

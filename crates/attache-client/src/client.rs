@@ -390,8 +390,8 @@ impl Client {
     }
 }
 
-/// Asks for the development-tool extension in the agent's version. Another major version is not asked for; the caller
-/// is told so.
+/// Asks for the development-tool extension in the agent's version. Another major version is not asked for; the returned
+/// text says so.
 fn adopt_version(extensions: &mut Vec<String>, card: &RemoteCard) -> Option<String> {
     let is_asked = |uri: &String| devtool::devtool_version(uri).is_some();
     match card.development_tool() {

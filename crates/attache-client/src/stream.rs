@@ -44,12 +44,12 @@ pub struct EventStream {
     has_dropped: bool,
     last_id: Option<String>,
     source: EventSource,
-    /// The message that the stream began with, for as long as nothing came back.
+    /// The message that the stream began with, until the first event.
     unanswered: Option<Box<SendMessage>>,
     phase: TaskPhase,
     /// The next event may be the task at the place of the cut, which the reader has seen.
     reconnected: bool,
-    /// It was opened for a known task, and nothing came of it yet.
+    /// It was opened for a known task, and brought no event yet.
     is_subscription: bool,
     failures: u32,
     /// Connections in a row that ended soon, whatever they brought.
@@ -157,7 +157,7 @@ impl EventStream {
         self
     }
 
-    /// The message may be sent again while nothing came back, if the agent recognises it.
+    /// The message may be sent again until the first event, if the agent recognises it.
     pub(crate) fn repeating(mut self, send: SendMessage) -> Self {
         self.unanswered = self.client.recognises_messages().then(|| Box::new(send));
         self

@@ -87,7 +87,7 @@ struct CachedToken {
     until: Instant,
 }
 
-/// A token that ends sooner than this is as good as ended: a request takes its time.
+/// A token that ends sooner than this counts as ended: it could end during a request.
 const RENEWAL_MARGIN: Duration = Duration::from_secs(300);
 /// More purposes than an agent has. The cache is emptied when it is full.
 const MAX_PURPOSES: usize = 64;

@@ -1,6 +1,6 @@
 //! Approvals of connections to MCP servers that a client named.
 //!
-//! The agent makes the call by itself. The model is told only of servers that are missing.
+//! The agent makes the call by itself. The model learns only which servers are missing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 //! A hidden character is shown as `\u{…}` with its number in hexadecimal, as Rust writes it: an escape character is
 //! `\u{1b}`, a carriage return `\u{d}`. Nothing is removed, because a shell still runs what a terminal does not draw.
 //! Backslashes are left alone, except directly before an escape or before the letters `u{`: there every backslash is
-//! doubled, so that text which spells out an escape is told apart from the character itself. Two different texts are
+//! doubled, so that a text with a written escape differs from one with the character itself. Two different texts are
 //! therefore never shown alike.
 //!
 //! [`visible`] is for text in lines and keeps line feeds and tabs; [`visible_line`] is for names and keeps neither.

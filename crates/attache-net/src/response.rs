@@ -17,7 +17,7 @@ use crate::NetError;
 pub struct HttpResponse {
     head: http::response::Parts,
     body: reqwest::Body,
-    /// What came after the body.
+    /// The fields after the body.
     trailers: HeaderMap,
     idle_timeout: Duration,
     /// Fires at the latest when the response was silent for too long. Reset only when it fires, because a body may

@@ -211,7 +211,7 @@ async fn follow(
     let Subscription { follower, promised, opening, gap, .. } = &start.subscription;
     let is_over = follower.is_none() && promised.is_none() && opening.is_none() && gap.is_none();
     if comes_back && is_over {
-        // An `EventSource` comes back again and again, unless it is told so.
+        // An `EventSource` reconnects for ever, unless it gets 204.
         return Ok(answer(204, "text/event-stream", Vec::new()));
     }
     let start = StreamStart { open_call, ..start };

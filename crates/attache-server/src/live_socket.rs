@@ -150,7 +150,7 @@ async fn follow_active(
                 }
                 match followed.add(&view.task, None).await {
                     Ok(()) | Err(Fault::TaskNotFound { .. }) => {}
-                    // The client sees the others, and is told once.
+                    // The client sees the other tasks, and gets this error once.
                     Err(fault @ Fault::LimitReached { .. }) => {
                         write_fault(&RequestId::Null, &fault, out);
                         return Ok(());

@@ -1,7 +1,7 @@
 //! Announces the tasks on which something begins, for readers of many tasks.
 //!
 //! The queue holds the places of tasks, never events: a reader follows an announced task like any other reader does. The
-//! queue is bounded. A reader that falls behind is told so and lists the tasks again.
+//! queue is bounded. A reader that falls behind gets a notice and lists the tasks again.
 
 use attache_domain::{Scope, Seq, TaskId, TaskKey};
 use tokio::sync::broadcast::{Receiver, Sender, channel, error::RecvError};

@@ -1,4 +1,4 @@
-//! Finished tasks that were read lately. A finished task never changes, so a copy is as good as the log.
+//! Finished tasks that were read lately. A finished task never changes, so a copy stays true.
 
 use std::sync::{Arc, Mutex};
 

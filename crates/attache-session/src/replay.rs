@@ -43,7 +43,7 @@ pub(crate) async fn views(
 }
 
 /// The task as it was right after event `at`, or before that as far as it has come. `None` when there is no task, or when
-/// what came before `at` is not kept any more.
+/// events before `at` are not kept any more.
 pub(crate) async fn view_at(
     log: &dyn EventLog,
     key: &TaskKey,

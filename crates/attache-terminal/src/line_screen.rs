@@ -298,7 +298,7 @@ impl Running {
         }
     }
 
-    /// False if the input was refused, which the person is told.
+    /// False if the input was refused; a line says why.
     async fn send(&self, input: SessionInput) -> bool {
         let sent = self.session.send(input).await;
         if let Err(refusal) = &sent {

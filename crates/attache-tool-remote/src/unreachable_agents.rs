@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
-/// Failures of this time are told together, so that a person reads soon about the first ones, and not about each.
+/// Failures of this time are reported together: the first ones soon, and not each by itself.
 const REPORT_DELAY: Duration = Duration::from_secs(2);
 /// Warnings about single agents. With more, one warning tells about all.
 const MAX_WARNINGS: usize = 3;

@@ -21,7 +21,7 @@ use crate::tasks::how_to_answer;
 
 /// Delay between two reads of a task that waits for another client.
 const WAIT: Duration = Duration::from_secs(2);
-/// After this time without an event, a person is told why.
+/// After this time without an event, a line says why.
 const SILENCE: Duration = Duration::from_secs(5);
 /// Calls that wait for an answer; more are forgotten, the oldest first.
 const MAX_ASKED: usize = 1000;

@@ -157,7 +157,7 @@ impl AddArguments {
                 if !options.header.is_empty() {
                     bail!("--header is for an address; a program gets variables with --env");
                 }
-                // `-- ARGS` is how other commands are told where the program's own begin.
+                // `-- ARGS`: with other commands, `--` marks where the arguments of the program begin.
                 if args.first().is_some_and(|first| first == "--") {
                     args.remove(0);
                 }

@@ -16,8 +16,8 @@ const START: &str = "1//r3f";
 const MAX_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_ERROR_LENGTH: usize = 1_000;
 
-/// A token that is taken lives for a day at most and can be sent, or is refused without being shown. What is told of a
-/// refusal is short, and shows nothing of a secret that the answer repeats, wherever it stands.
+/// A token that is taken lives for a day at most and can be sent, or is refused without being shown. The text
+/// about a refusal is short, and holds no secret that the answer repeats.
 pub(crate) fn answer(body: &[u8]) {
     let url = Url::parse("https://example.com/").expect("a URL");
     let identity = TokenPurpose::Identity { audience: "example.com".into() };

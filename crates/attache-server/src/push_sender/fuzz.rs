@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{address, response};
 
-/// An address that is taken can be posted to, and secrets are told in safety only.
+/// An accepted address can be posted to, and secrets are sent only where they are safe.
 pub(crate) fn webhook(text: &str) {
     let (place, pause) = text.split_once('\n').unwrap_or((text, text));
     match address::read(place) {

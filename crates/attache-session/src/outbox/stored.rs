@@ -48,7 +48,7 @@ impl StoredPushStatus {
         Self { cursor, ..Self::default() }
     }
 
-    /// As good as new, at the same place.
+    /// Without its failures, at the same cursor.
     pub(super) fn restarted(&self) -> Self {
         Self { delivered: self.delivered, ..Self::at(self.cursor) }
     }

@@ -143,7 +143,7 @@ impl AgentCall<'_> {
         question.and_then(|question| new.strip_suffix(question.as_str())).unwrap_or(new)
     }
 
-    /// The agent is told to stop, and the call fails.
+    /// Cancels the remote task; the call fails.
     async fn stopped(&mut self, client: &Client, why: &str) -> ToolError {
         self.cancel_task(client).await;
         self.failure(&format!("{why} and was told to stop")).await

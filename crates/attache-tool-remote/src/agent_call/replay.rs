@@ -9,7 +9,7 @@ pub(super) enum Replay {
     None,
     /// The events come again from the beginning. Those up to this cursor were shown.
     Until(String),
-    /// The first event holds the whole task. What came between may be missing, and the agent does not show it again.
+    /// The first event holds the whole task. Events between may be missing, and the agent does not send them again.
     Snapshot,
     /// The events after that one.
     Partial,

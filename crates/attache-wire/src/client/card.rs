@@ -127,7 +127,7 @@ impl RemoteInterface {
         Some(Protocol::new(version, self.binding()?))
     }
 
-    /// The protocol to try where the version is not known here: what came before 1.0 is called as 0.3, and what comes
+    /// The protocol to try where the version is not known here: versions before 1.0 are called as 0.3, and those
     /// after 1.0 as 1.0.
     pub fn closest_protocol(&self) -> Option<Protocol> {
         let version = match self.protocol_version.trim().split('.').next() {
