@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_must_be_spelled_properly() {
+    fn a_signature_must_have_its_exact_form() {
         for (entry, expected) in [
             (json!(7), "no text \"protected\""),
             (json!({"protected": "e30"}), "no text \"signature\""),

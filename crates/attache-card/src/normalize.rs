@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_is_there_even_if_nobody_said_it() {
+    fn required_members_are_there_even_if_they_were_not_given() {
         let found = normalize(&document(json!({}))).unwrap();
         let expected = json!({
             "name": "", "description": "", "version": "", "supportedInterfaces": [], "capabilities": {},

@@ -86,7 +86,7 @@ fn every_end_of_a_turn_has_its_exit_code() {
 }
 
 #[test]
-fn a_question_to_nobody_and_a_full_disk_are_fatal() {
+fn a_question_that_no_person_can_answer_and_a_full_disk_are_fatal() {
     assert_eq!(ending(Fact::PersonAsked { message: message("May I?", None).unwrap(), auth: false }).0, 54);
     let full = FinishedCall {
         call: CallId("c".into()),

@@ -65,7 +65,7 @@ async fn silence_ends_at_the_idle_timeout() {
 }
 
 #[tokio::test]
-async fn nobody_at_home_is_an_error_without_the_address() {
+async fn a_refused_connection_is_an_error_without_the_address() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = BaseUrl::parse(&format!("http://{free}"))
         .expect("an address")

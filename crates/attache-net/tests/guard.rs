@@ -75,7 +75,7 @@ async fn a_public_name_is_dialled_where_it_was_found() {
 }
 
 #[tokio::test]
-async fn a_name_with_an_inner_address_is_refused_and_nobody_is_dialled() {
+async fn a_name_with_an_inner_address_is_refused_without_a_connection() {
     let server = site();
     for addresses in [
         &["127.0.0.1"] as &'static [&'static str],
@@ -117,7 +117,7 @@ async fn this_machine_is_refused_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn not_even_an_address_in_a_url_leaves_a_played_internet_when_nobody_guards_it() {
+async fn not_even_an_address_in_a_url_leaves_a_played_internet_without_a_guard() {
     let server = site();
     let client = client(AddressRules::any(), &[]);
     for host in ["169.254.169.254", "93.184.216.34", "[2606:4700::1111]"] {
@@ -153,7 +153,7 @@ async fn what_the_operator_allows_is_dialled() {
 }
 
 #[tokio::test]
-async fn a_name_nobody_knows_is_an_error_that_may_pass() {
+async fn a_name_that_does_not_resolve_is_a_transient_error() {
     let error = client(AddressRules::public_only(), &[])
         .send(HttpRequest::get(Url::parse("http://nobody.test/?key=s3cret").unwrap()))
         .await

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn whoever_waits_for_something_lets_the_next_be_read() {
+    async fn a_request_that_waits_lets_the_next_be_read() {
         let mut tasks = JoinSet::new();
         let count = LARGE_REQUEST_PERMITS.available_permits() + 1;
         let all = Arc::new(tokio::sync::Barrier::new(count));

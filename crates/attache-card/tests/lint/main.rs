@@ -79,7 +79,7 @@ fn members_are_there_and_of_their_type() {
 }
 
 #[test]
-fn members_that_nobody_knows_are_told_with_what_they_are_called() {
+fn unknown_members_are_reported_with_their_path_and_likely_name() {
     check(
         pure,
         &[("/colour", json!(1))],

@@ -181,7 +181,7 @@ async fn the_card_tells_the_source_and_the_caller_how_to_authenticate() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_for_a_credential_that_would_travel_in_the_clear() {
+async fn no_credential_is_requested_for_a_connection_without_tls() {
     let source = Rotating::new(1);
     let options = || ClientOptions {
         credential: Some(source.clone()),

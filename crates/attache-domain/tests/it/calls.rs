@@ -97,7 +97,7 @@ fn the_first_choice_that_is_offered_is_meant() {
 }
 
 #[test]
-fn when_somebody_refuses_and_nothing_was_done_the_person_speaks_next() {
+fn after_a_refusal_with_nothing_done_the_person_speaks_next() {
     check(&["a", "b"], "ask a, ask b, no a, finish-canceled a, finish-canceled b", "settle declined");
     check(&["a", "b"], "allow-alone a, start a, ask b, finish a, no b, finish-canceled b", "call the model");
 }

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_reserve_is_used_last_and_given_to_whoever_says_something() {
+    async fn the_reserve_is_used_last_and_given_to_connections_with_data() {
         let limits = limits();
         let slots = ConnectionSlots::new(&limits);
         let mut held = Vec::new();

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn answers_that_nobody_takes_end_the_connection_unless_others_are_taken() {
+    async fn answers_that_are_not_read_end_the_connection_unless_others_are_read() {
         let watch = watch();
         let mut stuck = watch.call();
         stuck.chunk_handed_out();

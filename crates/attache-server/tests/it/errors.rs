@@ -32,7 +32,7 @@ async fn still_answers(server: &TestServer) {
 }
 
 #[tokio::test]
-async fn a_task_nobody_knows_is_not_found_by_any_operation() {
+async fn an_unknown_task_is_not_found_by_any_operation() {
     let server = start().await;
     let client = server.client();
     for pair in Pair::ALL {

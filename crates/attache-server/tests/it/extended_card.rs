@@ -42,7 +42,7 @@ async fn callers_with_the_token_get_it_on_every_pair() {
 }
 
 #[tokio::test]
-async fn nobody_else_gets_it() {
+async fn only_callers_with_the_token_get_it() {
     let server = start().await;
     let wrong = server.client().with("authorization", "Bearer another-token-of-length");
     for client in [server.client(), wrong] {

@@ -442,7 +442,7 @@ async fn l1_tenants_do_not_see_each_other() {
 }
 
 #[tokio::test]
-async fn a_tenant_nobody_configured_is_not_found() {
+async fn a_tenant_that_is_not_configured_is_not_found() {
     let server = launch().tenants(&["acme"]).start().await;
     let client = server.client();
     let over_rest = client.get("/nobody/tasks").await;

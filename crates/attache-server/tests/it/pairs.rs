@@ -205,7 +205,7 @@ async fn s8_s9_a_finished_task_refuses_subscribers_of_1_0_and_shows_itself_to_th
 }
 
 #[tokio::test]
-async fn b1_b3_not_waiting_is_spelled_differently_on_each_pair() {
+async fn b1_b3_not_waiting_is_requested_differently_on_each_pair() {
     let server = launch().start().await;
     let client = server.client();
     let at_once = [

@@ -112,7 +112,7 @@ async fn v2_the_header_wins_over_the_query_parameter() {
 }
 
 #[tokio::test]
-async fn v4_a_version_nobody_speaks_is_answered_with_those_spoken_here() {
+async fn v4_an_unknown_version_is_answered_with_the_supported_ones() {
     let server = start(false).await;
     for pair in Pair::ALL {
         let refusal = Refusal::read(pair, &ask(pair, &server.client().with("A2A-Version", "2.0"), "").await);
@@ -127,7 +127,7 @@ async fn v4_a_version_nobody_speaks_is_answered_with_those_spoken_here() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_spelled_as_the_method_or_path_speaks_whatever_the_header_says() {
+async fn a_refusal_has_the_form_of_the_method_or_path_whatever_the_header_says() {
     let server = start(false).await;
     for pair in Pair::ALL {
         for header in ["0.3", "1.0", "2.0"] {

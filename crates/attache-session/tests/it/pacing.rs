@@ -69,7 +69,7 @@ async fn what_is_no_piece_goes_at_once_and_takes_the_pieces_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crowd_of_pieces_waits_for_nobody() {
+async fn many_pieces_are_written_without_delay() {
     let mut acts = vec![say("a"), Act::Wait];
     acts.extend((0..32).map(|_| say("b")));
     acts.push(Act::Wait);
@@ -86,7 +86,7 @@ async fn the_start_of_a_turn_does_not_wait() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_does_not_seem_to_wait_for_somebody_who_has_answered() {
+async fn a_task_does_not_seem_to_wait_for_a_person_who_has_answered() {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
     let actor = Actor::of(vec![vec![end(TurnOutcome::InputRequired)], vec![Act::Wait]]);
     let session = session(&stores, &actor).await;

@@ -85,7 +85,7 @@ async fn age(stores: &Stores) {
 }
 
 #[tokio::test]
-async fn a_promise_that_nobody_takes_up_is_forgotten() {
+async fn a_reservation_that_is_not_used_is_forgotten() {
     let stores = stores();
     let session = session(&stores, &Actor::of(vec![])).await;
     let old = session.reserve(&scope(), wanted()).await.unwrap();

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_spelled_as_a_path() {
+    fn a_field_is_named_by_its_path() {
         let (root, mut text) = (FieldPath::Root, String::new());
         let message = root.member("message");
         let parts = message.member("parts");

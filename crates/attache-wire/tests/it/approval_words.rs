@@ -226,7 +226,7 @@ fn is_late(task: &Task, client: &str, text: &str) -> bool {
 }
 
 #[test]
-fn while_the_turn_goes_on_nothing_but_an_answer_is_late_whoever_sends_it() {
+fn while_the_turn_goes_on_only_an_answer_is_late_from_any_client() {
     let mut task = Task::asking("one");
     assert!(!is_late(&task, "bob", "yes"), "it is asked");
     task.hears("ann", "m1", "yes").unwrap();

@@ -156,7 +156,7 @@ fn wrong_verbs_are_told_the_right_ones() {
 }
 
 #[test]
-fn the_path_says_in_which_version_its_errors_are_spelled() {
+fn the_path_says_in_which_version_its_errors_are_encoded() {
     for path in ["/v1", "/v1/", "/v1/nothing", "/rest/v1/nothing"] {
         assert_eq!(version_of_path(path), Version::V0_3, "{path}");
     }

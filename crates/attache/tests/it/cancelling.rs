@@ -189,7 +189,7 @@ async fn after_an_edit_the_changes_are_shown_all_the_same() {
 }
 
 #[tokio::test]
-async fn with_a_message_in_the_queue_nobody_answers_it() {
+async fn a_queued_message_of_a_cancelled_task_is_not_answered() {
     let model = ModelServer::with_responses([stuck("Half an")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();

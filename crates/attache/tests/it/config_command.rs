@@ -177,7 +177,7 @@ fn the_card_is_shown_with_where_it_came_from() {
 }
 
 #[test]
-fn output_that_nobody_reads_is_no_failure() {
+fn a_closed_output_pipe_is_no_failure() {
     for arguments in [
         &["config", "show"][..],
         &["config", "show", "--json"],

@@ -222,7 +222,7 @@ async fn a_client_chooses_its_workspace_below_an_allowed_root_and_keeps_it() {
 }
 
 #[tokio::test]
-async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
+async fn settings_that_cannot_be_granted_are_refused_before_a_task_opens() {
     let model = ModelServer::with_responses([says("never")]);
     let (launch, server) = with_roots(&model, "").await;
     let outside = launch.folder().join("data");
@@ -352,7 +352,7 @@ async fn a_conversation_goes_from_provider_to_provider_with_its_tools() {
 }
 
 #[tokio::test]
-async fn ignored_files_stay_unseen_whoever_ignores_them() {
+async fn ignored_files_stay_unseen_by_every_kind_of_ignore_rule() {
     let model = ModelServer::with_responses([calls("glob", json!({"pattern": "**/*"})), says("Ok.")]);
     let launch = launch_with(&model);
     write(&launch, "work/.geminiignore", "by-gemini\n");
@@ -377,7 +377,7 @@ async fn ignored_files_stay_unseen_whoever_ignores_them() {
 }
 
 #[tokio::test]
-async fn a_later_message_with_wishes_that_cannot_be_granted_is_refused_and_not_kept() {
+async fn a_later_message_with_settings_that_cannot_be_granted_is_refused_and_not_kept() {
     let model = ModelServer::with_responses([touch("made"), says("Ok.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();

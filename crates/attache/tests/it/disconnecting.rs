@@ -154,7 +154,7 @@ async fn an_approval_is_given_by_another_client_on_the_other_binding_while_the_f
 }
 
 #[tokio::test]
-async fn a_task_nobody_watches_is_done_all_the_same() {
+async fn a_task_without_a_reader_is_done_all_the_same() {
     let slow: PlannedResponse = stuck("One ").then(says("two."));
     let model = ModelServer::with_responses([slow]);
     let (_launch, server) = start(&model).await;

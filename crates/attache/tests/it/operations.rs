@@ -180,7 +180,7 @@ async fn request_numbers_are_on_every_answer_and_grow() {
 }
 
 #[tokio::test]
-async fn text_logs_have_no_colour_codes_when_nobody_looks() {
+async fn text_logs_have_no_colour_codes_outside_a_terminal() {
     let server = launch().in_memory().script(SCRIPT).argument("--log").argument("debug").start().await;
     let number = server.client().get("/tasks").await.header("x-request-id").expect("a number").to_owned();
     let log = until_logged(&server, |log| log.contains(&format!("request={number}"))).await;

@@ -51,7 +51,7 @@ async fn one_that_is_canceled_before_its_first_message_takes_none() {
 }
 
 #[tokio::test]
-async fn one_that_nobody_has_asked_for_cannot_be_canceled() {
+async fn a_task_that_was_never_reserved_cannot_be_canceled() {
     let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let (_launch, server) = start(&model).await;
     let never = json!({"id": "00000000-0000-4000-8000-000000000000"});

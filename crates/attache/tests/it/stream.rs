@@ -32,7 +32,7 @@ async fn an_agent_that_never_waits_loses_no_event() {
 }
 
 #[tokio::test]
-async fn a_reader_that_does_not_read_loses_nothing_and_delays_nobody() {
+async fn a_reader_that_does_not_read_loses_nothing_and_delays_no_other() {
     // Far more than sockets and tail hold together, so that the reader falls behind into the log.
     let script = format!(
         "rules: [{{text: go, steps: [{{say: ['{}'], repeat: 6000}}]}}, {{steps: [{{say: hi}}]}}]",

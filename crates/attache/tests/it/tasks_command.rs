@@ -212,7 +212,7 @@ async fn a_working_task_is_cancelled() {
 }
 
 #[tokio::test]
-async fn nobody_there_and_the_wrong_token_are_told_with_advice() {
+async fn no_server_and_a_wrong_token_are_reported_with_advice() {
     let nobody = end(&mut command("http://127.0.0.1:9", &["list"])).await;
     check(&nobody, 1, &["no server listens at http://127.0.0.1:9", "attache serve"]);
     check(&end(&mut command("http://example.com", &["list"])).await, 1, &["use https", "hint:"]);

@@ -136,7 +136,7 @@ async fn an_id_comes_back_with_its_type() {
 }
 
 #[tokio::test]
-async fn a_method_nobody_knows_is_not_found() {
+async fn an_unknown_method_is_not_found() {
     let server = start().await;
     for method in
         ["tasks/list", "message/Send", "sendMessage", "SendMessage ", "", "tasks/get/", "rpc.discover"]
@@ -155,7 +155,7 @@ async fn a_method_nobody_knows_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_path_nobody_knows_is_not_found_in_the_shape_of_its_version() {
+async fn an_unknown_path_is_not_found_in_the_shape_of_its_version() {
     let server = start().await;
     for (pair, verb, path) in [
         (Pair::Rest10, "GET", "/nothing"),

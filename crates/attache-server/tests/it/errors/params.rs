@@ -206,7 +206,7 @@ async fn a_task_id_is_required_where_a_task_is_meant() {
 }
 
 #[tokio::test]
-async fn d7_members_nobody_knows_are_passed_over_and_both_spellings_are_read() {
+async fn d7_unknown_members_are_ignored_and_both_forms_of_names_are_read() {
     let server = start().await;
     let client = server.client();
     for pair in Pair::ALL {

@@ -87,7 +87,7 @@ async fn wrong_parameters_are_named() {
 }
 
 #[tokio::test]
-async fn b6_parts_that_nobody_reads_are_refused() {
+async fn b6_parts_that_cannot_be_read_are_refused() {
     let server = launch().card(|card| card.default_input_modes = vec!["text/plain".into()]).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(server.url(), speaks).await;

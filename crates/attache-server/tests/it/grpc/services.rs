@@ -41,7 +41,7 @@ async fn the_server_and_its_services_are_healthy() {
 }
 
 #[tokio::test]
-async fn whoever_watches_is_told_that_the_server_stops() {
+async fn a_health_watcher_learns_that_the_server_stops() {
     let server = launch().start().await;
     let mut health = HealthClient::new(Grpc::to(server.url(), Speaks::V10).await.channel);
     let mut unknown = health.watch(about("nope")).await.unwrap().into_inner();

@@ -20,7 +20,7 @@ fn waiting() -> Arc<Actor> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_configuration_is_found_by_name_listed_in_pages_and_seen_by_nobody_else() {
+async fn a_configuration_is_found_by_name_listed_in_pages_and_seen_by_its_owner_only() {
     let session = start(&stores(), &waiting(), &Postman::new(), |_| {}).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     for id in ["b", "a", "c"] {

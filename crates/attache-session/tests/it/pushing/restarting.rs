@@ -77,7 +77,7 @@ async fn a_configuration_whose_task_was_never_opened_is_cleaned_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_waits_for_nobody_for_long() {
+async fn a_stop_does_not_wait_long_for_a_receiver() {
     let stores = stores();
     let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
     let postman = Postman::gated();

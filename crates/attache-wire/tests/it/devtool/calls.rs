@@ -127,7 +127,7 @@ fn a_lost_edit_is_asked_about_with_what_the_person_made_of_it() {
 }
 
 #[test]
-fn a_lost_call_says_so_until_somebody_has_answered() {
+fn a_lost_call_says_so_until_it_is_answered() {
     let agree = answered("proceed_once", Verdict::Proceed);
     let story = vec![proposed(exec(), &[]), started(), showed("a"), lost(), agree, started()];
     let told = calls(after(story));

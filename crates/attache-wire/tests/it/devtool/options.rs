@@ -100,7 +100,7 @@ fn an_agent_is_shown_with_its_address_and_with_what_is_sent() {
 }
 
 #[test]
-fn an_answer_that_nobody_described_can_be_given_by_its_id() {
+fn a_choice_without_a_description_can_be_given_by_its_id() {
     let options = options(vec![proposed(exec(), &["proceed_on_sundays"])]);
     assert_eq!(options, [serde_json::json!({ "id": "proceed_on_sundays", "name": "proceed_on_sundays" })]);
 }

@@ -61,7 +61,7 @@ fn a_failure_says_what_and_of_which_kind() {
 }
 
 #[test]
-fn a_call_of_which_nobody_knows_how_far_it_came_is_an_error() {
+fn a_call_with_an_unknown_outcome_is_an_error() {
     let text = vec![Content::Text("nobody knows".into())];
     let facts = [wanted(&[read()]), finished("k1", CallOutcome::Unknown, text, "nobody knows", None)];
     let call = World::new().call_after(facts);

@@ -34,7 +34,7 @@ fn a_command_is_written_out_with_its_programs_and_arguments() {
 }
 
 #[test]
-fn once_nobody_is_asked_the_arguments_are_what_they_are() {
+fn once_no_question_is_open_the_arguments_are_unchanged() {
     let mut world = World::new();
     let facts = [wanted(&[("run_shell_command", json!({"command": ODD}))]), asked("k1", exec(ODD, &[]))];
     world.hears_all(facts);

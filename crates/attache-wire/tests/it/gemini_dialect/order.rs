@@ -68,7 +68,7 @@ fn a_turn_of_words() {
 }
 
 #[test]
-fn a_call_that_nobody_is_asked_about() {
+fn a_call_without_a_question() {
     let read = ("read_file", json!({ "file_path": "a" }));
     let facts = [
         begun(),

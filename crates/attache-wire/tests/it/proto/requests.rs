@@ -220,7 +220,7 @@ fn the_numbers_of_spellings_do_not_meet_those_of_json() {
 }
 
 #[test]
-fn fields_that_nobody_knows_are_passed_over() {
+fn unknown_fields_are_ignored() {
     let mut bytes = from_json(Version::V1_0, "GetTaskRequest", &json!({ "id": "t-1" })).to_vec();
     // Number 99, a text.
     bytes.extend_from_slice(&[0x9a, 0x06, 0x01, b'x']);

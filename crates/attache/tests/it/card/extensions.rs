@@ -91,7 +91,7 @@ async fn e2_several_header_lines_are_one_list() {
 }
 
 #[tokio::test]
-async fn e3_extensions_nobody_declared_are_passed_over_and_not_confirmed() {
+async fn e3_undeclared_extensions_are_ignored_and_not_confirmed() {
     let server = launch().in_memory().script(SCRIPT).start().await;
     for pair in Pair::ALL {
         let client = server

@@ -87,7 +87,7 @@ async fn a_command_can_be_canceled() {
 }
 
 #[tokio::test]
-async fn a_task_of_nobody_takes_no_command() {
+async fn an_unknown_task_takes_no_command() {
     let world = World::silent().await;
     let answer = world.client().rpc("command/execute", to_task("nothing", "/stats")).await;
     assert_eq!(answer["error"]["code"], -32001, "{answer:#}");

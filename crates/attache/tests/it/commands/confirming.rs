@@ -27,7 +27,7 @@ fn check_asked(told: &Told, status: &str, tool: &str) {
 }
 
 #[tokio::test]
-async fn a_fact_is_remembered_once_somebody_agrees() {
+async fn a_fact_is_remembered_once_a_person_agrees() {
     let world = World::silent().await;
     let asked = world.line("/memory add tabs, not spaces").await;
     check_asked(&asked, "AWAITING_ACTION_CONFIRMATION", "save_memory");
@@ -42,7 +42,7 @@ async fn a_fact_is_remembered_once_somebody_agrees() {
 }
 
 #[tokio::test]
-async fn a_fact_that_somebody_refuses_is_not_remembered() {
+async fn a_fact_that_a_person_refuses_is_not_remembered() {
     let world = World::silent().await;
     let response = world.give(command("/memory add tabs")).await;
     assert_eq!(response["status"], "AWAITING_ACTION_CONFIRMATION");
@@ -59,7 +59,7 @@ async fn a_fact_that_somebody_refuses_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn a_shell_command_of_a_prompt_runs_once_somebody_agrees() {
+async fn a_shell_command_of_a_prompt_runs_once_a_person_agrees() {
     let world = World::with([says("A project.")], with_shell).await;
     let asked = world.line("/look here").await;
     check_asked(&asked, "AWAITING_SHELL_CONFIRMATION", "run_shell_command");

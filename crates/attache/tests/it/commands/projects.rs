@@ -8,7 +8,7 @@ use crate::agent_world::{calls, says, write};
 const FOUND: &str = "# Greetings\n\nOne file that greets.\n";
 
 #[tokio::test]
-async fn the_model_writes_the_file_once_somebody_agrees_and_only_once() {
+async fn the_model_writes_the_file_once_a_person_agrees_and_only_once() {
     let world = World::playing([
         calls("read_file", json!({"file_path": "hello.txt"})),
         calls("write_file", json!({"file_path": "GEMINI.md", "content": FOUND})),

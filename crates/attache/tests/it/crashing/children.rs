@@ -83,12 +83,12 @@ fn skip_first(task: &Value) -> String {
 }
 
 #[tokio::test]
-async fn confined_commands_have_ended_when_somebody_is_asked() {
+async fn confined_commands_have_ended_when_a_person_is_asked() {
     check("confined", |launch| launch, json!({})).await;
 }
 
 #[tokio::test]
-async fn open_commands_have_ended_when_somebody_is_asked() {
+async fn open_commands_have_ended_when_a_person_is_asked() {
     check("yolo", |launch| launch, json!({"unconfined": true})).await;
 }
 
@@ -99,7 +99,7 @@ async fn commands_have_ended_where_nothing_can_be_confined() {
 
 /// Without a terminal commands are started in another way.
 #[tokio::test]
-async fn commands_on_a_pipe_have_ended_when_somebody_is_asked() {
+async fn commands_on_a_pipe_have_ended_when_a_person_is_asked() {
     let without_terminal =
         |launch: ServerLaunch| launch.settings("[enforced]\ntools.shell.enableInteractiveShell = false\n");
     check("yolo", without_terminal, json!({"unconfined": true})).await;
@@ -107,7 +107,7 @@ async fn commands_on_a_pipe_have_ended_when_somebody_is_asked() {
 
 /// Where the kernel makes no namespaces, Landlock alone confines.
 #[tokio::test]
-async fn a_command_that_only_landlock_confines_has_ended_when_somebody_is_asked() {
+async fn a_command_that_only_landlock_confines_has_ended_when_a_person_is_asked() {
     if !has_namespaces() {
         return;
     }
@@ -201,7 +201,7 @@ fn slow_server() -> String {
 }
 
 #[tokio::test]
-async fn an_mcp_server_has_ended_when_somebody_is_asked_about_a_call_to_it() {
+async fn an_mcp_server_has_ended_when_a_person_is_asked_about_a_call_to_it() {
     let model = ModelServer::with_responses([calls("mcp_slow_deploy", json!({})), says("I look.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let pipe = Pipe::of(&launch, "deploy");

@@ -47,7 +47,7 @@ async fn lost(model: &ModelServer) -> (ServerLaunch, ServerProcess, Value) {
 }
 
 #[tokio::test]
-async fn a_lost_command_runs_again_when_somebody_says_so() {
+async fn a_lost_command_runs_again_when_a_person_says_so() {
     let model = ModelServer::with_responses([calls("run_shell_command", waiting("runs")), says("Twice.")]);
     let (launch, server, task) = lost(&model).await;
     // The question survives the next crash, too.

@@ -76,21 +76,21 @@ async fn before_the_start_is_durable_the_call_runs_after_all() {
 }
 
 #[tokio::test]
-async fn once_the_start_is_durable_somebody_is_asked_although_nothing_ran() {
+async fn once_the_start_is_durable_a_person_is_asked_although_nothing_ran() {
     check("call-durable", Then::Asks { ran: Ran::No }).await;
 }
 
 #[tokio::test]
-async fn once_the_process_is_there_somebody_is_asked_and_it_runs_no_further() {
+async fn once_the_process_is_there_a_person_is_asked_and_it_runs_no_further() {
     check("command-spawned", Then::Asks { ran: Ran::AtMostOnce }).await;
 }
 
 #[tokio::test]
-async fn when_the_process_has_ended_somebody_is_asked_and_it_has_run() {
+async fn when_the_process_has_ended_a_person_is_asked_and_it_has_run() {
     check("call-ended", Then::Asks { ran: Ran::Yes }).await;
 }
 
 #[tokio::test]
-async fn until_the_end_is_durable_somebody_is_asked() {
+async fn until_the_end_is_durable_a_person_is_asked() {
     check("call-end-recorded", Then::Asks { ran: Ran::Yes }).await;
 }

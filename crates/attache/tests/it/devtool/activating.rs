@@ -114,7 +114,7 @@ async fn among_others_it_is_found_and_others_alone_are_no_sign_of_it() {
 }
 
 #[tokio::test]
-async fn where_it_is_required_nobody_is_served_without_it() {
+async fn where_it_is_required_no_client_is_served_without_it() {
     let (model, server) =
         greeting(|launch| launch.settings("[card]\nrequire_development_tool = true\n")).await;
     let client = server.client();

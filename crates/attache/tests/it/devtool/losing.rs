@@ -44,7 +44,7 @@ fn runs(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn it_is_done_again_when_somebody_says_so() {
+async fn it_is_done_again_when_a_person_says_so() {
     let (world, task, call) = lost().await;
     let done = world.editor_on(Pair::Rest03).answer(&task, "m2", &[chosen(&call, "run_again")]).await;
     assert_eq!((done.last().state(), runs(&world)), ("completed", 2));

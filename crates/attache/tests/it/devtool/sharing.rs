@@ -132,7 +132,7 @@ async fn an_unknown_option_or_call_is_refused_with_those_that_there_are() {
 }
 
 #[tokio::test]
-async fn a_call_that_needs_nobody_runs_while_another_waits() {
+async fn a_call_without_a_question_runs_while_another_waits() {
     let read = |path: &str| ("read_file", json!({"file_path": path}));
     let write = ("write_file", json!({"file_path": "new.txt", "content": "new\n"}));
     let world = World::playing([batch([read("hello.txt"), write]), says("Done.")]).await;

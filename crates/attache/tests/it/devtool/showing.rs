@@ -230,7 +230,7 @@ async fn a_task_that_is_cancelled_in_the_middle_of_a_call_ends_its_stream_and_th
 }
 
 #[tokio::test]
-async fn a_task_that_is_cancelled_while_somebody_is_asked_asks_no_more() {
+async fn a_task_that_is_cancelled_while_a_person_is_asked_asks_no_more() {
     let world = World::playing([runs("touch made")]).await;
     let editor = world.editor();
     let asked = editor.ask("m1", "Run!").await;

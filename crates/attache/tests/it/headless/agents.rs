@@ -55,7 +55,7 @@ async fn a_missing_sign_in_names_the_command_and_opens_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_can_agree_to_a_delegation() {
+async fn no_person_can_agree_to_a_delegation() {
     let call = calls("invoke_agent", json!({"agent_name": "helper", "prompt": "work"}));
     let model = ModelServer::with_responses([call, says("I may not.")]);
     let mut run = Run::with(&model, &["-p", "Delegate"]);

@@ -95,7 +95,7 @@ async fn piped_text_is_no_command_when_words_follow() {
 }
 
 #[tokio::test]
-async fn nobody_can_agree_so_what_needs_that_is_denied() {
+async fn no_person_can_agree_so_what_needs_that_is_denied() {
     // What later conversations are told decides what they do, so being free to edit is not enough.
     for mode in ["default", "auto_edit"] {
         let mut run = Run::offline(&["-p", "/memory add tabs", "--approval-mode", mode]);

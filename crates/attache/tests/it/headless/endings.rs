@@ -61,7 +61,7 @@ async fn an_address_that_is_none_is_told_with_what_would_be_right() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_to_send_a_message_where_nobody_can() {
+async fn no_advice_to_send_a_message_where_none_can_be_sent() {
     let model =
         ModelServer::with_responses([PlannedResponse::text(200, "text/html", "<html>Welcome!</html>")]);
     let ended = Run::with(&model, &["-p", "x"]).end().await;

@@ -100,7 +100,7 @@ async fn piped_text_alone_is_a_prompt() {
 }
 
 #[tokio::test]
-async fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+async fn a_pipe_without_a_writer_is_not_waited_for() {
     let mut run = Run::offline(&["-p", "reverse abc"]);
     run.command.stdin(std::process::Stdio::piped());
     let mut child = run.command.spawn().unwrap();
@@ -163,7 +163,7 @@ async fn an_alias_is_told_as_the_model_it_stands_for() {
 }
 
 #[tokio::test]
-async fn where_nobody_can_answer_the_model_cannot_ask() {
+async fn where_no_person_can_answer_the_model_cannot_ask() {
     let model = ModelServer::with_responses([says("Fine.")]);
     Run::with(&model, &["-p", "Hi"]).end().await;
     let body = model.received()[0].json();

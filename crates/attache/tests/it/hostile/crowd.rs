@@ -11,7 +11,7 @@ use super::world::World;
 const CROWD: usize = 1000;
 
 #[tokio::test]
-async fn a_crowd_of_connections_that_do_nothing_disturbs_nobody_and_leaves_nothing() {
+async fn idle_connections_disturb_no_other_and_leave_nothing() {
     let world = World::start().await;
     let mut crowd = Vec::new();
     for number in 0..CROWD {

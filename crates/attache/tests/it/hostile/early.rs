@@ -64,7 +64,7 @@ async fn a_head_that_is_no_request_is_answered_while_more_comes() {
 }
 
 #[tokio::test]
-async fn a_short_body_that_nobody_wants_costs_no_connection() {
+async fn a_short_unread_body_costs_no_connection() {
     let world = World::start().await;
     let chunked =
         "POST /nothing HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();

@@ -188,7 +188,7 @@ async fn lines_that_end_in_a_bare_line_feed_are_refused() {
 }
 
 #[tokio::test]
-async fn line_feeds_in_bodies_are_nobodys_business() {
+async fn line_feeds_in_bodies_are_not_looked_at() {
     let world = World::start().await;
     let body = send_body("lines").replace(',', ",\n").replace('{', "{\n\n");
     let request = request("connection: close\r\n", &body);

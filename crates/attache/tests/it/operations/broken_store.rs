@@ -180,7 +180,7 @@ async fn readers_are_told_that_a_task_waits_for_the_store() {
 }
 
 #[tokio::test]
-async fn metrics_tell_of_a_store_that_cannot_be_written_though_nobody_writes() {
+async fn metrics_show_a_store_that_cannot_be_written_without_any_write() {
     let server = limitable(launch().durable().script(SCRIPT)).start().await;
     let client = server.client();
     limit_files(&server, Some(0));

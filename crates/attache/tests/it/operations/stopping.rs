@@ -15,7 +15,7 @@ use crate::support::{SCRIPT, launch, message};
 use crate::watching::stuck;
 
 #[tokio::test]
-async fn a_server_whose_output_nobody_reads_serves_and_stops() {
+async fn a_server_whose_output_is_not_read_serves_and_stops() {
     let folder = launch();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_attache"));
@@ -163,7 +163,7 @@ async fn stop_with_hanging_reader() -> Duration {
 }
 
 #[tokio::test]
-async fn after_a_stop_nobody_listens_and_the_store_is_whole() {
+async fn after_a_stop_no_socket_listens_and_the_store_is_whole() {
     let launch = launch().durable().script(SCRIPT);
     let server = launch.start().await;
     let client = server.client();

@@ -112,7 +112,7 @@ async fn a_refusal_ends_the_turn_and_says_why_it_rests() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_rule_forbids_is_an_error_for_the_model_and_nobody_is_asked() {
+async fn a_call_that_a_rule_forbids_is_an_error_for_the_model_without_a_question() {
     let model = ModelServer::with_responses([
         calls("write_file", json!({"file_path": "new.txt", "content": "x"})),
         says("I only plan."),
