@@ -50,7 +50,7 @@ export function addDelegation(checks, program, session) {
     isTrue((await call('conformance chunks')).out.includes('one two three'), 'the pieces as one text');
     isTrue((await call('conformance message')).out.includes('Just a message.'), 'a bare message');
   });
-  check('a task that fails is told with what was said', async () => {
+  check('a task that fails is reported with its text', async () => {
     for (const [word, words] of [['fail', 'It did not work.'], ['reject', 'Not for me.']]) {
       const { out } = await call(`conformance ${word}`);
       isTrue(out.includes(words) && out.includes('The agent peer failed: its task ended as'), out);

@@ -84,7 +84,7 @@ def add(checks: Checks, session: Session) -> None:
         true("https://example.com/file.txt" in out, out)
 
     for what, check in [
-        ("what the agent says comes back", speaks), ("a task that fails is told with what was said", fails),
+        ("what the agent says comes back", speaks), ("a task that fails is reported with its text", fails),
         ("a question is answered by the person", asks), ("files are saved and named", sends_files),
     ]:
         checks.add(f"a session delegates: {what}", check, "-")
@@ -106,7 +106,7 @@ def add_echo(checks: Checks, session: Session) -> None:
         true("The agent sent files:" in out and "(4 bytes)" in out, out)
 
     for what, check in [
-        ("what the agent says comes back", speaks), ("a task that fails is told with what was said", fails),
+        ("what the agent says comes back", speaks), ("a task that fails is reported with its text", fails),
         ("files are saved and named", sends_files),
     ]:
         checks.add(f"a session delegates: {what}", check, "-")

@@ -7,7 +7,7 @@ use crate::tidy::tree::{File, Tree};
 /// Refused in every file. Lower case, as the searched text.
 const WORDS: &[&str] = &["somebody", "nobody", "whoever", "those who", "what came of", "what became of"];
 
-/// Refused in [`STRICT_FOLDERS`], beside [`WORDS`].
+/// Refused in Rust outside of [`LENIENT_FOLDERS`] and in [`STRICT_DOCUMENTS`], beside [`WORDS`].
 const PHRASES: &[&str] = &[
     "what came",
     "how it stands",
@@ -21,33 +21,18 @@ const PHRASES: &[&str] = &[
     "in its own way",
 ];
 
-/// Parts of the names of functions that are refused in [`STRICT_FOLDERS`].
+/// Parts of the names of functions, refused in all of Rust.
 const NAME_PARTS: &[&str] = &[
     "somebody", "nobody", "whoever", "wish", "wishes", "wished", "perform", "performs", "spell", "spells",
     "spelled",
 ];
 
-/// Folders and files, by prefix, that keep the strict rules. Add a folder once its last offender is mended.
-const STRICT_FOLDERS: &[&str] = &[
-    "crates/attache-agent/",
-    "crates/attache-bench/",
-    "crates/attache-config/",
-    "crates/attache-conformance/",
-    "crates/attache-document/",
-    "crates/attache-model/",
-    "crates/attache-model-http/",
-    "crates/attache-proto/src/",
-    "crates/attache-store/",
-    "crates/attache-store-sql/",
-    "crates/attache-testkit/",
-    "crates/attache-tool/",
-    "crates/attache-tool-mcp/",
-    "crates/attache-tool-sandbox/",
-    "crates/attache-tool-std/",
-    "docs/extension/development-tool.",
-    "docs/extension/gemini.schema.",
-    "xtask/",
-];
+/// Folders, by prefix, with comments that keep to [`WORDS`] only.
+const LENIENT_FOLDERS: &[&str] = &["crates/attache/tests/", "examples/", "tests/"];
+
+/// Pages and definitions, by prefix, that keep to [`PHRASES`], too.
+const STRICT_DOCUMENTS: &[&str] =
+    &["ARCHITECTURE.md", "docs/extension/development-tool.", "docs/extension/gemini.schema."];
 
 /// Files that are published by others.
 const FOREIGN_FOLDERS: &[&str] = &["crates/attache-proto/proto/", "crates/attache-wire/tests/golden/"];
@@ -61,17 +46,14 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn check_file(file: &File) -> Vec<Finding> {
-    let is_strict = is_in(&file.path, STRICT_FOLDERS);
     let mut names = Vec::new();
-    let text = match file.path.rsplit_once('.') {
+    let (text, is_strict) = match file.path.rsplit_once('.') {
         Some((_, "rs")) => {
             let source = MaskedSource::new(&file.text);
-            if is_strict {
-                names = check_names(&file.path, &source.code);
-            }
-            source.comments
+            names = check_names(&file.path, &source.code);
+            (source.comments, !is_in(&file.path, LENIENT_FOLDERS))
         }
-        Some((_, "md" | "proto" | "json")) => file.text.clone(),
+        Some((_, "md" | "proto" | "json")) => (file.text.clone(), is_in(&file.path, STRICT_DOCUMENTS)),
         _ => return Vec::new(),
     };
     // ASCII only, so that every byte keeps its line.
@@ -117,7 +99,7 @@ mod tests {
     fn comments_are_checked_and_code_is_not() {
         check_text("a.rs", "//! Who asks.\n\n/// Nobody knows.\nfn f() {}", &["a.rs:3"]);
         check_text("a.rs", "fn f() {} // What came of it.\n/* somebody */", &["a.rs:2", "a.rs:1"]);
-        check_text("a.rs", "fn nobody_is_asked() { say(\"nobody\") } // Asks.", &[]);
+        check_text("a.rs", "fn f() { say(\"nobody\") } // Asks.", &[]);
         check_text("a.py", "# nobody", &[]);
     }
 
@@ -135,14 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn clean_folders_are_checked_for_more_phrases_and_for_names() {
+    fn names_and_phrases_are_checked_where_they_have_been_mended() {
         let text = "// How it stands with it.\nfn nobody_is_asked() {}\nfn spelling_counts() {}\n";
-        check_text(
-            "crates/attache-tool/a.rs",
-            text,
-            &["crates/attache-tool/a.rs:1", "crates/attache-tool/a.rs:2"],
-        );
-        check_text("crates/attache-server/a.rs", text, &[]);
+        let path = "crates/attache-tool/a.rs";
+        check_text(path, text, &["crates/attache-tool/a.rs:1", "crates/attache-tool/a.rs:2"]);
+        check_text("crates/attache/tests/a.rs", text, &["crates/attache/tests/a.rs:2"]);
+        check_text("ARCHITECTURE.md", text, &["ARCHITECTURE.md:1"]);
+        check_text("docs/a.md", "How it stands.", &[]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn what_was_approved_runs_and_only_what_was_refused_is_cancelled() {
     check(&["a", "b"], "ask a, ask b, yes a, no b, finish-canceled b", "start a");
     check(&["a", "b"], "ask a, ask b, yes a, no b, finish-canceled b, start a, finish a", "call the model");
     check(&["a", "b"], "allow-alone a, ask-alone b, start a, no b", "cancel b");
-    // An approved call that fails is still something that the model hears of.
+    // The model gets the result of an approved call that fails.
     let failed = "ask a, ask b, yes a, no b, finish-canceled b, start a, finish-canceled a";
     check(&["a", "b"], failed, "call the model");
     // What a rule allows runs beside what a person allows.

@@ -225,7 +225,7 @@ proptest! {
         // A stream keeps its pieces; the task shows adjacent texts as one part.
         let artifacts: Vec<_> = artifacts.into_iter().map(Artifact::joined).collect();
         prop_assert_eq!(&artifacts, &log.view.artifacts);
-        // A message that was just taken is told with the start of its turn.
+        // A message that was just taken shows with the start of its turn.
         let is_taken = log.view.progress.turn.phase == TurnPhase::Due;
         if let Some(status) = status.filter(|_| !is_taken) {
             prop_assert_eq!(status.state, log.view.status.state);

@@ -69,7 +69,7 @@ async fn a_prompt_that_arrives_while_the_turn_ends_is_still_answered() {
     assert_eq!(said, ["m1", "ab", "m2", "c"]);
 }
 
-/// A store that another process writes to, and that fails while it is told to.
+/// A store that another process writes to, and that fails on request.
 struct FailingLog {
     inner: MemoryStore,
     /// Before the next append of a runner, another process queues a prompt.

@@ -104,7 +104,7 @@ impl Task {
         self.view.match_answers(message, &answers, by, self.now).map_err(|fault| fault.to_string())
     }
 
-    /// A client sends this; what it is told if it does not count.
+    /// A client sends this; the error if it does not count.
     fn hears(&mut self, client: &str, id: &str, text: &str) -> Result<(), String> {
         let by = Answerer::new(&Scope::new("", "me"), Some(client), &MessageId::from(id));
         let answers = self.matches(&said(id, text), &by)?;

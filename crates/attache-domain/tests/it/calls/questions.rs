@@ -41,7 +41,7 @@ fn one_call_can_be_cancelled_and_the_others_go_on() {
     check(&["a", "b"], "allow a, allow-alone b, start a, drop b, finish-canceled b", "await a");
     check(&["a", "b"], "drop a", "cancel a");
     check(&["a", "b"], "ask a, allow b, drop a", "cancel a, cancel b");
-    // All of them cancelled: the model hears that.
+    // All of them are cancelled: the model learns that.
     check(&["a"], "allow a, start a, drop a, finish-canceled a", "call the model");
 }
 

@@ -185,7 +185,7 @@ impl Items {
     }
 }
 
-/// What a program is told about a failure.
+/// What a failure says to programs.
 #[track_caller]
 pub(crate) fn info(status: &Status) -> rpc::ErrorInfo {
     let details = rpc::Status::decode(status.details()).unwrap();

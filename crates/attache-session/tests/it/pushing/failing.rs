@@ -1,4 +1,4 @@
-//! Receivers that do not take what they are told.
+//! Receivers that do not accept their notifications.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use attache_session::DeliveryResult;
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 
-use super::postman::*;
+use super::fake_push_sender::*;
 use crate::world::*;
 
 fn stores() -> Stores {
@@ -21,13 +21,13 @@ fn actor() -> Arc<Actor> {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_try_is_made_again_with_growing_pauses_and_order_is_kept() {
-    let postman = Postman::new();
-    postman.plan("c", [DeliveryResult::Accepted, failed("503"), failed("503"), failed("503")]);
-    let session = start(&stores(), &actor(), &postman, |_| {}).await;
+    let sender = FakePushSender::new();
+    sender.plan("c", [DeliveryResult::Accepted, failed("503"), failed("503"), failed("503")]);
+    let session = start(&stores(), &actor(), &sender, |_| {}).await;
     session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();
-    let told = postman.until("c", 4).await;
-    assert_eq!(told, [2, 3, 4, 5]);
-    let tries = postman.tries.lock().unwrap().clone();
+    let delivered = sender.until("c", 4).await;
+    assert_eq!(delivered, [2, 3, 4, 5]);
+    let tries = sender.tries.lock().unwrap().clone();
     assert_eq!(tries.iter().map(|(_, seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 3, 3, 3, 4, 5]);
     let pauses: Vec<_> = tries.windows(2).map(|pair| (pair[1].2 - pair[0].2).as_millis()).collect();
     for (place, least, most) in [(1, 500, 1001), (2, 1000, 2001), (3, 2000, 4001)] {
@@ -39,10 +39,10 @@ async fn a_failed_try_is_made_again_with_growing_pauses_and_order_is_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_asks_for_time_gets_it() {
-    let postman = Postman::new();
+    let sender = FakePushSender::new();
     let busy = DeliveryResult::Failed { why: "429".into(), retry_after: Some(Duration::from_secs(90)) };
-    postman.plan("c", [busy]);
-    let session = start(&stores(), &actor(), &postman, |_| {}).await;
+    sender.plan("c", [busy]);
+    let session = start(&stores(), &actor(), &sender, |_| {}).await;
     let mut send = with_push(message("m1", None), "c");
     send.configuration.return_immediately = true;
     let opened = task(session.send(&scope(), send).await.unwrap());
@@ -52,20 +52,20 @@ async fn a_receiver_that_asks_for_time_gets_it() {
     let status = kept(&session, &opened.task, "c").await.status;
     assert!(matches!(status.state, PushState::Waiting { .. }), "{status:?}");
     assert_eq!((status.failures, status.last_error.as_deref()), (1, Some("429")));
-    postman.until("c", 4).await;
-    let tries = postman.tries.lock().unwrap();
+    sender.until("c", 4).await;
+    let tries = sender.tries.lock().unwrap();
     assert_eq!((tries[1].2 - tries[0].2).as_secs(), 90);
 }
 
 #[tokio::test(start_paused = true)]
 async fn too_many_failures_are_given_up_visibly_and_setting_it_again_goes_on_there() {
-    let postman = Postman::new();
-    postman.plan(
+    let sender = FakePushSender::new();
+    sender.plan(
         "c",
         std::iter::once(DeliveryResult::Accepted).chain((0..4).map(|number| failed(&format!("no {number}")))),
     );
     let stores = stores();
-    let session = start(&stores, &actor(), &postman, |_| {}).await;
+    let session = start(&stores, &actor(), &sender, |_| {}).await;
     let done = task(session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap());
     at_rest(&session).await;
     let check = |status: PushStatus| {
@@ -81,39 +81,39 @@ async fn too_many_failures_are_given_up_visibly_and_setting_it_again_goes_on_the
     assert_eq!(session.counters().snapshot().push_gave_up, 1);
     session.shutdown().await;
 
-    let session = start(&stores, &actor(), &postman, |_| {}).await;
+    let session = start(&stores, &actor(), &sender, |_| {}).await;
     check(kept(&session, &done.task, "c").await.status);
-    assert_eq!((session.outbox_stats().active, postman.tries()), (0, 5), "nobody tries any more");
+    assert_eq!((session.outbox_stats().active, sender.tries()), (0, 5), "nobody tries any more");
     let again = create(&session, &done.task, "c").await.status;
     assert_eq!((again.state, again.delivered, again.failures), (PushState::Delivering, Seq(2), 0));
     at_rest(&session).await;
-    assert_eq!(postman.seqs("c"), [2, 3, 4, 5]);
+    assert_eq!(sender.seqs("c"), [2, 3, 4, 5]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_is_gone_for_good_is_given_up_at_once() {
-    let postman = Postman::new();
-    postman.plan("c", [DeliveryResult::Refused { why: "410".into() }]);
-    let session = start(&stores(), &actor(), &postman, |_| {}).await;
+    let sender = FakePushSender::new();
+    sender.plan("c", [DeliveryResult::Refused { why: "410".into() }]);
+    let session = start(&stores(), &actor(), &sender, |_| {}).await;
     let done = task(session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap());
     at_rest(&session).await;
-    assert_eq!(postman.tries(), 1);
+    assert_eq!(sender.tries(), 1);
     assert_eq!(kept(&session, &done.task, "c").await.status.state, PushState::GaveUp);
     assert_eq!(done.status.state, TaskState::Completed, "the task does not care");
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_that_fails_keeps_no_other_waiting() {
-    let postman = Postman::new();
-    postman.plan("bad", (0..3).map(|_| failed("503")));
+    let sender = FakePushSender::new();
+    sender.plan("bad", (0..3).map(|_| failed("503")));
     let actor = Actor::of(vec![vec![Act::Wait, end(TurnOutcome::Completed)]]);
-    let session = start(&stores(), &actor, &postman, |options| options.max_concurrent = 1).await;
+    let session = start(&stores(), &actor, &sender, |options| options.max_concurrent = 1).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     for id in ["bad", "good"] {
         create(&session, &opened.task, id).await;
     }
     actor.go.add_permits(1);
-    postman.until("good", 1).await;
-    assert_eq!(postman.seqs("bad"), [0; 0]);
-    postman.until("bad", 1).await;
+    sender.until("good", 1).await;
+    assert_eq!(sender.seqs("bad"), [0; 0]);
+    sender.until("bad", 1).await;
 }

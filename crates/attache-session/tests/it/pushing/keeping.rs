@@ -8,7 +8,7 @@ use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use futures_util::FutureExt;
 
-use super::postman::*;
+use super::fake_push_sender::*;
 use crate::world::*;
 
 fn stores() -> Stores {
@@ -21,7 +21,7 @@ fn waiting() -> Arc<Actor> {
 
 #[tokio::test(start_paused = true)]
 async fn a_configuration_is_found_by_name_listed_in_pages_and_seen_by_its_owner_only() {
-    let session = start(&stores(), &waiting(), &Postman::new(), |_| {}).await;
+    let session = start(&stores(), &waiting(), &FakePushSender::new(), |_| {}).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     for id in ["b", "a", "c"] {
         assert_eq!(create(&session, &opened.task, id).await.config, config(id));
@@ -58,7 +58,7 @@ async fn a_configuration_is_found_by_name_listed_in_pages_and_seen_by_its_owner_
 
 #[tokio::test(start_paused = true)]
 async fn a_nameless_one_gets_a_name_after_the_habits_of_its_version() {
-    let session = start(&stores(), &waiting(), &Postman::new(), |_| {}).await;
+    let session = start(&stores(), &waiting(), &FakePushSender::new(), |_| {}).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     let create = async |shape| {
         let config = PushConfig { id: "".into(), ..config("nameless") };
@@ -79,26 +79,26 @@ async fn a_nameless_one_gets_a_name_after_the_habits_of_its_version() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deleted_one_is_told_nothing_more_and_deleting_again_is_no_error() {
-    let (actor, postman) = (waiting(), Postman::new());
-    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let (actor, sender) = (waiting(), FakePushSender::new());
+    let session = start(&stores(), &actor, &sender, |_| {}).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "c")).await.unwrap());
-    postman.until("c", 1).await;
+    sender.until("c", 1).await;
     for _ in 0..2 {
         session.delete_push_config(&scope(), &opened.task, &"c".into()).await.unwrap();
     }
     actor.go.add_permits(2);
     read_from(&session, &opened.task, Some(Seq(1))).await;
     at_rest(&session).await;
-    assert_eq!(postman.tries(), 1);
+    assert_eq!(sender.tries(), 1);
     assert!(session.push_config(&scope(), &opened.task, Some(&"c".into())).await.is_err());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_waits_for_what_is_under_way_but_not_for_ever() {
-    let (actor, postman) = (waiting(), Postman::gated());
-    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let (actor, sender) = (waiting(), FakePushSender::gated());
+    let session = start(&stores(), &actor, &sender, |_| {}).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "c")).await.unwrap());
-    while postman.tries() == 0 {
+    while sender.tries() == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let (me, id) = (scope(), PushConfigId::from("c"));
@@ -108,19 +108,19 @@ async fn a_deletion_waits_for_what_is_under_way_but_not_for_ever() {
         tokio::task::yield_now().await;
     }
     tokio::time::timeout(Duration::from_secs(3), deleting).await.expect("it ends").unwrap();
-    postman.gate.as_ref().unwrap().add_permits(9);
+    sender.gate.as_ref().unwrap().add_permits(9);
     actor.go.add_permits(2);
     read_from(&session, &opened.task, Some(Seq(1))).await;
-    assert_eq!((postman.tries(), postman.seqs("c").len()), (1, 0));
+    assert_eq!((sender.tries(), sender.seqs("c").len()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_in_place_of_another_goes_on_where_that_one_was() {
-    let (actor, postman) = (waiting(), Postman::new());
-    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let (actor, sender) = (waiting(), FakePushSender::new());
+    let session = start(&stores(), &actor, &sender, |_| {}).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "c")).await.unwrap());
-    postman.until("c", 1).await;
-    postman.plan("c", [failed("503")]);
+    sender.until("c", 1).await;
+    sender.plan("c", [failed("503")]);
     actor.go.add_permits(1);
     while session.counters().snapshot().push_failed == 0 {
         tokio::task::yield_now().await;
@@ -129,17 +129,24 @@ async fn one_in_place_of_another_goes_on_where_that_one_was() {
     other.config.url = "https://other.test".into();
     session.create_push_config(&scope(), &opened.task, other).await.unwrap();
     actor.go.add_permits(1);
-    postman.until("c", 3).await;
-    let told: Vec<_> = postman.told.lock().unwrap().iter().map(|told| (told.url.clone(), told.seq)).collect();
+    sender.until("c", 3).await;
+    let delivered: Vec<_> = sender
+        .delivered
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|delivered| (delivered.url.clone(), delivered.seq))
+        .collect();
     let (old, new) = ("https://c.test".to_owned(), "https://other.test".to_owned());
-    assert_eq!(told, [(old, 2), (new.clone(), 3), (new, 4)]);
+    assert_eq!(delivered, [(old, 2), (new.clone(), 3), (new, 4)]);
     let list = ListPushConfigs { task: opened.task.clone(), page_size: None, page_token: "".into() };
     assert_eq!(session.push_configs(&scope(), &list).await.unwrap().configs.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_takes_so_many_and_no_more() {
-    let session = start(&stores(), &waiting(), &Postman::new(), |options| options.max_per_task = 2).await;
+    let session =
+        start(&stores(), &waiting(), &FakePushSender::new(), |options| options.max_per_task = 2).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "a")).await.unwrap());
     create(&session, &opened.task, "b").await;
     let one_more =
@@ -152,8 +159,8 @@ async fn a_task_takes_so_many_and_no_more() {
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_reached_is_refused_before_anything_else_happens() {
-    let (actor, postman) = (waiting(), Postman::new());
-    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let (actor, sender) = (waiting(), FakePushSender::new());
+    let session = start(&stores(), &actor, &sender, |_| {}).await;
     let mut send = with_push(at_once("m1"), "c");
     send.configuration.push.as_mut().unwrap().config.url = "bad:is not public".into();
     let refused = session.send(&scope(), send).await.err().unwrap();
@@ -164,7 +171,7 @@ async fn what_cannot_be_reached_is_refused_before_anything_else_happens() {
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_refused_leaves_no_configuration_behind() {
     let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
-    let session = start(&stores(), &actor, &Postman::new(), |_| {}).await;
+    let session = start(&stores(), &actor, &FakePushSender::new(), |_| {}).await;
     let done = task(session.send(&scope(), message("m1", None)).await.unwrap());
     let late = with_push(message("m2", Some(done.task.clone())), "c");
     assert!(matches!(session.send(&scope(), late).await.err(), Some(Fault::TaskFinished { .. })));

@@ -8,7 +8,7 @@ use attache_domain::*;
 use attache_store::memory::MemoryStore;
 use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError, Stores};
 
-use super::postman::{Postman, new_config, start};
+use super::fake_push_sender::{FakePushSender, new_config, start};
 use crate::world::*;
 
 /// A store that takes its time to answer, so that what it answers may be old.
@@ -46,13 +46,13 @@ async fn a_task_that_is_opened_while_it_is_looked_for_is_no_orphan() {
     let memory = log.0.clone();
     let stores = Stores { log, index: memory.clone(), records: memory };
     let actor = Actor::of(vec![vec![say("a"), end(TurnOutcome::Completed)]]);
-    let postman = Postman::new();
-    let session = start(&stores, &actor, &postman, |_| {}).await;
+    let sender = FakePushSender::new();
+    let session = start(&stores, &actor, &sender, |_| {}).await;
     let mut send = message("m1", None);
     send.configuration.push = Some(Box::new(new_config("hook", PushShape::EachUpdate)));
     let done = task(session.send(&scope(), send).await.unwrap());
     assert_eq!(done.status.state, TaskState::Completed);
-    let seqs = postman.until("hook", 2).await;
+    let seqs = sender.until("hook", 2).await;
     assert_eq!(seqs, [2, done.progress.head.0], "work began, and is done");
     assert!(session.push_config(&scope(), &done.task, Some(&"hook".into())).await.is_ok());
 }

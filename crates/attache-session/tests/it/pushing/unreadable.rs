@@ -7,7 +7,7 @@ use attache_store::conformance::DamagedStore;
 use attache_store::memory::MemoryStore;
 use attache_store::{Record, RecordChange, Records, Stores};
 
-use super::postman::{Postman, new_config, start};
+use super::fake_push_sender::{FakePushSender, new_config, start};
 use crate::world::*;
 
 #[tokio::test(start_paused = true)]
@@ -16,14 +16,14 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
         let store = Arc::new(DamagedStore::new(MemoryStore::default()));
         let stores = Stores::of(store.clone());
         let actor = Actor::of(vec![vec![say("a"), Act::Wait, end(TurnOutcome::Completed)]]);
-        let postman = Postman::new();
-        let first = start(&stores, &actor, &postman, |_| {}).await;
+        let sender = FakePushSender::new();
+        let first = start(&stores, &actor, &sender, |_| {}).await;
         let mut send = at_once("m1");
         send.configuration.push = Some(Box::new(new_config("sound", PushShape::EachUpdate)));
         let opened = task(first.send(&scope(), send).await.unwrap());
         let damaged = new_config("damaged", PushShape::EachUpdate);
         first.create_push_config(&scope(), &opened.task, damaged).await.unwrap();
-        postman.until("sound", 1).await;
+        sender.until("sound", 1).await;
         first.shutdown().await;
         let records = store.list_prefix("push", "", None, 9).await.unwrap();
         let key =
@@ -35,10 +35,10 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
             store.change(vec![RecordChange::Put { space: "push", record }]).await.unwrap();
         }
 
-        let told = postman.seqs("sound").len();
-        let second = start(&stores, &actor, &postman, |_| {}).await;
+        let delivered = sender.seqs("sound").len();
+        let second = start(&stores, &actor, &sender, |_| {}).await;
         actor.go.add_permits(1);
-        postman.until("sound", told + 1).await;
+        sender.until("sound", delivered + 1).await;
         let list = ListPushConfigs { task: opened.task.clone(), page_size: None, page_token: String::new() };
         let kept = second.push_configs(&scope(), &list).await.unwrap().configs;
         assert_eq!(
@@ -60,22 +60,22 @@ async fn an_unreadable_list_of_push_configurations_stops_nothing_else() {
     let store = Arc::new(DamagedStore::new(MemoryStore::default()));
     let stores = Stores::of(store.clone());
     let actor = Actor::of(vec![vec![say("a"), Act::Wait, end(TurnOutcome::InputRequired)]]);
-    let postman = Postman::new();
-    let first = start(&stores, &actor, &postman, |_| {}).await;
+    let sender = FakePushSender::new();
+    let first = start(&stores, &actor, &sender, |_| {}).await;
     let mut send = at_once("m1");
     send.configuration.push = Some(Box::new(new_config("hook", PushShape::EachUpdate)));
     let opened = task(first.send(&scope(), send).await.unwrap());
-    postman.until("hook", 1).await;
+    sender.until("hook", 1).await;
     first.shutdown().await;
     store.damage_list("push-active");
 
-    let second = start(&stores, &actor, &postman, |_| {}).await;
+    let second = start(&stores, &actor, &sender, |_| {}).await;
     assert_eq!(second.counters().snapshot().unreadable_reads, 1);
     // A message to the task reads its configurations.
-    let told = postman.seqs("hook").len();
+    let delivered = sender.seqs("hook").len();
     let mut more = at_once("m2");
     more.message.task = Some(opened.task.clone());
     second.send(&scope(), more).await.unwrap();
     actor.go.add_permits(1);
-    postman.until("hook", told + 1).await;
+    sender.until("hook", delivered + 1).await;
 }

@@ -70,7 +70,7 @@ impl Told {
     }
 }
 
-/// The tool calls that a client of A2A 0.3 is told of, one after the other.
+/// The tool calls that a client of A2A 0.3 sees, one after the other.
 pub(crate) fn calls(facts: Vec<Fact>) -> Vec<Value> {
     let events = tell(facts).into_iter().filter_map(|told| told.encoded(JsonForm::V0_3Rpc));
     let data = events.map(|event| event["status"]["message"]["parts"][0]["data"].clone());

@@ -51,7 +51,7 @@ fn fact() -> impl Strategy<Value = Fact> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The world holds everything it hears against the schema.
+    /// The world checks every frame against the schema.
     #[test]
     fn what_is_sent_fits_the_schema(facts in proptest::collection::vec(fact(), 1..24), json_form in 0..3_usize) {
         let json_form = [JsonForm::V0_3Rpc, JsonForm::V1_0, JsonForm::V0_3Rest][json_form];

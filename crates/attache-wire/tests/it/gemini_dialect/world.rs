@@ -1,4 +1,4 @@
-//! A task as it goes on, and what a client hears of it.
+//! A task as it goes on, and what a client sees of it.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl World {
         heard
     }
 
-    /// The call that is told about when the last of `facts` is recorded.
+    /// The call that a client sees when the last of `facts` is recorded.
     #[track_caller]
     pub(super) fn call_after(&mut self, facts: impl IntoIterator<Item = Fact>) -> Value {
         let heard = self.hears_all(facts);

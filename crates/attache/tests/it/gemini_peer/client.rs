@@ -40,7 +40,7 @@ impl<'a> Client<'a> {
     }
 
     /// What was asked and heard; none for a step that hears nothing yet.
-    pub(super) async fn perform(&mut self, step: &Step) -> Option<(String, Heard)> {
+    pub(super) async fn run(&mut self, step: &Step) -> Option<(String, Heard)> {
         let (asks, heard) = match step {
             Step::Reconnect => {
                 self.connection = Connection::open(self.address).await;

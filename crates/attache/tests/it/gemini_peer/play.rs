@@ -44,7 +44,7 @@ impl Stage<'_> {
         for (number, step) in scenario.steps.iter().enumerate() {
             let hangs = scenario.hangs && number + 1 == scenario.steps.len();
             client.patience = if hangs { SILENCE } else { WAIT_TIMEOUT };
-            if let Some((asks, heard)) = client.perform(step).await {
+            if let Some((asks, heard)) = client.run(step).await {
                 if self.whose == Whose::Ours && !asks.starts_with("POST") {
                     check(&heard);
                 }

@@ -11,8 +11,8 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     only("commands", 3, Field("data"), "commands speak in our own words"),
     only("commands", 4, Field("data"), "commands speak in our own words"),
     only("commands", 4, Field("name"), "a command that stands for its list keeps its own name"),
-    only("commands", 6, Field("error"), "errors are told in our own words"),
-    only("commands", 7, Field("error"), "errors are told in our own words"),
+    only("commands", 6, Field("error"), "errors are in our own words"),
+    only("commands", 7, Field("error"), "errors are in our own words"),
     only("commands", 1, Field("commands"), "there are more commands, with their arguments"),
     only(
         "missing-file-unasked",
@@ -33,7 +33,7 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         "model-error",
         1,
         Anything,
-        "one final event says what is wrong; there it is told as an answer, and the end looks like success",
+        "one final event says what is wrong; there it is an answer, and the end looks like success",
     ),
     only(
         "model-error",
@@ -168,11 +168,11 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     everywhere(Field("_contextId"), "the peer's own book-keeping is no part of a task"),
     everywhere(
         Field("artifacts"),
-        "the answer is an artifact of the task, what a command wrote is told by events only, and an empty list is left out",
+        "the answer is an artifact of the task, what a command wrote is in events only, and an empty list is left out",
     ),
     everywhere(
         History,
-        "the history holds what people and the agent said, is told unless another length is asked for, and has no events",
+        "the history holds what people and the agent said, is sent unless another length is requested, and has no events",
     ),
     everywhere(
         Field("attache/open-calls"),
@@ -205,6 +205,6 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         Changed("append", "true", "false"),
         "each update of a command's output takes the place of the one before, and says so",
     ),
-    everywhere(Field("error.message"), "errors are told in our own words"),
+    everywhere(Field("error.message"), "errors are in our own words"),
     everywhere(Field("error.data"), "errors say more, for programs"),
 ];

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use crate::world::{Act, Actor, options, scope};
 
-pub(crate) struct Postman {
+pub(crate) struct FakePushSender {
     /// What each configuration's receiver answers next; then it takes everything.
     plans: Mutex<HashMap<String, VecDeque<DeliveryResult>>>,
-    pub(crate) told: Mutex<Vec<Told1>>,
+    pub(crate) delivered: Mutex<Vec<Delivered>>,
     /// When set, a notification is only taken with a permit.
     pub(crate) gate: Option<Semaphore>,
     pub(crate) tries: Mutex<Vec<(String, u64, Duration)>>,
@@ -26,14 +26,14 @@ pub(crate) struct Postman {
 
 /// One notification that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told1 {
+pub(crate) struct Delivered {
     pub(crate) config: String,
     pub(crate) url: String,
     pub(crate) seq: u64,
     pub(crate) body: String,
 }
 
-impl Postman {
+impl FakePushSender {
     pub(crate) fn new() -> Arc<Self> {
         Self::with_gate(None)
     }
@@ -45,7 +45,7 @@ impl Postman {
     fn with_gate(gate: Option<Semaphore>) -> Arc<Self> {
         Arc::new(Self {
             plans: Mutex::default(),
-            told: Mutex::default(),
+            delivered: Mutex::default(),
             gate,
             tries: Mutex::default(),
             started: Instant::now(),
@@ -56,22 +56,30 @@ impl Postman {
         self.plans.lock().unwrap().entry(config.into()).or_default().extend(answers);
     }
 
-    /// Places of what a configuration was told.
+    /// The sequence numbers that were delivered to a configuration.
     pub(crate) fn seqs(&self, config: &str) -> Vec<u64> {
-        let told = self.told.lock().unwrap();
-        told.iter().filter(|told| told.config == config).map(|told| told.seq).collect()
+        let delivered = self.delivered.lock().unwrap();
+        delivered
+            .iter()
+            .filter(|delivered| delivered.config == config)
+            .map(|delivered| delivered.seq)
+            .collect()
     }
 
     pub(crate) fn bodies(&self, config: &str) -> Vec<String> {
-        let told = self.told.lock().unwrap();
-        told.iter().filter(|told| told.config == config).map(|told| told.body.clone()).collect()
+        let delivered = self.delivered.lock().unwrap();
+        delivered
+            .iter()
+            .filter(|delivered| delivered.config == config)
+            .map(|delivered| delivered.body.clone())
+            .collect()
     }
 
     pub(crate) fn tries(&self) -> usize {
         self.tries.lock().unwrap().len()
     }
 
-    /// Waits until a configuration was told so many times.
+    /// Waits until a configuration has got so many notifications.
     pub(crate) async fn until(&self, config: &str, count: usize) -> Vec<u64> {
         let waiting = async {
             while self.seqs(config).len() < count {
@@ -79,7 +87,7 @@ impl Postman {
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(20_000), waiting).await;
-        assert!(waited.is_ok(), "{config} was told {:?} only", self.seqs(config));
+        assert!(waited.is_ok(), "{config} was delivered {:?} only", self.seqs(config));
         self.seqs(config)
     }
 }
@@ -89,7 +97,7 @@ pub(crate) fn failed(why: &str) -> DeliveryResult {
 }
 
 #[async_trait]
-impl PushSender for Postman {
+impl PushSender for FakePushSender {
     async fn check(&self, config: &PushConfig) -> Result<(), PushConfigError> {
         match config.url.strip_prefix("bad:") {
             Some(why) => Err(PushConfigError { field: "url", why: why.into() }),
@@ -125,7 +133,7 @@ impl PushSender for Postman {
         }
         let body = String::from_utf8(delivery.body.to_vec()).unwrap();
         let (url, seq) = (delivery.config.url.clone(), delivery.seq.0);
-        self.told.lock().unwrap().push(Told1 { config, url, seq, body });
+        self.delivered.lock().unwrap().push(Delivered { config, url, seq, body });
         DeliveryResult::Accepted
     }
 }
@@ -133,12 +141,12 @@ impl PushSender for Postman {
 pub(crate) async fn start(
     stores: &Stores,
     actor: &Arc<Actor>,
-    postman: &Arc<Postman>,
+    sender: &Arc<FakePushSender>,
     change: impl FnOnce(&mut PushOptions),
 ) -> Arc<SessionService> {
     let mut push = PushOptions { attempts: 4, ..PushOptions::default() };
     change(&mut push);
-    let push = Some(PushSettings { sender: postman.clone(), options: push });
+    let push = Some(PushSettings { sender: sender.clone(), options: push });
     let options = SessionOptions { push, ..options() };
     SessionService::start(stores.clone(), actor.clone(), options).await.unwrap()
 }
@@ -151,7 +159,7 @@ pub(crate) fn new_config(id: &str, shape: PushShape) -> NewPushConfig {
     NewPushConfig { config: config(id), shape }
 }
 
-/// A message that wants to be told of its task.
+/// A message that wants to be delivered of its task.
 pub(crate) fn with_push(mut send: SendMessage, id: &str) -> SendMessage {
     send.configuration.push = Some(Box::new(new_config(id, PushShape::EachUpdate)));
     send
