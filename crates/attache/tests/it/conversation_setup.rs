@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use attache_testkit::model_server::{ModelServer, anthropic, gemini, openai};
 use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
+use attache_tool::FileStamp;
 use serde_json::{Value, json};
 
 use crate::agent_world::{
@@ -57,6 +58,14 @@ async fn context_files_are_told_from_the_start_and_others_when_they_are_near() {
     assert_eq!(last.matches("Deep wisdom.").count(), 1, "once is enough: {last}");
 }
 
+/// A file that was written a moment ago is read each time. Waits until what is read of this one may be kept.
+async fn until_cacheable(launch: &ServerLaunch, path: &str) {
+    let path = launch.folder().join(path);
+    while FileStamp::of(&fs::metadata(&path).unwrap()).is_fresh() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 #[tokio::test]
 async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
     let model = ModelServer::with_responses([
@@ -72,8 +81,7 @@ async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
     let launch = launch_with(&model);
     write(&launch, "work/GEMINI.md", "First words.");
     let server = launch.start().await;
-    // What has just been written is read each time; this is about what is remembered.
-    tokio::time::sleep(Duration::from_millis(150)).await;
+    until_cacheable(&launch, "work/GEMINI.md").await;
     let told = |number: usize| model.received()[number].json()["contents"].to_string();
     for (number, id) in ["m1", "m2"].into_iter().enumerate() {
         send(&server.client(), id, "Hello!").await;
@@ -84,7 +92,7 @@ async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
     send(&server.client(), "m3", "Hello!").await;
     assert!(told(2).contains("Other words.") && !told(2).contains("First words."), "{}", told(2));
     assert!(told(2).contains("new.rs"), "{}", told(2));
-    tokio::time::sleep(Duration::from_millis(150)).await;
+    until_cacheable(&launch, "work/new.rs").await;
     let allowed = "{\"tools\": {\"allowed\": [\"run_shell_command(touch)\"]}}";
     write(&launch, "work/.gemini/settings.json", allowed);
     let task = send(&server.client(), "m4", "Make it!").await;
@@ -92,7 +100,8 @@ async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
     trust(&launch);
     let task = send(&server.client(), "m5", "Make it!").await;
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
-    tokio::time::sleep(Duration::from_millis(150)).await;
+    until_cacheable(&launch, "work/.gemini/settings.json").await;
+    until_cacheable(&launch, "work/made").await;
     fs::remove_file(work(&launch).join(".gemini/settings.json")).unwrap();
     let task = send(&server.client(), "m6", "Again!").await;
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");

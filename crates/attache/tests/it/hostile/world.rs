@@ -70,6 +70,15 @@ impl World {
         assert!(!self.server.log().contains("panicked"), "{}", self.server.log());
     }
 
+    /// Waits until the server has closed the connection of an attack that still holds its own side open.
+    pub(super) async fn until_closed_by_server(&self) {
+        let began = Instant::now();
+        while self.open_files() > self.files {
+            assert!(began.elapsed() < WAIT_TIMEOUT, "the connection is still open");
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     #[track_caller]
     pub(super) fn holds_little(&self) {
         let grown = self.memory_held().saturating_sub(self.memory);
