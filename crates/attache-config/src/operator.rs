@@ -14,6 +14,7 @@ use crate::client_tokens::FILE_VARIABLE;
 use crate::environment::{Environment, variable};
 use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
+use crate::settings::LimitSettings;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
 
 /// The first source that sets the key counts.
@@ -71,7 +72,6 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         value,
         origins: vec![provenance.of(key, flag, variables)],
     };
-    let limits = &settings.limits;
     let store = match &settings.store {
         StoreChoice::Memory => "memory:".to_owned(),
         StoreChoice::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -128,24 +128,6 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         ),
         entry("duplicate_sends", "", &[DUPLICATE_SENDS], json!(duplicate_sends)),
         entry("host", "--host", &["ATTACHE_HOST"], json!(settings.host)),
-        entry("limits.answer_room_bytes", "", &[], json!(limits.answer_room_bytes)),
-        entry("limits.body_bytes", "", &[], json!(limits.body_bytes)),
-        entry("limits.body_room_bytes", "", &[], json!(limits.body_room_bytes)),
-        entry("limits.body_timeout_seconds", "", &[], json!(limits.body_timeout.as_secs())),
-        entry("limits.connections", "", &[], json!(limits.connections)),
-        entry("limits.connections_per_address", "", &[], json!(limits.connections_per_address)),
-        entry("limits.header_bytes", "", &[], json!(limits.header_bytes)),
-        entry("limits.header_timeout_seconds", "", &[], json!(limits.header_timeout.as_secs())),
-        entry("limits.heartbeat_seconds", "", &[], json!(limits.heartbeat_interval.as_secs())),
-        entry("limits.idle_timeout_seconds", "", &[], json!(limits.idle_timeout.as_secs())),
-        entry("limits.json_depth", "", &[], json!(limits.json_depth)),
-        entry("limits.shutdown_seconds", "", &[], json!(limits.shutdown_timeout.as_secs())),
-        entry("limits.stall_timeout_seconds", "", &[], json!(limits.stall_timeout.as_secs())),
-        entry("limits.streams_per_address", "", &[], json!(limits.streams_per_address)),
-        entry("limits.streams_per_caller", "", &[], json!(limits.streams_per_caller)),
-        entry("limits.streams_per_connection", "", &[], json!(limits.streams_per_connection)),
-        entry("limits.task_events", "", &[], json!(limits.task_events)),
-        entry("limits.task_megabytes", "", &[], json!(limits.task_megabytes)),
         entry("live", "--live", &[], json!(settings.live)),
         entry("log", "--log", &["ATTACHE_LOG"], json!(settings.log.filter)),
         entry("log_format", "--log-format", &["ATTACHE_LOG_FORMAT"], json!(format)),
@@ -166,9 +148,38 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("worker_threads", "", &[], json!(settings.worker_threads)),
         entry("workspace", "--workspace", WORKSPACE, json!(settings.workspace)),
     ];
+    entries.extend(limit_entries(&settings.limits, provenance));
     entries.extend(card::entries(&settings.card.file, provenance));
     entries.sort_by(|one, other| one.key.cmp(&other.key));
     entries
+}
+
+fn limit_entries(limits: &LimitSettings, provenance: &Provenance<'_>) -> Vec<SettingEntry> {
+    let entry = |key: &str, value: Value| SettingEntry {
+        key: key.to_owned(),
+        value,
+        origins: vec![provenance.of(key, "", &[])],
+    };
+    vec![
+        entry("limits.answer_room_bytes", json!(limits.answer_room_bytes)),
+        entry("limits.body_bytes", json!(limits.body_bytes)),
+        entry("limits.body_room_bytes", json!(limits.body_room_bytes)),
+        entry("limits.body_timeout_seconds", json!(limits.body_timeout.as_secs())),
+        entry("limits.connections", json!(limits.connections)),
+        entry("limits.connections_per_address", json!(limits.connections_per_address)),
+        entry("limits.header_bytes", json!(limits.header_bytes)),
+        entry("limits.header_timeout_seconds", json!(limits.header_timeout.as_secs())),
+        entry("limits.heartbeat_seconds", json!(limits.heartbeat_interval.as_secs())),
+        entry("limits.idle_timeout_seconds", json!(limits.idle_timeout.as_secs())),
+        entry("limits.json_depth", json!(limits.json_depth)),
+        entry("limits.shutdown_seconds", json!(limits.shutdown_timeout.as_secs())),
+        entry("limits.stall_timeout_seconds", json!(limits.stall_timeout.as_secs())),
+        entry("limits.streams_per_address", json!(limits.streams_per_address)),
+        entry("limits.streams_per_caller", json!(limits.streams_per_caller)),
+        entry("limits.streams_per_connection", json!(limits.streams_per_connection)),
+        entry("limits.task_events", json!(limits.task_events)),
+        entry("limits.task_megabytes", json!(limits.task_megabytes)),
+    ]
 }
 
 /// Hosts, addresses and networks, such as `wiki.internal`, `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`.

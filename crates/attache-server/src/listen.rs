@@ -162,17 +162,29 @@ impl Server {
         end_streams.cancel();
         connections.close();
         app.sockets.close();
-        let mut ending = pin!(async { tokio::join!(connections.wait(), app.sockets.wait()) });
+        let ended = async { tokio::join!(connections.wait(), app.sockets.wait()) };
         // The final flush counts towards the shutdown timeout.
-        let last_words_at = ends_at - FINAL_FLUSH_TIMEOUT.min(limits.shutdown_timeout / 2);
-        if timeout_at(last_words_at, &mut ending).await.is_err() {
-            tracing::warn!("some calls are still under way and are told that they cannot be finished");
-            let last_words = async { tokio::join!(session.shutdown(), ending) };
-            if timeout_at(ends_at, last_words).await.is_err() {
-                tracing::warn!("some connections were cut off");
-            }
-        }
+        let flush_at = ends_at - FINAL_FLUSH_TIMEOUT.min(limits.shutdown_timeout / 2);
+        end_calls(&session, ended, flush_at, ends_at).await;
         ends_at
+    }
+}
+
+/// Waits until the connections have ended. Calls that have not by `flush_at` get an error, until `ends_at`.
+async fn end_calls<T>(
+    session: &SessionService,
+    ended: impl Future<Output = T>,
+    flush_at: Instant,
+    ends_at: Instant,
+) {
+    let mut ended = pin!(ended);
+    if timeout_at(flush_at, &mut ended).await.is_ok() {
+        return;
+    }
+    tracing::warn!("some calls are still under way and are told that they cannot be finished");
+    let flushed = async { tokio::join!(session.shutdown(), ended) };
+    if timeout_at(ends_at, flushed).await.is_err() {
+        tracing::warn!("some connections were cut off");
     }
 }
 

@@ -208,8 +208,8 @@ pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> 
         resolver: Arc::new(SystemResolver),
     });
     let sender = sender.context("cannot send push notifications")?;
-    let told = if push.artifacts { PushEvents::StatusesAndArtifacts } else { PushEvents::Statuses };
-    let options = PushOptions { events: told, attempts: push.attempts, ..PushOptions::default() };
+    let events = if push.artifacts { PushEvents::StatusesAndArtifacts } else { PushEvents::Statuses };
+    let options = PushOptions { events, attempts: push.attempts, ..PushOptions::default() };
     Ok(Some(PushSettings { sender: Arc::new(sender), options }))
 }
 

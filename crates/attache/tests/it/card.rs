@@ -1,7 +1,6 @@
 //! The agent card: what it says, in which form, to whom, and how caches are spared.
 
 mod documents;
-mod extensions;
 
 use attache_testkit::ServerProcess;
 use serde_json::json;

@@ -56,7 +56,6 @@ mod restarts;
 mod running_away;
 mod safety;
 mod store;
-mod stream;
 mod support;
 mod tasks_command;
 mod terminal;

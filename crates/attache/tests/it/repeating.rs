@@ -6,14 +6,9 @@ use attache_testkit::TestClient;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
-use crate::agent_world::{answer_text, launch_with, says, start, state};
-use crate::support::join_all;
-use crate::support::{SCRIPT, launch, message, message_to};
+use crate::agent_world::{answer_text, launch_with, says, start};
+use crate::support::{SCRIPT, join_all, launch, message};
 use crate::watching::{asked, open, reaches, stuck};
-use attache_testkit::pairs::canonical;
-use attache_testkit::pairs::{Ask, Pair};
-
-const IDEMPOTENT: &str = "urn:attache:extension:idempotent-send:v1";
 
 async fn sent(client: &TestClient, params: Value) -> Value {
     let answer = client.rpc("SendMessage", params).await;
@@ -28,23 +23,6 @@ fn at_once(id: &str, text: &str) -> Value {
     let mut params = message(id, text);
     params["configuration"] = json!({"returnImmediately": true});
     params
-}
-
-#[tokio::test]
-async fn after_its_turn_a_message_opens_another_task_on_every_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let client = server.client();
-    let (mut ids, mut contexts) = (BTreeSet::new(), BTreeSet::new());
-    for pair in Pair::ALL.into_iter().chain(Pair::ALL) {
-        let answer = pair.result(&client, &Ask::Send(pair.text("m1", "echo a"))).await;
-        let task = canonical::item(pair, &answer)["task"].take();
-        assert!(task.to_string().contains("completed"), "{pair:?}: {task:#}");
-        ids.insert(task["id"].to_string());
-        contexts.insert(task["context"].to_string());
-    }
-    let sends = Pair::ALL.len() * 2;
-    assert_eq!((ids.len(), contexts.len()), (sends, sends), "each has a conversation of its own");
-    assert_eq!(tasks(&client).await, sends as u64);
 }
 
 #[tokio::test]
@@ -113,29 +91,4 @@ async fn repeats_at_the_same_time_are_one_task() {
     assert_eq!(repeats.len(), 1, "{repeats:?}");
     assert!(ids.is_disjoint(&repeats));
     assert_eq!(tasks(&client).await, 4);
-}
-
-#[tokio::test]
-async fn many_repeats_are_told_apart() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let client = server.client();
-    let mut ids = BTreeSet::new();
-    for _ in 0..20 {
-        ids.insert(sent(&client, message("m1", "echo a")).await["id"].to_string());
-    }
-    assert_eq!(ids.len(), 20);
-}
-
-#[tokio::test]
-async fn a_message_to_a_task_is_heard_again_after_its_turn() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let client = server.client();
-    let asked = sent(&client, message("m1", "ask")).await;
-    let id = asked["id"].as_str().expect("an id");
-    assert_eq!(state(&sent(&client, message_to(id, "m2", "Ada")).await), "TASK_STATE_COMPLETED");
-    let again = client.rpc("SendMessage", message_to(id, "m2", "Ada")).await;
-    assert_eq!(again["error"]["code"], -32004, "a task that is over hears nothing more: {again:#}");
-    let idempotent = client.with("A2A-Extensions", IDEMPOTENT);
-    let again = sent(&idempotent, message_to(id, "m2", "Ada")).await;
-    assert_eq!(again["id"], id, "with the extension it was heard for ever");
 }

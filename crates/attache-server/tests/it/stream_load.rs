@@ -4,15 +4,14 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use attache_testkit::ServerProcess;
 use serde_json::json;
 
-use crate::support::{launch, message};
+use crate::world::{TestServer, launch, message};
 
 #[tokio::test]
 async fn what_is_ready_goes_out_in_one_write() {
     let script = "rules: [{steps: [{say: [x], repeat: 50}]}]";
-    let server = launch().in_memory().script(script).start().await;
+    let server = launch().script(script).start().await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "go")).await;
     let frames = stream.rest().await;
     assert_eq!(frames.len(), 53);
@@ -22,7 +21,7 @@ async fn what_is_ready_goes_out_in_one_write() {
 #[tokio::test]
 async fn an_agent_that_never_waits_loses_no_event() {
     let script = "rules: [{steps: [{say: [x], repeat: 20000}]}]";
-    for launch in [launch().in_memory(), launch().durable()] {
+    for launch in [launch(), launch().durable()] {
         let server = launch.script(script).start().await;
         let frames =
             server.client().rpc_stream("SendStreamingMessage", message("m1", "go")).await.rest().await;
@@ -38,7 +37,7 @@ async fn a_reader_that_does_not_read_loses_nothing_and_delays_no_other() {
         "rules: [{{text: go, steps: [{{say: ['{}'], repeat: 6000}}]}}, {{steps: [{{say: hi}}]}}]",
         "y".repeat(4000)
     );
-    for launch in [launch().in_memory(), launch().durable()] {
+    for launch in [launch(), launch().durable()] {
         let server = launch.script(&script).start().await;
         let client = server.client();
         let mut slow = client.rpc_stream("SendStreamingMessage", message("m1", "go")).await;
@@ -63,7 +62,7 @@ async fn small_frames_are_not_held_back_by_the_socket() {
     // Nagle's algorithm holds a small write back until the one before is acknowledged, and a peer that has
     // just asked and been answered a few times acknowledges 40 ms late: the second write of a stream waits.
     let script = "rules: [{steps: [{say: [x], repeat: 10, every: 3ms}]}]";
-    let server = launch().in_memory().script(script).start().await;
+    let server = launch().script(script).start().await;
     let mut socket = TcpStream::connect(server.address()).unwrap();
     let mut held_back = Vec::new();
     // Other programs delay something now and then, the socket always.
@@ -86,7 +85,7 @@ async fn small_frames_are_not_held_back_by_the_socket() {
     panic!("of 10 streams so many waited, each time: {held_back:?}");
 }
 
-fn ask(socket: &mut TcpStream, server: &ServerProcess, verb: &str, path: &str, body: &str) {
+fn ask(socket: &mut TcpStream, server: &TestServer, verb: &str, path: &str, body: &str) {
     let head = format!(
         "{verb} {path} HTTP/1.1\r\nhost: {}\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n",

@@ -1,21 +1,29 @@
 //! Extensions: declared in the card, asked for and confirmed by headers.
 
-use super::{PATH, start};
-use crate::support::{SCRIPT, launch};
-use attache_testkit::pairs::EXTENSION_REQUIRED;
-use attache_testkit::pairs::{Ask, Pair, Refusal};
+use attache_domain::AgentExtension;
+use attache_testkit::pairs::{Ask, EXTENSION_REQUIRED, Pair, Refusal};
 
-const EXTENSIONS: &str = r#"
-[[card.extensions]]
-uri = "https://example.com/required"
-required = true
-[[card.extensions]]
-uri = "https://example.com/optional"
-"#;
+use crate::world::{TestServer, launch};
+
+const PATH: &str = "/.well-known/agent-card.json";
+const REQUIRED: &str = "https://example.com/required";
+const OPTIONAL: &str = "https://example.com/optional";
+
+/// Declares one required extension and an optional one.
+async fn start() -> TestServer {
+    let extension = |uri: &str, required| AgentExtension {
+        uri: uri.to_owned(),
+        description: None,
+        required,
+        params: None,
+    };
+    let extensions = vec![extension(REQUIRED, true), extension(OPTIONAL, false)];
+    launch().card(|card| card.capabilities.extensions = extensions).start().await
+}
 
 #[tokio::test]
 async fn e5_a_required_extension_must_be_asked_for_on_every_operation() {
-    let server = start(EXTENSIONS).await;
+    let server = start().await;
     let client = server.client();
     let card = client.get(PATH).await;
     assert_eq!(card.status, 200, "the card can be read without it");
@@ -35,11 +43,10 @@ async fn e5_a_required_extension_must_be_asked_for_on_every_operation() {
             Ask::PushDelete(task()),
             Ask::ExtendedCard,
         ] {
-            let what = "https://example.com/required";
-            EXTENSION_REQUIRED.refuses(pair, &client, &ask, what).await;
+            EXTENSION_REQUIRED.refuses(pair, &client, &ask, REQUIRED).await;
             let other =
                 client.with("A2A-Extensions", "https://example.com/optional, https://example.com/Required");
-            EXTENSION_REQUIRED.refuses(pair, &other, &ask, what).await;
+            EXTENSION_REQUIRED.refuses(pair, &other, &ask, REQUIRED).await;
         }
     }
     let listed = Refusal::read(Pair::Rest10, &client.with("A2A-Version", "1.0").get("/tasks").await);
@@ -49,8 +56,8 @@ async fn e5_a_required_extension_must_be_asked_for_on_every_operation() {
 
 #[tokio::test]
 async fn e2_e4_extensions_are_asked_for_and_confirmed_by_the_header_of_the_version() {
-    let server = start(EXTENSIONS).await;
-    let (required, optional) = ("https://example.com/required", "https://example.com/optional");
+    let server = start().await;
+    let (required, optional) = (REQUIRED, OPTIONAL);
     for pair in Pair::ALL {
         let (name, other) = match pair.is_v1_0() {
             true => ("a2a-extensions", "x-a2a-extensions"),
@@ -82,7 +89,7 @@ async fn e2_e4_extensions_are_asked_for_and_confirmed_by_the_header_of_the_versi
 
 #[tokio::test]
 async fn e2_several_header_lines_are_one_list() {
-    let server = start(EXTENSIONS).await;
+    let server = start().await;
     let request = b"GET /tasks HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\na2a-version: 1.0\r\n\
           A2A-Extensions: https://example.com/optional\r\nA2A-Extensions: https://example.com/required\r\n\r\n";
     let answer = server.client().raw(request).await;
@@ -92,7 +99,7 @@ async fn e2_several_header_lines_are_one_list() {
 
 #[tokio::test]
 async fn e3_undeclared_extensions_are_ignored_and_not_confirmed() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for pair in Pair::ALL {
         let client = server
             .client()
