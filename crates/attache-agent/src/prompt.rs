@@ -123,7 +123,7 @@ impl PromptBuilder {
 /// For each exchange of the running task in the prompt, whether [`TaskView::conversation`] has it. The others are
 /// built-in turns.
 pub(crate) fn known(view: &TaskView) -> Vec<bool> {
-    let item = |item: &Item<'_>| matches!(item, Item::Told(_));
+    let item = |item: &Item<'_>| matches!(item, Item::Conversation(_));
     built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
 }
 
@@ -131,8 +131,8 @@ pub(crate) fn known(view: &TaskView) -> Vec<bool> {
 fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
     let mut known = 0;
     let told = |item| match item {
-        Item::Spoken(exchange) => exchange,
-        Item::Told(told) => {
+        Item::BuiltIn(exchange) => exchange,
+        Item::Conversation(told) => {
             known += 1;
             match told {
                 ConversationItem::Exchange(exchange) if known <= view.compacted.masked => mask(exchange),

@@ -9,8 +9,8 @@ use attache_domain::{
 
 /// One item of the conversation in a prompt.
 pub(super) enum Item<'a> {
-    Told(ConversationItem<'a>),
-    Spoken(Arc<Exchange>),
+    Conversation(ConversationItem<'a>),
+    BuiltIn(Arc<Exchange>),
 }
 
 /// Whether all turns of a task are over.
@@ -33,10 +33,10 @@ pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
     let mut items = Vec::new();
     for (told, after) in with_history_position(view) {
         let earlier = std::iter::from_fn(|| built_in.next_if(|built_in| built_in.before < after));
-        items.extend(earlier.map(|built_in| Item::Spoken(built_in.exchange)));
-        items.push(Item::Told(told));
+        items.extend(earlier.map(|built_in| Item::BuiltIn(built_in.exchange)));
+        items.push(Item::Conversation(told));
     }
-    items.extend(built_in.map(|built_in| Item::Spoken(built_in.exchange)));
+    items.extend(built_in.map(|built_in| Item::BuiltIn(built_in.exchange)));
     items
 }
 

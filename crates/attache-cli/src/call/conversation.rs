@@ -161,11 +161,11 @@ impl<'a> Conversation<'a> {
             && !self.printer.is_json()
         {
             writeln!(io::stdout(), "{}", self.partner.started(task))?;
-            return Ok(CallEnd::Told);
+            return Ok(CallEnd::Done);
         }
         self.printer.event(&event)?;
         self.printer.end(None)?;
-        Ok(CallEnd::Told)
+        Ok(CallEnd::Done)
     }
 
     async fn say(&mut self, message: OutgoingMessage) -> anyhow::Result<Option<RemoteStatus>> {

@@ -9,7 +9,7 @@ pub(crate) enum CallEnd {
     /// The task is completed, or the agent answered with a message.
     Completed,
     /// A request other than a task is done.
-    Told,
+    Done,
     Failed,
     Rejected,
     Canceled,
@@ -30,7 +30,7 @@ impl CallEnd {
             Some(TaskState::Canceled) => Self::Canceled,
             Some(TaskState::InputRequired) => Self::InputRequired,
             Some(TaskState::AuthRequired) => Self::AuthRequired,
-            Some(TaskState::Submitted | TaskState::Working) | None => Self::Told,
+            Some(TaskState::Submitted | TaskState::Working) | None => Self::Done,
         }
     }
 
@@ -41,7 +41,7 @@ impl CallEnd {
     /// 1 is a call that failed, and 2 a command line that cannot be used.
     fn number(self) -> u8 {
         match self {
-            Self::Completed | Self::Told => 0,
+            Self::Completed | Self::Done => 0,
             Self::Failed => 3,
             Self::Rejected => 4,
             Self::Canceled => 5,

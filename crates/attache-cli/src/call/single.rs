@@ -42,7 +42,7 @@ pub(super) async fn run(
         }
         Request::Send { .. } | Request::Command { .. } | Request::Follow { .. } => {}
     }
-    Ok(CallEnd::Told)
+    Ok(CallEnd::Done)
 }
 
 async fn show(client: &Client, task: &str, json: bool) -> anyhow::Result<CallEnd> {

@@ -40,7 +40,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
 
 /// All that an agent without the development-tool extension tells of what happened.
 fn history(task: &RemoteTask) -> Vec<TranscriptEntry> {
-    task.history.iter().cloned().map(TranscriptEntry::Said).collect()
+    task.history.iter().cloned().map(TranscriptEntry::Message).collect()
 }
 
 /// A task without the events of the development-tool extension.
@@ -74,7 +74,7 @@ fn page(task: &RemoteTask, entries: &[TranscriptEntry]) -> String {
 
 fn section(entry: &TranscriptEntry) -> String {
     match entry {
-        TranscriptEntry::Said(message) => {
+        TranscriptEntry::Message(message) => {
             let speaker = match message.role {
                 Role::User => "user",
                 Role::Agent => "agent",
@@ -148,7 +148,7 @@ pub(crate) fn heading(artifact: &Artifact) -> String {
 fn is_said(artifact: &Artifact, entries: &[TranscriptEntry]) -> bool {
     let text = artifact_text(artifact);
     entries.iter().any(|entry| match entry {
-        TranscriptEntry::Said(message) => message.role == Role::Agent && message.text() == text,
+        TranscriptEntry::Message(message) => message.role == Role::Agent && message.text() == text,
         TranscriptEntry::Text(said) => {
             text.contains(said.as_str()) && artifact.id.as_str().starts_with("answer-")
         }

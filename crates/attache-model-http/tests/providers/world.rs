@@ -21,7 +21,7 @@ pub(crate) struct World<M> {
 
 /// All that came of one prompt.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct PromptResult {
     pub(crate) pieces: Vec<AnswerPiece>,
     pub(crate) end: Result<(StopReason, Usage, Vec<ModelPart>), LanguageError>,
 }
@@ -31,12 +31,12 @@ impl<M: LanguageModel> World<M> {
         Self { server, model, _still: Still::new() }
     }
 
-    pub(crate) async fn ask(&self, prompt: Prompt) -> Told {
+    pub(crate) async fn ask(&self, prompt: Prompt) -> PromptResult {
         self.ask_and_hear(prompt, |_| ()).await
     }
 
     /// As [`ask`](Self::ask), and `hear` gets each piece as it comes.
-    pub(crate) async fn ask_and_hear(&self, prompt: Prompt, hear: impl Fn(&AnswerPiece)) -> Told {
+    pub(crate) async fn ask_and_hear(&self, prompt: Prompt, hear: impl Fn(&AnswerPiece)) -> PromptResult {
         let mut stream = self.model.stream(prompt);
         let mut pieces = Vec::new();
         let end = loop {
@@ -53,11 +53,11 @@ impl<M: LanguageModel> World<M> {
             }
         };
         assert!(stream.next().await.is_none(), "nothing comes after the end");
-        Told { pieces, end }
+        PromptResult { pieces, end }
     }
 }
 
-impl Told {
+impl PromptResult {
     /// The text since the last new beginning.
     pub(crate) fn text(&self) -> String {
         let retried = |piece: &AnswerPiece| matches!(piece, AnswerPiece::Retrying { .. });

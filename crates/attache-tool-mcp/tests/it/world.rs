@@ -34,19 +34,19 @@ pub(crate) struct World {
     pub(crate) folder: TempDir,
     pub(crate) context: ConnectContext,
     pub(crate) cancel: CancellationToken,
-    pub(crate) live: Arc<Heard>,
+    pub(crate) live: Arc<LiveText>,
 }
 
 #[derive(Default)]
-pub(crate) struct Heard(Mutex<String>);
+pub(crate) struct LiveText(Mutex<String>);
 
-impl LiveOutput for Heard {
+impl LiveOutput for LiveText {
     fn show(&self, text: &str) {
         self.0.lock().unwrap().push_str(text);
     }
 }
 
-impl Heard {
+impl LiveText {
     pub(crate) fn text(&self) -> String {
         self.0.lock().unwrap().clone()
     }

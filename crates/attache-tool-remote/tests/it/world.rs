@@ -22,7 +22,7 @@ pub(crate) struct World {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) context: ToolContext,
     pub(crate) memory: Arc<Memory>,
-    pub(crate) shown: Arc<Shown>,
+    pub(crate) shown: Arc<LiveText>,
     pub(crate) scratch: TempDir,
 }
 
@@ -51,9 +51,9 @@ impl CallState for Memory {
 }
 
 #[derive(Default)]
-pub(crate) struct Shown(pub(crate) Mutex<String>);
+pub(crate) struct LiveText(pub(crate) Mutex<String>);
 
-impl LiveOutput for Shown {
+impl LiveOutput for LiveText {
     fn show(&self, text: &str) {
         self.0.lock().unwrap().push_str(text);
     }
@@ -104,7 +104,7 @@ impl World {
 
     pub(crate) fn with(agent: ModelServer, attended: bool) -> Self {
         let scratch = tempfile::tempdir().unwrap();
-        let (memory, shown) = (Arc::<Memory>::default(), Arc::<Shown>::default());
+        let (memory, shown) = (Arc::<Memory>::default(), Arc::<LiveText>::default());
         let workspace = Workspace {
             roots: vec![PathBuf::from("/")],
             scratch: scratch.path().to_owned(),

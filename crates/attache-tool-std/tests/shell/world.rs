@@ -19,19 +19,19 @@ pub(crate) struct World {
     pub(crate) context: ToolContext,
     pub(crate) background: Arc<BackgroundProcesses>,
     pub(crate) options: ShellOptions,
-    pub(crate) live: Arc<Heard>,
+    pub(crate) live: Arc<LiveText>,
 }
 
 /// Remembers all live output.
-pub(crate) struct Heard(watch::Sender<Vec<String>>);
+pub(crate) struct LiveText(watch::Sender<Vec<String>>);
 
-impl LiveOutput for Heard {
+impl LiveOutput for LiveText {
     fn show(&self, text: &str) {
         self.0.send_modify(|all| all.push(text.into()));
     }
 }
 
-impl Heard {
+impl LiveText {
     pub(crate) fn all(&self) -> Vec<String> {
         self.0.borrow().clone()
     }
@@ -53,7 +53,7 @@ impl World {
         std::fs::create_dir(&scratch).unwrap();
         let path = "/usr/local/bin:/usr/bin:/bin".into();
         let environment = vec![("PATH".into(), path), ("WORLD".into(), root.display().to_string())];
-        let live = Arc::new(Heard(watch::channel(Vec::new()).0));
+        let live = Arc::new(LiveText(watch::channel(Vec::new()).0));
         let context = ToolContext {
             workspace: Arc::new(Workspace {
                 roots: vec![root],

@@ -3,6 +3,7 @@
 mod agents;
 mod built_in;
 mod busy;
+mod command_events;
 mod confirming;
 mod conversing;
 mod custom;
@@ -10,5 +11,4 @@ mod gemini_routes;
 mod listing;
 mod projects;
 mod starting;
-mod told;
 mod world;

@@ -4,6 +4,6 @@
 //! Each test names the client. What they have in common: JSON-RPC at `/`, streams only, no `A2A-Version`.
 
 mod bridge;
-mod heard;
 mod helper;
+mod stream_summary;
 mod without_settings;

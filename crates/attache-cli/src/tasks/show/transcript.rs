@@ -10,7 +10,7 @@ use attache_client::{
 
 #[derive(Debug, PartialEq)]
 pub(super) enum TranscriptEntry {
-    Said(Message),
+    Message(Message),
     Thought(String),
     Text(String),
     /// A call, with the messages that tell who answered about it.
@@ -87,7 +87,7 @@ impl TranscriptBuilder {
         match &update.status.message {
             // A turn begins: it is about what was said next.
             None if update.status.state == Some(TaskState::Working) => {
-                self.entries.extend(self.said.pop_front().map(TranscriptEntry::Said));
+                self.entries.extend(self.said.pop_front().map(TranscriptEntry::Message));
             }
             None => {}
             Some(message) if approval_in(message).is_some() => {}
@@ -96,7 +96,7 @@ impl TranscriptBuilder {
     }
 
     fn finish(mut self, task: &RemoteTask) -> Vec<TranscriptEntry> {
-        self.entries.extend(self.said.drain(..).map(TranscriptEntry::Said));
+        self.entries.extend(self.said.drain(..).map(TranscriptEntry::Message));
         let latest = task.status.message.iter().filter(|message| approval_in(message).is_some()).cloned();
         for approval in self.approvals.drain(..).chain(latest) {
             let about =
@@ -177,7 +177,7 @@ mod tests {
         let told: Vec<String> = transcript(&task, &events)
             .iter()
             .map(|entry| match entry {
-                TranscriptEntry::Said(message) => format!("user {}", message.text()),
+                TranscriptEntry::Message(message) => format!("user {}", message.text()),
                 TranscriptEntry::Thought(text) => format!("thought {text}"),
                 TranscriptEntry::Text(text) => format!("text {text}"),
                 TranscriptEntry::Call(call, approvals) => {

@@ -6,9 +6,9 @@ use attache_testkit::model_server::anthropic::{self, message};
 use attache_testkit::model_server::{PlannedResponse, scenarios};
 use serde_json::{Value, json};
 
-use super::world::{Told, World, answered, hello, prompt, scenario, user};
+use super::world::{PromptResult, World, answered, hello, prompt, scenario, user};
 
-fn calls(told: &Told) -> Vec<(String, String, Value)> {
+fn calls(told: &PromptResult) -> Vec<(String, String, Value)> {
     let calls = told.pieces.iter().filter_map(|piece| match piece {
         AnswerPiece::Call(call) => {
             Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone())))
@@ -109,7 +109,7 @@ async fn a_tool_is_called_by_the_name_it_was_sent_under() {
 #[tokio::test(start_paused = true)]
 async fn each_end_has_its_meaning() {
     #[track_caller]
-    fn check(told: &Told, expected: &StopReason) {
+    fn check(told: &PromptResult, expected: &StopReason) {
         assert_eq!(told.stop(), expected, "{told:?}");
     }
     check(&scenario("length", |planned| planned).ask(hello()).await, &StopReason::Length);

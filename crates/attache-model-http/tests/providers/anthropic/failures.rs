@@ -5,9 +5,9 @@ use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
 use attache_testkit::model_server::{PlannedResponse, anthropic};
 use serde_json::json;
 
-use super::world::{KEY, Told, World, hello, prompt, scenario, user};
+use super::world::{KEY, PromptResult, World, hello, prompt, scenario, user};
 
-async fn fail(answer: PlannedResponse) -> Told {
+async fn fail(answer: PlannedResponse) -> PromptResult {
     let world = World::new([answer]);
     let told = world.ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");

@@ -5,14 +5,14 @@ use attache_testkit::model_server::anthropic::{self, message};
 use attache_testkit::model_server::{PlannedResponse, ResponseEnd};
 use serde_json::json;
 
-use super::world::{Told, World, answered, hello, prompt, user};
+use super::world::{PromptResult, World, answered, hello, prompt, user};
 
 fn fine() -> PlannedResponse {
     message().text(["Fine."]).stop("end_turn")
 }
 
 #[track_caller]
-fn check(told: &Told, pauses: &[f64]) {
+fn check(told: &PromptResult, pauses: &[f64]) {
     assert_eq!(told.text(), "Fine.", "{told:?}");
     assert_eq!(told.pauses(), pauses, "{told:?}");
 }

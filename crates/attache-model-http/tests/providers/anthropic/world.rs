@@ -4,7 +4,7 @@ use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, scenarios};
 
-pub(crate) use crate::world::{KEY, Told, answered, hello, prompt, user};
+pub(crate) use crate::world::{KEY, PromptResult, answered, hello, prompt, user};
 
 pub(crate) type World = crate::world::World<AnthropicModel>;
 

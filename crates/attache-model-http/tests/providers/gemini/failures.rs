@@ -9,9 +9,9 @@ use attache_net::BaseUrl;
 use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::json;
 
-use super::world::{KEY, Told, World, hello, options, prompt, seconds, user};
+use super::world::{KEY, PromptResult, World, hello, options, prompt, seconds, user};
 
-async fn fail(answer: PlannedResponse) -> Told {
+async fn fail(answer: PlannedResponse) -> PromptResult {
     let world = World::new([answer]);
     let told = world.ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");
@@ -100,7 +100,7 @@ async fn a_server_that_hangs_up_on_tls_is_tried_a_few_times() {
 }
 
 /// The error for a model at another address.
-async fn at(place: &str) -> Told {
+async fn at(place: &str) -> PromptResult {
     let server = ModelServer::with_responses([PlannedResponse::text(200, "text/plain", "")]);
     let base_url = Some(BaseUrl::parse(place).unwrap());
     let backend = Backend::Developer { base_url };

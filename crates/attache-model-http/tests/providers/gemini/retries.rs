@@ -21,7 +21,7 @@ fn of(status: u16) -> PlannedResponse {
 }
 
 #[track_caller]
-fn check(told: &super::world::Told, pauses: &[f64]) {
+fn check(told: &super::world::PromptResult, pauses: &[f64]) {
     assert_eq!(told.text(), "Fine.", "{told:?}");
     assert_eq!(told.pauses(), pauses, "{told:?}");
 }

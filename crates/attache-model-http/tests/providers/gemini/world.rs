@@ -4,7 +4,7 @@ use attache_model_http::gemini::{Backend, GeminiCredential, GeminiModel, GeminiO
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
-pub(crate) use crate::world::{KEY, Told, answered, hello, prompt, seconds, user};
+pub(crate) use crate::world::{KEY, PromptResult, answered, hello, prompt, seconds, user};
 
 pub(crate) type World = crate::world::World<GeminiModel>;
 

@@ -6,9 +6,9 @@ use attache_testkit::model_server::openai::{self, chunk};
 use attache_testkit::model_server::{PlannedResponse, scenarios};
 use serde_json::{Value, json};
 
-use super::world::{Told, World, answered, hello, prompt, scenario, user};
+use super::world::{PromptResult, World, answered, hello, prompt, scenario, user};
 
-fn calls(told: &Told) -> Vec<(String, String, Value)> {
+fn calls(told: &PromptResult) -> Vec<(String, String, Value)> {
     let calls = told.pieces.iter().filter_map(|piece| match piece {
         AnswerPiece::Call(call) => {
             Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone())))

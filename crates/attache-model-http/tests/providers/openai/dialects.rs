@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::world::{World, answered, hello, options, prompt, user};
 
 #[track_caller]
-fn text_and_calls(told: &super::world::Told) -> (String, Vec<Value>) {
+fn text_and_calls(told: &super::world::PromptResult) -> (String, Vec<Value>) {
     let calls = told.pieces.iter().filter_map(|piece| match piece {
         AnswerPiece::Call(call) => Some(Value::Object(call.input.clone())),
         _ => None,

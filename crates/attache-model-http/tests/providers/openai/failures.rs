@@ -4,9 +4,9 @@ use attache_model::{LanguageError, LanguageModel, Prompt};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_testkit::model_server::{PlannedResponse, openai};
 
-use super::world::{KEY, Told, World, hello, prompt, scenario, user};
+use super::world::{KEY, PromptResult, World, hello, prompt, scenario, user};
 
-async fn fail(answer: PlannedResponse) -> Told {
+async fn fail(answer: PlannedResponse) -> PromptResult {
     let world = World::new([answer]);
     let told = world.ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");

@@ -5,7 +5,7 @@ use attache_testkit::model_server::openai::{self, chunk};
 use attache_testkit::model_server::{PlannedResponse, ResponseEnd};
 use serde_json::json;
 
-use super::world::{Told, World, answered, hello, prompt, user};
+use super::world::{PromptResult, World, answered, hello, prompt, user};
 
 fn fine() -> PlannedResponse {
     openai::answer([chunk().text("Fine."), chunk().finish("stop"), openai::usage(1, 1)])
@@ -16,7 +16,7 @@ fn of(status: u16) -> PlannedResponse {
 }
 
 #[track_caller]
-fn check(told: &Told, pauses: &[f64]) {
+fn check(told: &PromptResult, pauses: &[f64]) {
     assert_eq!(told.text(), "Fine.", "{told:?}");
     assert_eq!(told.pauses(), pauses, "{told:?}");
 }

@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 use crate::fixture::{object, time};
 
 /// An event with what stood before and after it.
-pub(crate) struct Told {
+pub(crate) struct RecordedEvent {
     pub(crate) stage: UpdateContext,
     pub(crate) call_records: Arc<CallRecords>,
     pub(crate) event: Event,
 }
 
-pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
+pub(crate) fn tell(facts: Vec<Fact>) -> Vec<RecordedEvent> {
     let turn = Turn { number: 1, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false };
     let mut stage = UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
     let mut call_records = Arc::new(CallRecords::default());
@@ -29,7 +29,7 @@ pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
     for (fact, seq) in facts.into_iter().zip(2..) {
         call_records = call_records.after(&fact);
         let after = stage.after(&fact);
-        told.push(Told {
+        told.push(RecordedEvent {
             stage,
             call_records: call_records.clone(),
             event: Event { seq: Seq(seq), at: time(7), fact },
@@ -39,7 +39,7 @@ pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
     told
 }
 
-impl Told {
+impl RecordedEvent {
     /// The bytes of the event for a client of the RFC's dialect; none where it sees nothing.
     pub(crate) fn written(&self, json_form: JsonForm) -> Option<Vec<u8>> {
         self.written_for(Dialect::Developer, json_form)

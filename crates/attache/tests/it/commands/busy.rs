@@ -3,7 +3,7 @@
 use attache_testkit::model_server::gemini;
 use serde_json::{Value, json};
 
-use super::told::Told;
+use super::command_events::CommandEvents;
 use super::world::{World, checked, command};
 use crate::agent_world::{calls, says};
 
@@ -32,7 +32,7 @@ async fn a_command_waits_for_the_turn_under_way() {
     assert_eq!((&response["status"], &response["execution_id"]), (&json!("STARTED"), &json!(task)));
     assert!(response["message"].as_str().unwrap().contains("queued"), "{response:#}");
     world.model.release();
-    let told = Told::of_message(watching.rest().await);
+    let told = CommandEvents::of_message(watching.rest().await);
     assert!(told.text().ends_with("There are no context files."), "{}", told.text());
     assert_eq!(told.state(), "completed");
     let task = world.task(&task).await;

@@ -3,7 +3,7 @@
 use attache_testkit::ServerLaunch;
 use serde_json::json;
 
-use super::told::Told;
+use super::command_events::CommandEvents;
 use super::world::{World, command};
 use crate::agent_world::{says, write};
 
@@ -16,7 +16,7 @@ fn with_shell(launch: ServerLaunch) -> ServerLaunch {
 }
 
 #[track_caller]
-fn check_asked(told: &Told, status: &str, tool: &str) {
+fn check_asked(told: &CommandEvents, status: &str, tool: &str) {
     assert_eq!((told.status(), told.state()), (status, "input-required"));
     assert_eq!((&told.asked()["tool_name"], &told.asked()["status"]), (&json!(tool), &json!("PENDING")));
     assert!(
@@ -49,7 +49,7 @@ async fn a_fact_that_a_person_refuses_is_not_remembered() {
     let id = response["execution_id"].as_str().unwrap();
     let client = world.client().with("last-event-id", "1");
     let mut stream = client.rpc_stream("tasks/resubscribe", json!({"id": id})).await;
-    let asked = Told::of_message(stream.until(|frame| frame.payload()["final"] == true).await);
+    let asked = CommandEvents::of_message(stream.until(|frame| frame.payload()["final"] == true).await);
     let told = world.answer(&asked, "cancel").await;
     assert_eq!(told.state(), "completed", "the command is over, and nobody has to say more");
     assert!(told.text().starts_with("Nothing was remembered: "), "{}", told.text());

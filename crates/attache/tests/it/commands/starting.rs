@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::told::Told;
+use super::command_events::CommandEvents;
 use super::world::{World, checked, command};
 
 #[tokio::test]
@@ -23,12 +23,12 @@ async fn without_a_stream_the_task_is_followed_by_its_id() {
     assert_eq!(response["status"], "STARTED");
     let id = response["execution_id"].as_str().unwrap();
     let mut stream = world.client().rpc_stream("tasks/resubscribe", json!({"id": id})).await;
-    let told = Told::of_message(stream.rest().await);
+    let told = CommandEvents::of_message(stream.rest().await);
     assert_eq!(told.task(), id);
     // A stream from the start has every event.
     let client = world.client().with("last-event-id", "1");
     let mut stream = client.rpc_stream("tasks/resubscribe", json!({"id": id})).await;
-    let told = Told::of_message(stream.rest().await);
+    let told = CommandEvents::of_message(stream.rest().await);
     assert_eq!((told.state(), told.text().as_str()), ("completed", "There are no context files."));
 }
 

@@ -7,7 +7,7 @@ use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
-use super::told::Told;
+use super::command_events::CommandEvents;
 use crate::agent_world::{launch_with, work};
 use crate::support::{SCRIPT, launch};
 
@@ -83,10 +83,10 @@ impl World {
     }
 
     /// Gives a command and reads everything that happens.
-    pub(super) async fn run(&self, params: Value) -> Told {
+    pub(super) async fn run(&self, params: Value) -> CommandEvents {
         let client = self.client().with("accept", "text/event-stream");
         let mut stream = client.rpc_stream("command/execute", params).await;
-        Told::of_command(stream.rest().await)
+        CommandEvents::of_command(stream.rest().await)
     }
 
     /// Gives a command that cannot start: why not, on a stream as without one.
@@ -104,30 +104,30 @@ impl World {
     }
 
     /// Gives the command of a line such as `/memory show`.
-    pub(super) async fn line(&self, line: &str) -> Told {
+    pub(super) async fn line(&self, line: &str) -> CommandEvents {
         self.run(command(line)).await
     }
 
     /// The same in a conversation.
-    pub(super) async fn line_in(&self, context: &str, line: &str) -> Told {
+    pub(super) async fn line_in(&self, context: &str, line: &str) -> CommandEvents {
         self.run(within(context, line)).await
     }
 
     /// Says something in a conversation and waits for the answer.
-    pub(super) async fn say_in(&self, context: &str, id: &str, text: &str) -> Told {
+    pub(super) async fn say_in(&self, context: &str, id: &str, text: &str) -> CommandEvents {
         let message = json!({"messageId": id, "contextId": context, "kind": "message", "role": "user",
             "parts": [{"kind": "text", "text": text}]});
         let mut stream = self.client().rpc_stream("message/stream", json!({"message": message})).await;
-        Told::of_message(stream.rest().await)
+        CommandEvents::of_message(stream.rest().await)
     }
 
     /// Chooses `option` about the one call that `asked` asks about, as the RFC has it.
-    pub(super) async fn answer(&self, asked: &Told, option: &str) -> Told {
+    pub(super) async fn answer(&self, asked: &CommandEvents, option: &str) -> CommandEvents {
         let data = json!({"tool_call_id": asked.asked()["tool_call_id"], "selected_option_id": option});
         let message = json!({"messageId": format!("answer-{option}"), "taskId": asked.task(),
             "kind": "message", "role": "user", "parts": [{"kind": "data", "data": data}]});
         let mut stream = self.client().rpc_stream("message/stream", json!({"message": message})).await;
-        Told::of_message(stream.rest().await)
+        CommandEvents::of_message(stream.rest().await)
     }
 
     pub(super) async fn task(&self, id: &str) -> Value {

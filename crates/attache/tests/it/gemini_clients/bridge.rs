@@ -5,7 +5,7 @@ use attache_testkit::model_server::ModelServer;
 use attache_testkit::{ServerLaunch, TestClient};
 use serde_json::{Value, json};
 
-use super::heard::{Heard, stream};
+use super::stream_summary::{StreamSummary, stream};
 use crate::agent_world::{calls, says, start, work};
 use crate::mcp_connecting::{CountingProxy, notes};
 
@@ -24,7 +24,7 @@ fn message(launch: &ServerLaunch, id: &str, parts: Value, place: Option<(&str, &
     json!({ "message": message })
 }
 
-async fn delegate(client: &TestClient, launch: &ServerLaunch, id: &str, text: &str) -> Heard {
+async fn delegate(client: &TestClient, launch: &ServerLaunch, id: &str, text: &str) -> StreamSummary {
     stream(client, message(launch, id, json!([{"kind": "text", "text": text}]), None)).await
 }
 
@@ -32,10 +32,10 @@ async fn decide(
     client: &TestClient,
     launch: &ServerLaunch,
     id: &str,
-    asked: &Heard,
-    place: &Heard,
+    asked: &StreamSummary,
+    place: &StreamSummary,
     outcome: &str,
-) -> Heard {
+) -> StreamSummary {
     let data = json!({"callId": asked.pending()[0].id, "outcome": outcome});
     let place = (place.task.as_deref().expect("a task"), place.context.as_str());
     stream(client, message(launch, id, json!([{"kind": "data", "data": data}]), Some(place))).await

@@ -8,7 +8,7 @@ use std::time::Duration;
 use attache_testkit::WAIT_TIMEOUT;
 use serde_json::{Value, json};
 
-use super::connection::{Begun, Connection, Heard};
+use super::connection::{Begun, Connection, Response};
 use super::scenario::Step;
 
 pub(super) struct Client<'a> {
@@ -40,7 +40,7 @@ impl<'a> Client<'a> {
     }
 
     /// What was asked and heard; none for a step that hears nothing yet.
-    pub(super) async fn run(&mut self, step: &Step) -> Option<(String, Heard)> {
+    pub(super) async fn run(&mut self, step: &Step) -> Option<(String, Response)> {
         let (asks, heard) = match step {
             Step::Reconnect => {
                 self.connection = Connection::open(self.address).await;
@@ -75,7 +75,7 @@ impl<'a> Client<'a> {
         Some((asks, heard))
     }
 
-    async fn rpc(&mut self, method: &str, params: &Value) -> Heard {
+    async fn rpc(&mut self, method: &str, params: &Value) -> Response {
         let request = self.request(method, params);
         let heard = self.connection.call("POST", "/", &request, self.patience).await;
         unwrapped(heard, self.calls)
@@ -94,13 +94,13 @@ impl<'a> Client<'a> {
         self.open.insert(name, Open { connection, begun, call: self.calls });
     }
 
-    async fn finish(&mut self, name: &str) -> Heard {
+    async fn finish(&mut self, name: &str) -> Response {
         let open = self.open.get_mut(name).unwrap_or_else(|| panic!("{name} is not open"));
         let begun = std::mem::take(&mut open.begun);
         unwrapped(open.connection.finish(begun, self.patience).await, open.call)
     }
 
-    async fn settled(&mut self) -> Heard {
+    async fn settled(&mut self) -> Response {
         loop {
             let heard = self.rpc("tasks/get", &json!({"id": "$TASK"})).await;
             if !matches!(heard["body"]["status"]["state"].as_str(), Some("submitted" | "working")) {
@@ -132,7 +132,7 @@ impl<'a> Client<'a> {
     }
 
     /// Of all tasks of the server only this one is the same in every run.
-    fn ours_alone(&self, path: &str, mut heard: Heard) -> Heard {
+    fn ours_alone(&self, path: &str, mut heard: Response) -> Response {
         if path == "/tasks/metadata"
             && let Some(Value::Array(tasks)) = heard.get_mut("body")
         {
@@ -153,7 +153,7 @@ impl<'a> Client<'a> {
 }
 
 /// What was heard without the envelopes of JSON-RPC.
-fn unwrapped(mut heard: Heard, call: u64) -> Heard {
+fn unwrapped(mut heard: Response, call: u64) -> Response {
     if let Some(body) = heard.get_mut("body") {
         *body = content(body, call);
     }

@@ -26,7 +26,7 @@ pub(super) struct Begun {
 }
 
 /// What came back, as JSON: `status` with `events` and how they `end`, or with the `body`.
-pub(super) type Heard = Value;
+pub(super) type Response = Value;
 
 impl Connection {
     pub(super) async fn open(address: &str) -> Self {
@@ -37,7 +37,13 @@ impl Connection {
 
     /// Sends one request and hears its answer to the end. A stream that says nothing for as long as `patience` is taken
     /// for one that never will, and its connection is of no more use.
-    pub(super) async fn call(&mut self, method: &str, path: &str, body: &Value, patience: Duration) -> Heard {
+    pub(super) async fn call(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        patience: Duration,
+    ) -> Response {
         let begun = self.begin(method, path, body).await;
         self.finish(begun, patience).await
     }
@@ -67,7 +73,7 @@ impl Connection {
     }
 
     /// Hears the rest.
-    pub(super) async fn finish(&mut self, mut begun: Begun, patience: Duration) -> Heard {
+    pub(super) async fn finish(&mut self, mut begun: Begun, patience: Duration) -> Response {
         let status = begun.status;
         // A stream of nothing but an error may come whole.
         if begun.streams() && header(&begun.headers, "content-length").is_some() {

@@ -14,7 +14,7 @@ pub(super) struct Call {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct StreamSummary {
     pub(super) events: Vec<Value>,
     /// The id of the task, which only the first event of a new one has under this name.
     pub(super) task: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Heard {
     pub(super) ended: bool,
 }
 
-impl Heard {
+impl StreamSummary {
     /// The calls that wait for an answer.
     pub(super) fn pending(&self) -> Vec<&Call> {
         self.calls.iter().filter(|call| call.status == "awaiting_approval").collect()
@@ -69,10 +69,10 @@ fn call(data: &Value) -> Call {
 }
 
 /// Posts `message/stream` and reads its events to the end.
-pub(super) async fn stream(client: &TestClient, params: Value) -> Heard {
+pub(super) async fn stream(client: &TestClient, params: Value) -> StreamSummary {
     let request = json!({"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": params});
     let mut stream = client.post_stream("/", &request).await;
-    let mut heard = Heard::default();
+    let mut heard = StreamSummary::default();
     assert_eq!(stream.status, 200);
     for frame in stream.rest().await {
         heard.take(frame.data["result"].clone());

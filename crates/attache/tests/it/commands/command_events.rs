@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::world::{URI, checked};
 
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct CommandEvents {
     /// What was answered before all events; null for a message.
     pub(super) response: Value,
     pub(super) events: Vec<Value>,
 }
 
-impl Told {
+impl CommandEvents {
     /// The first frame is the response; streams do not resume after it.
     #[track_caller]
     pub(super) fn of_command(frames: Vec<SseFrame>) -> Self {
