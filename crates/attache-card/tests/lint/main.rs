@@ -5,7 +5,7 @@ mod cards;
 
 use std::collections::BTreeSet;
 
-use attache_card::lint::{Finding, RULES, Severity, lint, lint_document};
+use attache_card::lint::{RULES, Severity, lint, lint_document};
 use attache_card::{Algorithm, ExistingSignatures, KeyLifetime, SigningKey, sign};
 use cards::{changed, check, older, protobuf, pure, superset, told};
 use serde_json::{Value, json};

@@ -4,19 +4,13 @@ mod lost;
 mod questions;
 mod task;
 
-use std::sync::Arc;
-
 use attache_domain::{
-    AnswerLine, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content,
-    ConversationItem, DataAnswer, Digest, DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall,
-    GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId, ModelAnswer, ModelPart,
-    ModelPartContent, NamedAnswer, OpenTask, PartAnswers, Presentation, Preview, Proposal, ProposedCall,
-    QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope, Seq, Step, TaskState,
-    TaskView, Timestamp, ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
+    CallAnswer, CallOutcome, Compaction, Content, ConversationItem, Digest, DuplicateWindow, Event, Exchange,
+    Fact, Fault, Intent, Message, PartAnswers, Role, Step, TaskState, TaskView, Timestamp, TurnOutcome,
+    Usage, Verdict,
 };
-use serde_json::{Map, json};
 
-use task::{Task, answer, asked, canceled, check, finished, given, id, line, proposed};
+use task::{Task, answer, asked, check, finished, id, line, proposed};
 
 #[test]
 fn what_to_do_follows_from_how_far_each_call_is() {

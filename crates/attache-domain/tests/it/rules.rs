@@ -2,7 +2,7 @@
 
 use attache_domain::*;
 
-use crate::log::{Log, ended, message, said, texts};
+use crate::log::{Log, digest, ended, message, said, texts};
 
 #[test]
 fn a_stop_ends_the_turn_it_names_and_nothing_else() {

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AnswerLine, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content,
-    ConversationItem, DataAnswer, Digest, DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall,
-    GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId, ModelAnswer, ModelPart,
-    ModelPartContent, NamedAnswer, OpenTask, PartAnswers, Presentation, Preview, Proposal, ProposedCall,
-    QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope, Seq, Step, TaskState,
-    TaskView, Timestamp, ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
+    AnswerLine, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallStep, Content, DataAnswer, Digest,
+    Event, Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId,
+    ModelAnswer, ModelPart, ModelPartContent, NamedAnswer, OpenTask, PartAnswers, Presentation, Preview,
+    Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope,
+    Seq, TaskView, Timestamp, ToolCall, TurnEnd, Usage, Verdict,
 };
 use serde_json::{Map, json};
 
