@@ -18,6 +18,7 @@ pub mod keys;
 pub mod mcp;
 mod message_input;
 pub mod network;
+mod output_lines;
 mod printable;
 mod process;
 pub mod report;

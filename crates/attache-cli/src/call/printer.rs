@@ -9,22 +9,18 @@ use attache_client::{
 };
 use attache_domain::{visible_again, visible_line};
 
-use crate::printable::{indented, printable, write_json};
+use crate::output_lines::OutputLines;
+use crate::printable::{indented, printable};
 use crate::shown_artifacts::ShownArtifacts;
 use crate::tasks::{CallNotice, CallProgress, parts};
 
 pub(super) struct Printer<O, E> {
-    out: O,
-    err: E,
+    lines: OutputLines<O, E>,
     json: bool,
     artifacts: ShownArtifacts,
     calls: CallProgress,
     /// The artifact printed last.
     current: Option<String>,
-    /// A line on standard output is not ended.
-    open_line: bool,
-    /// The same on standard error, where commands write lines of their own.
-    open_error_line: bool,
     /// Everything that was printed on standard output as an answer.
     said: String,
     answered: bool,
@@ -40,14 +36,11 @@ const MAX_SAID: usize = 1 << 20;
 impl<O: Write, E: Write> Printer<O, E> {
     pub(super) fn new(out: O, err: E, json: bool) -> Self {
         Self {
-            out,
-            err,
+            lines: OutputLines::new(out, err),
             json,
             artifacts: ShownArtifacts::default(),
             calls: CallProgress::default(),
             current: None,
-            open_line: false,
-            open_error_line: false,
             said: String::new(),
             answered: false,
             noted: String::new(),
@@ -71,9 +64,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             StreamEvent::StatusUpdate(update) => update.status.message.is_some(),
         };
         if self.json {
-            write_json(&mut self.out, &event.to_json())?;
-            writeln!(self.out)?;
-            return self.out.flush();
+            return self.lines.json(&event.to_json());
         }
         match event {
             StreamEvent::Task(task) => {
@@ -96,7 +87,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             Some(DevelopmentEvent::Text(text)) => {
                 // An artifact before it ends its line.
                 if self.current.take().is_some() {
-                    self.end_line()?;
+                    self.lines.end()?;
                 }
                 self.say(&printable(&text))
             }
@@ -109,7 +100,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             Some(DevelopmentEvent::Call(call)) => {
                 self.calls.update(&call).into_iter().try_for_each(|notice| match notice {
                     CallNotice::Note(text) => self.note(&text),
-                    CallNotice::Output(text) => self.show_output(&text),
+                    CallNotice::Output(text) => self.lines.command_output(&text),
                 })
             }
             Some(DevelopmentEvent::State) | None => self.progress(&update.status),
@@ -144,23 +135,15 @@ impl<O: Write, E: Write> Printer<O, E> {
         self.show(artifact, &text)
     }
 
-    /// What a command of the agent writes.
-    fn show_output(&mut self, text: &str) -> io::Result<()> {
-        self.end_line()?;
-        self.open_error_line = !text.ends_with('\n');
-        self.err.write_all(text.as_bytes())?;
-        self.err.flush()
-    }
-
     fn show(&mut self, artifact: &Artifact, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         if self.current.as_deref() != Some(artifact.id.as_str()) {
-            self.end_line()?;
+            self.lines.end()?;
             self.current = Some(artifact.id.to_string());
             if let Some(name) = artifact.name.as_deref().filter(|name| !name.is_empty()) {
-                writeln!(self.err, "[{}]", visible_line(name))?;
+                self.lines.err_line(&format!("[{}]", visible_line(name)))?;
             }
         }
         self.say(text)
@@ -168,39 +151,20 @@ impl<O: Write, E: Write> Printer<O, E> {
 
     /// A piece of the answer, made safe already.
     fn say(&mut self, text: &str) -> io::Result<()> {
-        self.end_error_line()?;
         if self.said.len() < MAX_SAID {
             self.said.push_str(text);
         }
-        self.open_line = !text.ends_with('\n');
-        self.out.write_all(text.as_bytes())?;
-        self.out.flush()
+        self.lines.answer(text)
     }
 
-    /// A remark beside the answer. Its further lines are indented, so that they cannot be taken for lines of ours.
+    /// A remark beside the answer.
     pub(super) fn note(&mut self, text: &str) -> io::Result<()> {
-        let text = printable(text.trim()).replace('\n', "\n  ");
+        let text = text.trim();
         if text.is_empty() || text == self.noted || self.json {
             return Ok(());
         }
-        self.end_line()?;
-        writeln!(self.err, "[{text}]")?;
-        self.noted = text;
-        Ok(())
-    }
-
-    fn end_error_line(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.open_error_line) { writeln!(self.err) } else { Ok(()) }
-    }
-
-    /// Ends the lines that are open.
-    fn end_line(&mut self) -> io::Result<()> {
-        self.end_error_line()?;
-        if std::mem::take(&mut self.open_line) {
-            writeln!(self.out)?;
-            self.out.flush()?;
-        }
-        Ok(())
+        self.noted = text.to_owned();
+        self.lines.note(text)
     }
 
     /// Shows what is asked, with nothing of it hidden.
@@ -208,18 +172,17 @@ impl<O: Write, E: Write> Printer<O, E> {
         if self.json {
             return Ok(());
         }
-        self.end_line()?;
         let question = status.message.as_ref().map(|message| parts(&message.parts)).unwrap_or_default();
-        writeln!(self.err, "[{}]", status.state_name())?;
+        self.lines.err_line(&format!("[{}]", status.state_name()))?;
         let question = visible_again(question.trim_end());
         if !question.is_empty() {
-            return writeln!(self.err, "{}", indented(&question));
+            return self.lines.err_line(&indented(&question));
         }
         for AskedCall { call, title, choices, .. } in asked {
             let title = visible_again(&printable(title)).replace('\n', "\n  ");
-            writeln!(self.err, "{}: {title}", visible_line(call))?;
+            self.lines.err_line(&format!("{}: {title}", visible_line(call)))?;
             let choices = if choices.is_empty() { "yes, no, always".to_owned() } else { choices.join(", ") };
-            writeln!(self.err, "  answers: {}", visible_line(&choices))?;
+            self.lines.err_line(&format!("  answers: {}", visible_line(&choices)))?;
         }
         Ok(())
     }
@@ -237,13 +200,12 @@ impl<O: Write, E: Write> Printer<O, E> {
         if is_new && is_completed && self.said.is_empty() {
             self.say(&words)?;
         } else if is_new {
-            self.end_line()?;
-            writeln!(self.err, "{}", indented(words.trim_end()))?;
+            self.lines.err_line(&indented(words.trim_end()))?;
         }
-        self.end_line()?;
+        self.lines.end()?;
         match status {
             Some(status) if status.state != Some(TaskState::Completed) => {
-                writeln!(self.err, "[{}]", status.state_name())
+                self.lines.err_line(&format!("[{}]", status.state_name()))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! Prints events: text and artifacts on stdout, everything else on stderr.
 
-use std::io::{self, Write};
+use std::io;
 
 use attache_client::{
     Artifact, DevelopmentEvent, RemoteStatus, RemoteTask, StatusUpdate, StreamEvent, TaskState, ToolCall,
@@ -8,6 +8,7 @@ use attache_client::{
 
 use super::FollowFormat;
 use crate::call::CallEnd;
+use crate::output_lines::OutputLines;
 use crate::printable::{indented, printable};
 use crate::shown_artifacts::ShownArtifacts;
 use crate::tasks::call_progress::{CallNotice, CallProgress};
@@ -15,14 +16,12 @@ use crate::tasks::show::{heading, how_to_answer, last_words, parts};
 
 pub(super) struct EventPrinter {
     form: FollowFormat,
+    lines: OutputLines<io::Stdout, io::Stderr>,
     /// The stream shows the answer as events of the development-tool extension, and not as an artifact.
     development: bool,
     printed: ShownArtifacts,
-    /// The artifact printed last, and whether its line is still open.
+    /// The artifact printed last.
     current: Option<String>,
-    open_line: bool,
-    /// The same for stderr, where commands write lines of their own.
-    open_error_line: bool,
     calls: CallProgress,
     last: Option<RemoteStatus>,
 }
@@ -31,11 +30,10 @@ impl EventPrinter {
     pub(super) fn new(form: FollowFormat, development: bool) -> Self {
         Self {
             form,
+            lines: OutputLines::new(io::stdout(), io::stderr()),
             development,
             printed: ShownArtifacts::default(),
             current: None,
-            open_line: false,
-            open_error_line: false,
             calls: CallProgress::default(),
             last: None,
         }
@@ -74,10 +72,7 @@ impl EventPrinter {
             StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
         }
         if self.form == FollowFormat::Json {
-            let mut out = io::stdout().lock();
-            crate::printable::write_json(&mut out, &event.to_json())?;
-            writeln!(out)?;
-            return out.flush();
+            return self.lines.json(&event.to_json());
         }
         match event {
             StreamEvent::Task(task) => {
@@ -86,7 +81,7 @@ impl EventPrinter {
                 let mut artifacts = task.artifacts.iter().filter(|artifact| all || !is_answer(artifact));
                 artifacts.try_for_each(|artifact| self.whole(artifact))
             }
-            StreamEvent::Message(message) => self.print(&parts(&message.parts)),
+            StreamEvent::Message(message) => self.lines.answer(&parts(&message.parts)),
             StreamEvent::ArtifactUpdate(update) if update.append => self.piece(&update.artifact),
             StreamEvent::ArtifactUpdate(update) => self.whole(&update.artifact),
             StreamEvent::StatusUpdate(update) => self.status(update),
@@ -117,27 +112,16 @@ impl EventPrinter {
     /// A piece of the answer, which belongs to no artifact here.
     fn print_answer(&mut self, text: &str) -> io::Result<()> {
         if self.current.take().is_some_and(|id| !id.starts_with(ANSWER)) {
-            self.end_line()?;
+            self.lines.end()?;
         }
-        self.print(&printable(text))
+        self.lines.answer(&printable(text))
     }
 
     fn call(&mut self, call: &ToolCall) -> io::Result<()> {
         self.calls.update(call).into_iter().try_for_each(|notice| match notice {
             CallNotice::Note(text) => self.note(&text),
-            CallNotice::Output(text) => self.show_output(&text),
+            CallNotice::Output(text) => self.lines.command_output(&text),
         })
-    }
-
-    fn show_output(&mut self, text: &str) -> io::Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.end_line()?;
-        self.open_error_line = !text.ends_with('\n');
-        let mut out = io::stderr().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
     }
 
     /// An artifact from its beginning; what is printed of it already is not printed again.
@@ -163,36 +147,17 @@ impl EventPrinter {
             return Ok(());
         }
         if self.current.as_deref() != Some(artifact.id.as_str()) {
-            self.end_line()?;
+            self.lines.end()?;
             if !is_answer(artifact) {
-                self.print(&format!("{}\n", heading(artifact)))?;
+                self.lines.answer(&format!("{}\n", heading(artifact)))?;
             }
             self.current = Some(artifact.id.to_string());
         }
-        self.print(text)
-    }
-
-    fn print(&mut self, text: &str) -> io::Result<()> {
-        self.end_error_line()?;
-        self.open_line = !text.ends_with('\n');
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
+        self.lines.answer(text)
     }
 
     fn note(&mut self, text: &str) -> io::Result<()> {
-        self.end_line()?;
-        self.end_error_line()?;
-        // A further line cannot be taken for one of ours.
-        writeln!(io::stderr(), "[{}]", indented(printable(text).trim()).trim_start())
-    }
-
-    fn end_line(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.open_line) { writeln!(io::stdout()) } else { Ok(()) }
-    }
-
-    fn end_error_line(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.open_error_line) { writeln!(io::stderr()) } else { Ok(()) }
+        self.lines.note(text)
     }
 
     /// Says how the task has settled.
@@ -203,14 +168,12 @@ impl EventPrinter {
             for artifact in task.artifacts.iter().filter(|artifact| !is_answer(artifact)) {
                 self.whole(artifact)?;
             }
-            self.end_line()?;
-            self.end_error_line()?;
             if let Some(message) = &task.status.message {
-                writeln!(io::stderr(), "{}", indented(last_words(task, message).trim_end()))?;
+                self.lines.err_line(&indented(last_words(task, message).trim_end()))?;
             }
-            writeln!(io::stderr(), "[{}]", status.state_name())?;
+            self.lines.err_line(&format!("[{}]", status.state_name()))?;
             if status.is_interrupted() {
-                writeln!(io::stderr(), "{}", how_to_answer(task.id.as_str(), status))?;
+                self.lines.err_line(&how_to_answer(task.id.as_str(), status))?;
             }
         }
         Ok(CallEnd::of_task(status))
