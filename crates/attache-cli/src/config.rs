@@ -22,7 +22,7 @@ pub struct ConfigArguments {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Show every setting that counts; secrets stay hidden
+    /// Show every effective setting and its origin; secrets stay hidden
     Show(ShowArguments),
 }
 

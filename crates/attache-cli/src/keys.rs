@@ -22,7 +22,7 @@ pub struct KeysArguments {
 
 #[derive(Debug, Subcommand)]
 enum KeysCommand {
-    /// Make a key that signs cards
+    /// Create a key that signs cards
     New(NewArguments),
     /// Print the public keys of private ones, as a JWK Set to publish
     Public(PublicArguments),

@@ -26,23 +26,23 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the subagents that agent files define, and what is wrong with these files
+    /// Manage the agents that agent files define, and show what is wrong with these files
     Agents(AgentsArguments),
-    /// Call any A2A agent: say something, see what it answers, answer what it asks
+    /// Call any A2A agent: send a message, print its answer, answer its questions
     Call(Box<CallArguments>),
     /// Show, check, sign and verify agent cards
     Card(CardArguments),
-    /// Show the settings that count
+    /// Show the effective settings
     Config(ConfigArguments),
-    /// Make the keys that sign your card
+    /// Create the keys that sign your card
     Keys(KeysArguments),
-    /// Look after the MCP servers in the settings files
+    /// Manage the MCP servers in the settings files
     Mcp(McpArguments),
     /// Serve the agent to A2A clients over HTTP
     Serve(Box<ServeArguments>),
     /// Check, back up, restore and compact the store of tasks
     Store(StoreArguments),
-    /// Look after the tasks of a running server
+    /// Manage the tasks of a running server
     Tasks(TasksArguments),
     /// Show what a folder's own files allow, and accept it
     Trust(TrustArguments),

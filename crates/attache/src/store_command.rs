@@ -25,14 +25,14 @@ pub(crate) struct StoreArguments {
 
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// Look for damage and name it; a server may be running
+    /// Look for damage and report it; a server may be running
     Check,
     /// Copy the store to a new file; a server may be running
     Backup {
         /// The file to make
         file: PathBuf,
     },
-    /// Put a backup in the place of the store; no server may be running
+    /// Replace the store with a backup; no server may be running
     Restore {
         /// The backup
         file: PathBuf,
@@ -40,7 +40,7 @@ enum StoreCommand {
         #[arg(long)]
         force: bool,
     },
-    /// Give unused room back to the file system; no server may be running
+    /// Return unused space to the file system; no server may be running
     Compact,
 }
 

@@ -15,10 +15,10 @@ pub struct CallArguments {
     pub(super) url: String,
     /// What to say; without any words, what is piped in
     pub(super) text: Vec<String>,
-    /// To this task; without a message, shows the task
+    /// Send the message to this task; without a message, show the task
     #[arg(long, value_name = "ID")]
     pub(super) task: Option<String>,
-    /// In this conversation
+    /// Send the message in this conversation
     #[arg(long, value_name = "ID")]
     pub(super) context: Option<String>,
     /// A file to send along; may be repeated

@@ -13,7 +13,7 @@ pub struct McpArguments {
 pub(super) enum McpCommand {
     /// Add a server, or change the one of this name
     Add(AddArguments),
-    /// Connect to all servers and show how they are and what they offer
+    /// Connect to all servers and show their status and tools
     List(ListArguments),
     /// Remove a server
     Remove(RemoveArguments),
