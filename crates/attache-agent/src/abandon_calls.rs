@@ -27,7 +27,7 @@ impl CodingAgent {
             let context = call_context(&setup, &view, Some(&record.call.id));
             Some(async move { tell_peer(tool.as_ref(), record, &context).await })
         });
-        join_all(notices).await.iter().all(|notice| *notice == PeerNotice::Done)
+        join_all(notices).await.iter().all(|notice| *notice == PeerNotice::Told)
     }
 }
 
@@ -40,7 +40,7 @@ fn open_calls(view: &TaskView) -> impl Iterator<Item = &Arc<CallRecord>> {
 /// Lets the tool of a resumable call notify its peer that the call is over.
 pub(crate) async fn tell_peer(tool: &dyn Tool, record: &CallRecord, context: &ToolContext) -> PeerNotice {
     let (Some(resumable), Some(proposal)) = (tool.resumable(), &record.proposal) else {
-        return PeerNotice::Done;
+        return PeerNotice::Told;
     };
     let saved = record.state.as_deref().cloned();
     timeout(CANCEL_TIMEOUT, resumable.cancel(proposal, saved, context)).await.unwrap_or_else(|_| {

@@ -13,7 +13,7 @@ const TOTAL: usize = 128 << 20;
 /// What a response takes is counted in steps of this size; a response below it is not counted.
 const STEP: usize = 1 << 20;
 /// How long a response waits until others are done.
-const WAIT: Duration = Duration::from_secs(30);
+const ROOM_TIMEOUT: Duration = Duration::from_secs(30);
 
 static STEPS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(TOTAL / STEP)));
 
@@ -26,7 +26,7 @@ pub(crate) struct BodyShare {
 impl BodyShare {
     /// Makes room for a body that has grown to `length` bytes.
     pub(crate) async fn grow(&mut self, length: usize) -> Result<(), ClientError> {
-        self.grow_in(&STEPS, length, WAIT).await
+        self.grow_in(&STEPS, length, ROOM_TIMEOUT).await
     }
 
     async fn grow_in(
@@ -56,11 +56,11 @@ mod tests {
     async fn large_responses_wait_for_each_other_and_small_ones_do_not() {
         let steps = Arc::new(Semaphore::new(3));
         let mut first = BodyShare::default();
-        first.grow_in(&steps, 3 * STEP + 5, WAIT).await.unwrap();
-        BodyShare::default().grow_in(&steps, STEP - 1, WAIT).await.unwrap();
+        first.grow_in(&steps, 3 * STEP + 5, ROOM_TIMEOUT).await.unwrap();
+        BodyShare::default().grow_in(&steps, STEP - 1, ROOM_TIMEOUT).await.unwrap();
         let mut second = BodyShare::default();
-        second.grow_in(&steps, STEP, WAIT).await.unwrap_err();
+        second.grow_in(&steps, STEP, ROOM_TIMEOUT).await.unwrap_err();
         drop(first);
-        second.grow_in(&steps, STEP, WAIT).await.unwrap();
+        second.grow_in(&steps, STEP, ROOM_TIMEOUT).await.unwrap();
     }
 }

@@ -217,10 +217,10 @@ impl ResumableTool for InvokeAgent {
     }
 
     async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
-        let Some(saved) = SavedCall::read(saved.as_ref()) else { return PeerNotice::Done };
+        let Some(saved) = SavedCall::read(saved.as_ref()) else { return PeerNotice::Told };
         match self.prepare(proposal, Some(saved), context) {
             Ok((call, _)) => call.abandon().await,
-            Err(_) => PeerNotice::Done,
+            Err(_) => PeerNotice::Told,
         }
     }
 }

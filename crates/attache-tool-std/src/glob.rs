@@ -18,7 +18,7 @@ use crate::ignore_rules::FileFiltering;
 use crate::path_pattern::PathPattern;
 use crate::read_only::{blocking, proposal, proposed_paths, resolve_search, shown_path, spec, text_output};
 use crate::schema::read;
-use crate::walk::{TIME_LIMIT, Walk, WalkDeadline};
+use crate::walk::{WALK_TIMEOUT, Walk, WalkDeadline};
 use crate::workspace::locate;
 
 /// Paths in one result.
@@ -104,7 +104,7 @@ impl Tool for Glob {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let starts = proposed_paths(&proposal);
-        let stop = WalkDeadline::after(TIME_LIMIT, context.cancel.clone());
+        let stop = WalkDeadline::after(WALK_TIMEOUT, context.cancel.clone());
         let workspace = context.workspace.clone();
         blocking(move || {
             let mut found = FoundFiles::default();

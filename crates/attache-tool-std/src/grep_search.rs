@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::read_only::{blocking, proposal, proposed_paths, resolve_search, spec};
 use crate::schema::read;
-use crate::walk::{TIME_LIMIT, WalkDeadline};
+use crate::walk::{WALK_TIMEOUT, WalkDeadline};
 use report::report;
 use search::{Search, search};
 
@@ -121,7 +121,7 @@ impl Tool for GrepSearch {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let starts = proposed_paths(&proposal);
-        let stop = WalkDeadline::after(TIME_LIMIT, context.cancel.clone());
+        let stop = WalkDeadline::after(WALK_TIMEOUT, context.cancel.clone());
         let workspace = context.workspace.clone();
         blocking(move || {
             let outcome = search(&workspace, &starts, &Search::new(&input)?, &stop)?;

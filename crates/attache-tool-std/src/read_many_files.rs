@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::ignore_rules::FileFiltering;
 use crate::read_only::{blocking, cancelled, proposal, proposed_paths, spec};
 use crate::schema::read;
-use crate::walk::{TIME_LIMIT, WalkDeadline};
+use crate::walk::{WALK_TIMEOUT, WalkDeadline};
 pub(crate) use report::FilesReport;
 pub(crate) use select::{FileSelection, SelectedFile};
 
@@ -92,7 +92,7 @@ impl Tool for ReadManyFiles {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
-        let stop = WalkDeadline::after(TIME_LIMIT, context.cancel.clone());
+        let stop = WalkDeadline::after(WALK_TIMEOUT, context.cancel.clone());
         blocking(move || {
             let choice = FileSelection::new(&input)?;
             let mut files = Vec::new();

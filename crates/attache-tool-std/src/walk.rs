@@ -16,7 +16,7 @@ use crate::workspace::locate_resolved;
 use opener::FileOpener;
 
 /// A longer walk ends with what it has found.
-pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const WALK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Folders of version control, which searches skip.
 pub(crate) const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn"];
 /// Those, and folders of dependencies.

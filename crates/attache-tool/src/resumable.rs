@@ -32,7 +32,7 @@ pub trait ResumableTool: Send + Sync {
         _saved: Option<Value>,
         _context: &ToolContext,
     ) -> PeerNotice {
-        PeerNotice::Done
+        PeerNotice::Told
     }
 }
 
@@ -40,7 +40,7 @@ pub trait ResumableTool: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerNotice {
     /// The peer was notified, or there is no peer, or no way to reach it.
-    Done,
+    Told,
     /// The peer could not be reached, or does not know the call yet.
     NotYet,
 }

@@ -145,7 +145,7 @@ impl ResumableTool for InvokeAny {
     async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
         match self.tool_for(&proposal.input).resumable() {
             Some(tool) => tool.cancel(proposal, saved, context).await,
-            None => PeerNotice::Done,
+            None => PeerNotice::Told,
         }
     }
 }

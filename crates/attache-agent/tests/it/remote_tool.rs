@@ -129,6 +129,6 @@ impl ResumableTool for RemoteTool {
         }
         let saved = saved.map(|saved| saved.to_string()).unwrap_or_default();
         self.note(format!("peer of {} told, {saved}", context.call.call.0));
-        PeerNotice::Done
+        PeerNotice::Told
     }
 }

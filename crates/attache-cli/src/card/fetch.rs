@@ -12,7 +12,7 @@ use crate::report::with_hint;
 use crate::signing_keys::may_be_fetched;
 
 /// A card is a small file; a server that sends nothing for so long has none.
-const PATIENCE: Duration = Duration::from_secs(20);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Redirects are not followed: what is said about keys is about this place and no other.
 pub(super) async fn fetch(
@@ -21,7 +21,7 @@ pub(super) async fn fetch(
     context: CardContext<'_>,
 ) -> anyhow::Result<Vec<u8>> {
     let network = network::of_user(context.environment)?;
-    let options = HttpClientOptions { idle_timeout: PATIENCE, ..network.client_options() };
+    let options = HttpClientOptions { idle_timeout: FETCH_TIMEOUT, ..network.client_options() };
     let mut request = HttpRequest::get(url.clone()).header("accept", "application/json")?;
     for (name, value) in headers {
         request = request.header(name, value)?;

@@ -43,8 +43,8 @@ impl ConnectionTimeouts {
 
     /// For connections whose slot others wait for.
     pub(super) fn shortened(self) -> Self {
-        const BRIEF: Duration = Duration::from_secs(1);
-        Self { first_call: self.first_call.min(2 * BRIEF), between_calls: BRIEF, ..self }
+        const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
+        Self { first_call: self.first_call.min(2 * SHORT_TIMEOUT), between_calls: SHORT_TIMEOUT, ..self }
     }
 }
 

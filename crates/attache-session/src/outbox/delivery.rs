@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::backoff::{random_fraction, retry_delay};
 use super::reader::OutboxReader;
-use super::registration::LAST_MOMENT;
+use super::registration::DELETE_TIMEOUT;
 use super::sender::{DeliveryResult, PushDelivery, PushPayload};
 use super::stored::StoredPushStatus;
 use super::{ActiveConfig, Outbox, RestState};
@@ -138,7 +138,7 @@ impl Outbox {
         };
         let stopped = async {
             active.stop.cancelled().await;
-            tokio::time::sleep(LAST_MOMENT).await;
+            tokio::time::sleep(DELETE_TIMEOUT).await;
         };
         tokio::select! {
             biased;

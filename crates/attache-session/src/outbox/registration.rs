@@ -24,7 +24,7 @@ pub(crate) struct RegisteredConfig {
 }
 
 /// How long a deletion waits for a notification under way; its receiver has that long to take it.
-pub(super) const LAST_MOMENT: Duration = Duration::from_secs(1);
+pub(super) const DELETE_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Outbox {
     /// Whether the configuration is acceptable.

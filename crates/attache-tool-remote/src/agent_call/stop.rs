@@ -49,11 +49,11 @@ impl AgentCall<'_> {
     /// The same after the run of the call is gone.
     pub(crate) async fn abandon(mut self) -> PeerNotice {
         if self.saved.origin != self.agent.origin_name() {
-            return PeerNotice::Done;
+            return PeerNotice::Told;
         }
         match self.agent.client().await {
             Ok(client) => self.tell_to_stop(&client).await,
-            Err(failure) if failure.sign_in.is_some() => PeerNotice::Done,
+            Err(failure) if failure.sign_in.is_some() => PeerNotice::Told,
             Err(_) => PeerNotice::NotYet,
         }
     }
@@ -61,7 +61,7 @@ impl AgentCall<'_> {
     async fn tell_to_stop(&mut self, client: &Client) -> PeerNotice {
         // The task of an earlier call does not count: this one's message may not have reached it.
         match self.saved.phase {
-            Phase::Unsent if self.saved.sent == 0 => return PeerNotice::Done,
+            Phase::Unsent if self.saved.sent == 0 => return PeerNotice::Told,
             Phase::Sending if self.saved.sent == 0 => match self.find_task(client).await {
                 Ok(Some(task)) => (self.saved.task, self.saved.phase) = (Some(task), Phase::Following),
                 Ok(None) => return PeerNotice::NotYet,
@@ -73,9 +73,9 @@ impl AgentCall<'_> {
     }
 
     pub(super) async fn cancel_task(&self, client: &Client) -> PeerNotice {
-        let Some(task) = &self.saved.task else { return PeerNotice::Done };
+        let Some(task) = &self.saved.task else { return PeerNotice::Told };
         match timeout(CANCEL_TIMEOUT, client.cancel(task)).await {
-            Ok(Ok(_)) => PeerNotice::Done,
+            Ok(Ok(_)) => PeerNotice::Told,
             // It may be over already.
             Ok(Err(error)) => {
                 tracing::debug!(%error, "an agent did not cancel a task");
@@ -90,5 +90,5 @@ impl AgentCall<'_> {
 }
 
 fn told_with(error: &ClientError) -> PeerNotice {
-    if error.is_transient() { PeerNotice::NotYet } else { PeerNotice::Done }
+    if error.is_transient() { PeerNotice::NotYet } else { PeerNotice::Told }
 }

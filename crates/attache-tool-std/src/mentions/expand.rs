@@ -10,7 +10,7 @@ use super::{Mention, find_mentions};
 use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
 use crate::read_many_files::{FileSelection, FilesReport, SelectedFile};
 use crate::read_only::{blocking, cancelled, root_of};
-use crate::walk::{TIME_LIMIT, WalkDeadline};
+use crate::walk::{WALK_TIMEOUT, WalkDeadline};
 use crate::workspace::locate;
 
 const FIRST_LINE: &str = "--- Content from referenced files ---";
@@ -42,7 +42,7 @@ pub async fn expand(text: &str, context: &ToolContext) -> Result<Expansion, Tool
     }
     let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
     blocking(move || {
-        let stop = WalkDeadline::after(TIME_LIMIT, cancel);
+        let stop = WalkDeadline::after(WALK_TIMEOUT, cancel);
         let mut gathered = MentionReader {
             workspace: &workspace,
             stop: &stop,

@@ -15,7 +15,7 @@ use crate::walk::{Walk, WalkDeadline};
 use crate::workspace::locate;
 
 /// Time for the search.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Candidates listed in an error.
 const MAX_NAMED: usize = 5;
 
@@ -27,7 +27,7 @@ pub(super) async fn corrected(input: &ToolInput, context: &ToolContext) -> Resul
     let Some(words) = words(&given).filter(|_| !creates) else { return Ok(input.clone()) };
     let Ok(place) = locate(&context.workspace, text("file_path")) else { return Ok(input.clone()) };
     let (workspace, stop) =
-        (context.workspace.clone(), WalkDeadline::after(TIME_LIMIT, context.cancel.clone()));
+        (context.workspace.clone(), WalkDeadline::after(SEARCH_TIMEOUT, context.cancel.clone()));
     let found = blocking(move || match place.resolve() {
         Err(error) if error.kind == ToolErrorKind::FileNotFound => ending_with(&workspace, &words, &stop),
         _ => Ok(Vec::new()),
