@@ -98,7 +98,11 @@ mod tests {
     #[test]
     fn comments_are_checked_and_code_is_not() {
         check_text("a.rs", "//! Who asks.\n\n/// Nobody knows.\nfn f() {}", &["a.rs:3"]);
-        check_text("a.rs", "fn f() {} // What came of it.\n/* somebody */", &["a.rs:2", "a.rs:1"]);
+        check_text(
+            "tests/a.rs",
+            "fn f() {} // What came of it.\n/* somebody */",
+            &["tests/a.rs:2", "tests/a.rs:1"],
+        );
         check_text("a.rs", "fn f() { say(\"nobody\") } // Asks.", &[]);
         check_text("a.py", "# nobody", &[]);
     }

@@ -57,7 +57,8 @@ async fn a_reader_that_does_not_read_loses_nothing_and_delays_no_other() {
     }
 }
 
-#[tokio::test]
+// Its socket blocks, so the server needs a thread of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn small_frames_are_not_held_back_by_the_socket() {
     // Nagle's algorithm holds a small write back until the one before is acknowledged, and a peer that has
     // just asked and been answered a few times acknowledges 40 ms late: the second write of a stream waits.
