@@ -75,7 +75,7 @@ impl Keyboard {
         let mut editor = new_editor().map_err(|error| io::Error::other(error.to_string()))?;
         let history = history.filter(|path| prepare(path).is_ok());
         if let Some(path) = &history {
-            // A history that cannot be read counts as empty.
+            // A history that cannot be read is as good as none.
             let _ = editor.load_history(path);
         }
         // A terminal that cannot move its cursor has no editor; lines are then printed where the cursor is.
@@ -173,7 +173,7 @@ fn new_editor() -> Result<Editor<Draft, FileHistory>, ReadlineError> {
     Ok(editor)
 }
 
-/// Prints what is sent. The receiver gets a value when everything is printed and nothing more can be sent.
+/// Prints what is sent. The receiver is told when everything is printed and nothing more can be sent.
 fn start_printing(
     mut printer: Option<impl ExternalPrinter + Send + 'static>,
 ) -> io::Result<(mpsc::Sender<String>, oneshot::Receiver<()>)> {

@@ -20,13 +20,13 @@ use crate::shell_word::shell_word;
 use crate::tasks::how_to_answer;
 
 /// Delay between two reads of a task that waits for another client.
-const READ_INTERVAL: Duration = Duration::from_secs(2);
-/// After this time without an event, a line says why.
-const SILENCE_NOTE_DELAY: Duration = Duration::from_secs(5);
+const WAIT: Duration = Duration::from_secs(2);
+/// After this time without an event, a person is told why.
+const SILENCE: Duration = Duration::from_secs(5);
 /// Calls that wait for an answer; more are forgotten, the oldest first.
 const MAX_ASKED: usize = 1000;
 /// How long a stopped program tries to tell the agent.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
+const GOODBYE: Duration = Duration::from_secs(3);
 
 /// How a conversation goes.
 #[derive(Debug, Clone, Copy)]
@@ -190,7 +190,7 @@ impl<'a> Conversation<'a> {
         let (mut last, mut may_note_silence) = (None, true);
         loop {
             let next = match may_note_silence {
-                true => timeout(SILENCE_NOTE_DELAY, events.next()).await,
+                true => timeout(SILENCE, events.next()).await,
                 false => Ok(events.next().await),
             };
             let event = match next {
@@ -258,7 +258,7 @@ impl<'a> Conversation<'a> {
                     false => self.follow(self.client.resume(&names.task, None)).await,
                 };
             }
-            tokio::time::sleep(READ_INTERVAL).await;
+            tokio::time::sleep(WAIT).await;
         }
     }
 
@@ -303,7 +303,7 @@ impl<'a> Conversation<'a> {
         if *end != CallEnd::Interrupted {
             return writeln!(io::stderr(), "[the time is over; task {name} goes on]");
         }
-        match timeout(CANCEL_TIMEOUT, self.client.cancel(&names.task)).await {
+        match timeout(GOODBYE, self.client.cancel(&names.task)).await {
             Ok(Ok(task)) => writeln!(io::stderr(), "\n[task {name} is {}]", task.status.state_name()),
             _ => writeln!(io::stderr(), "\n[task {name} could not be canceled, it may go on]"),
         }
