@@ -278,7 +278,7 @@ fn explained(
             "no connection to that address; is the agent running?".to_owned()
         }
         ClientError::Net(NetError::Tls { what }) if what.contains("UnknownIssuer") => {
-            "--ca FILE trusts the authority that made the certificate, or the certificate itself".to_owned()
+            "--ca FILE trusts the authority that made the certificate".to_owned()
         }
         ClientError::Net(NetError::Tls { what })
             if what.contains("from us") || what.contains("our certificate") =>
@@ -315,4 +315,37 @@ fn explained(
         _ => return anyhow!("{}: {}", printable(address), of_agent(&error)),
     };
     with_hint(anyhow!("{}: {}", printable(address), of_agent(&error)), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_client::RemoteError;
+
+    use super::*;
+
+    #[test]
+    fn a_password_in_an_address_is_not_shown() {
+        for (address, expected) in [
+            ("https://me:s3cret@a.example/x?y", "https://a.example/x?y"),
+            ("https://me@s3cret@a.example", "https://a.example"),
+            ("https://a.example/x@y", "https://a.example/x@y"),
+            ("my-agent", "my-agent"),
+        ] {
+            assert_eq!(without_password(address), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_call_names_the_agent_and_a_refusal_its_code() {
+        let reason = Some("METHOD_NOT_FOUND".to_owned());
+        let error = RemoteError { code: -32601, reason, message: "no such\nmethod".into() };
+        let shown = |place| named(refused(ClientError::Refused(error.clone())), place).to_string();
+        assert_eq!(
+            shown(("https://a.example", "https://a.example/rpc")),
+            "https://a.example/rpc: the agent refused the request (error -32601 METHOD_NOT_FOUND): no such\n  method"
+        );
+        assert!(
+            shown(("my-agent", "https://a.example/rpc")).starts_with("my-agent: https://a.example/rpc: the")
+        );
+    }
 }
