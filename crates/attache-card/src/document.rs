@@ -22,6 +22,8 @@ pub fn parse(text: &[u8]) -> Result<CardDocument, DocumentError> {
     if text.len() > MAX_BYTES {
         return Err(DocumentError::TooLarge { bytes: text.len(), limit: MAX_BYTES });
     }
+    // Some editors begin a file with it.
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = StrictSeed { depth: 0 }.deserialize(&mut reader);
     let value = value.and_then(|value| reader.end().map(|()| value));
@@ -30,6 +32,8 @@ pub fn parse(text: &[u8]) -> Result<CardDocument, DocumentError> {
         other => Err(DocumentError::NotAnObject { found: kind_name(&other) }),
     }
 }
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The name of a value's type.
 pub(crate) fn kind_name(value: &Value) -> &'static str {
@@ -135,6 +139,7 @@ mod tests {
     fn only_one_object_without_a_doubt_is_read() {
         check(r#"{"name": "a", "deep": [1, -1, 1.5, null, true, {"x": "\u00fc"}]}"#, Ok(2));
         check("{}", Ok(0));
+        check("\u{feff}{}", Ok(0));
         check("[]", Err("this is a list"));
         check("\"card\"", Err("this is a text"));
         check(r#"{"a": 1, "a": 1}"#, Err("\"a\" is there twice"));

@@ -145,7 +145,7 @@ impl Client {
                 _ => {}
             }
         }
-        Err(ClientError::StreamLost { tries: 0, why: "the response was lost".into() })
+        Err(ClientError::StreamLost { tries: 0, why: "before the response came".into() })
     }
 
     /// Sends a message and follows the task that works on it. From an agent that cannot stream, the task is fetched until

@@ -53,7 +53,7 @@ pub enum ClientError {
     /// The card offers what is spoken here, at an address that is none.
     #[error("its card names {url} for what is spoken here, and that cannot be called")]
     UnusableInterface { url: String },
-    #[error("the stream broke off and did not come back after {tries} tries: {why}")]
+    #[error("the stream broke off{}{why}", tries_text(*tries))]
     StreamLost { tries: u32, why: String },
     /// The agent takes no commands, or not in a way that is understood here.
     #[error("{why}")]
@@ -138,6 +138,15 @@ impl From<DecodeError> for ClientError {
 impl From<EventTooLarge> for ClientError {
     fn from(error: EventTooLarge) -> Self {
         Self::Malformed { what: error.to_string() }
+    }
+}
+
+/// Without a try, the reason is part of the sentence.
+fn tries_text(tries: u32) -> String {
+    match tries {
+        0 => " ".to_owned(),
+        1 => " and did not come back after a try: ".to_owned(),
+        tries => format!(" and did not come back after {tries} tries: "),
     }
 }
 

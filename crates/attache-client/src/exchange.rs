@@ -7,7 +7,7 @@ use attache_credentials::CardSecurity;
 use attache_domain::{Binding, Operation};
 use attache_net::sse::SseParser;
 use attache_net::{HttpClient, HttpRequest, HttpResponse, NetError};
-use attache_wire::client::Protocol;
+use attache_wire::client::{DecodeError, Protocol};
 use attache_wire::{extensions, replay, version};
 use tokio::time::timeout;
 
@@ -15,6 +15,7 @@ use crate::authentication::Authentication;
 use crate::body_budget::BodyShare;
 use crate::endpoint::Endpoint;
 use crate::grpc::{self, FrameParser};
+use crate::origin::excerpt;
 use crate::sent_secrets::SentSecrets;
 use crate::{ClientError, ClientOptions, StreamEvent};
 
@@ -44,8 +45,13 @@ pub(crate) struct WholeResponse {
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     protocol: Protocol,
-    response: HttpResponse,
+    /// `None` once it was read to its end.
+    response: Option<HttpResponse>,
     parser: StreamParser,
+    /// An event was decoded.
+    has_begun: bool,
+    /// The agent numbers its events.
+    has_ids: bool,
     secrets: Arc<SentSecrets>,
 }
 
@@ -53,6 +59,8 @@ pub(crate) struct OpenStream {
 enum StreamParser {
     Sse(SseParser),
     Grpc(FrameParser),
+    /// The agent did not stream, and its response was the event.
+    Single(Option<Box<StreamEvent>>),
 }
 
 /// An event, and its id where the binding gives it one.
@@ -179,24 +187,32 @@ impl Exchange {
                 grpc::end_of_call(&response, protocol)?;
             }
             let parser = StreamParser::Grpc(FrameParser::new(self.options.max_event_bytes));
-            return Ok(self.stream(protocol, response, parser));
+            return Ok(self.stream(protocol, Some(response), parser));
         }
-        let is_stream =
-            response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-        if response.status() == 200 && is_stream {
+        let is_success = (200..300).contains(&response.status());
+        let kind = response.header("content-type").unwrap_or_default().to_ascii_lowercase();
+        if is_success && kind.starts_with("text/event-stream") {
             let mut parser = SseParser::new(self.options.max_event_bytes);
             // A stream of known length may be a refusal in the form of one event.
             if response.header("content-length").is_some() {
                 self.check_first_event(protocol, &mut response, &mut parser).await?;
             }
-            return Ok(self.stream(protocol, response, StreamParser::Sse(parser)));
+            return Ok(self.stream(protocol, Some(response), StreamParser::Sse(parser)));
+        }
+        // What is no JSON may be a stream without end.
+        if is_success && !kind.is_empty() && !kind.contains("json") {
+            let what = format!("it is {}, and has to be text/event-stream", excerpt(&kind));
+            return Err(ClientError::Malformed { what });
         }
         let response = self.read(response).await?;
-        Err(protocol.decode_error(response.status, &response.body).into())
+        let event = protocol.decode_event(response.status, &response.body)?;
+        let parser = StreamParser::Single(Some(Box::new(event)));
+        Ok(self.stream(protocol, None, parser))
     }
 
-    fn stream(&self, protocol: Protocol, response: HttpResponse, parser: StreamParser) -> OpenStream {
-        OpenStream { protocol, response, parser, secrets: Arc::clone(&self.secrets) }
+    fn stream(&self, protocol: Protocol, response: Option<HttpResponse>, parser: StreamParser) -> OpenStream {
+        let secrets = Arc::clone(&self.secrets);
+        OpenStream { protocol, response, parser, has_begun: false, has_ids: false, secrets }
     }
 
     /// Reads up to the first event and fails if that is a refusal. The event stays in the parser.
@@ -236,7 +252,18 @@ impl Exchange {
             };
             request = request.header(name, after)?;
         }
-        Ok(self.net.send(request).await?)
+        let response = self.net.send(request).await?;
+        match response.header("location") {
+            Some(place) if (300..400).contains(&response.status()) => {
+                // A query may hold a secret.
+                let place = excerpt(place.split('?').next().unwrap_or_default());
+                let text = format!(
+                    "a redirect to {place}, and calls follow none; the card has to name that address"
+                );
+                Err(ClientError::Status { status: response.status(), text })
+            }
+            _ => Ok(response),
+        }
     }
 
     async fn authentication<'a>(&'a self, endpoint: &'a Endpoint) -> Result<Authentication<'a>, ClientError> {
@@ -306,36 +333,67 @@ impl OpenStream {
             if let Some(event) = self.parsed()? {
                 return Ok(Some(event));
             }
-            match self.response.chunk().await? {
+            let Some(response) = &mut self.response else { return Ok(None) };
+            match response.chunk().await? {
                 Some(bytes) => match &mut self.parser {
                     StreamParser::Sse(parser) => parser.push(&bytes)?,
                     StreamParser::Grpc(parser) => parser.push(&bytes),
+                    StreamParser::Single(_) => {}
                 },
-                None => {
-                    if matches!(self.parser, StreamParser::Grpc(_)) {
-                        grpc::end_of_call(&self.response, self.protocol)?;
-                    }
-                    return Ok(None);
-                }
+                None => return self.end(),
             }
         }
     }
 
-    fn parsed(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
-        match &mut self.parser {
-            StreamParser::Sse(parser) => {
-                while let Some(received) = parser.next_event() {
-                    let Some(data) = received.data else { continue };
-                    let event = self.protocol.decode_event(200, data.as_bytes())?;
-                    return Ok(Some(ReceivedEvent { event, id: received.id }));
-                }
-                Ok(None)
+    /// The response has ended. Some agents send no blank line after their last event.
+    fn end(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
+        match (self.response.take(), &mut self.parser) {
+            (Some(response), StreamParser::Grpc(_)) => {
+                grpc::end_of_call(&response, self.protocol).map(|()| None)
             }
-            StreamParser::Grpc(parser) => {
-                let Some(message) = parser.next_message()? else { return Ok(None) };
-                let event = self.protocol.decode_event(200, &message)?;
-                let id = event.cursor().map(str::to_owned);
-                Ok(Some(ReceivedEvent { event, id }))
+            (_, StreamParser::Sse(parser)) => {
+                parser.finish()?;
+                let has_ids = self.has_ids;
+                match self.parsed() {
+                    // It was cut within the event.
+                    Err(ClientError::Malformed { .. }) => Ok(None),
+                    Ok(event) => Ok(event.filter(|event| event.id.is_some() || !has_ids)),
+                    Err(error) => Err(error),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn parsed(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
+        loop {
+            let (event, id) = match &mut self.parser {
+                StreamParser::Sse(parser) => {
+                    let Some(received) = parser.next_event() else { return Ok(None) };
+                    let Some(data) = received.data else { continue };
+                    (self.protocol.decode_event(200, data.as_bytes()), received.id)
+                }
+                StreamParser::Grpc(parser) => {
+                    let Some(message) = parser.next_message()? else { return Ok(None) };
+                    let event = self.protocol.decode_event(200, &message);
+                    let id = event.as_ref().ok().and_then(|event| event.cursor().map(str::to_owned));
+                    (event, id)
+                }
+                StreamParser::Single(event) => {
+                    return Ok(event.take().map(|event| ReceivedEvent { event: *event, id: None }));
+                }
+            };
+            match event {
+                // A later version may have more kinds of events. A stream of nothing else is not understood.
+                Err(DecodeError::UnknownEvent { what }) if self.has_begun => {
+                    tracing::debug!(what, "an event was left out");
+                }
+                event => {
+                    let event = event?;
+                    self.has_begun = true;
+                    self.has_ids |= id.is_some();
+                    return Ok(Some(ReceivedEvent { event, id }));
+                }
             }
         }
     }

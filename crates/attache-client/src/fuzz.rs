@@ -48,7 +48,6 @@ fn decode(protocol: Protocol, status: u16, text: &[u8]) {
         protocol.decode_push_configs(status, text).err(),
         protocol.decode_card(status, text).err(),
         protocol.decode_nothing(status, text).err(),
-        Some(protocol.decode_error(status, text)),
     ];
     for error in errors.into_iter().flatten() {
         let error = crate::ClientError::from(error);

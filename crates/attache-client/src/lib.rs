@@ -20,7 +20,9 @@
 //! # }
 //! ```
 //!
-//! `examples/clients/rust/develop.rs` is a whole client: it shows an agent's work and answers its questions.
+//! The types that options and events are made of are all exported here. `examples/ask.rs` is a small program that needs
+//! this crate and tokio only; `examples/clients/rust/develop.rs` at the top of the repository shows an agent's work and
+//! answers its questions.
 
 mod authentication;
 mod body_budget;
@@ -41,12 +43,16 @@ mod outgoing;
 mod sent_secrets;
 mod stream;
 
+pub use attache_card::KeySet;
 pub use attache_credentials::{
     CardSecurity, Credential, CredentialError, CredentialRequest, CredentialSource, FixedCredential,
 };
 pub use attache_domain::{
-    Artifact, Base64, Binding, ListTasks, Message, Metadata, Part, PartContent, PushAuthentication,
-    PushConfig, Role, TaskState,
+    Artifact, ArtifactId, Base64, Binding, ContextId, ListTasks, Message, MessageId, Metadata, Part,
+    PartContent, PushAuthentication, PushConfig, Role, TaskId, TaskState,
+};
+pub use attache_net::{
+    AddressRules, HttpClientOptions, NetError, NetworkSettings, ProxySettings, Resolver, Secret, TlsSettings,
 };
 pub use attache_wire::Version;
 pub use attache_wire::client::{
@@ -62,6 +68,7 @@ pub use card_cache::CardCache;
 pub use client::Client;
 pub use discovery::CardSource;
 pub use error::ClientError;
+pub use jiff::Timestamp;
 pub use options::{ClientOptions, InterfaceHost, SignatureCheck, SignaturePolicy};
 pub use origin::Origin;
 pub use outgoing::OutgoingMessage;

@@ -173,6 +173,11 @@ impl EventStream {
         matches!(self.source, EventSource::Polled(_))
     }
 
+    /// Why the connection is lost, while the stream tries to get it back.
+    pub fn lost_because(&self) -> Option<&str> {
+        matches!(self.source, EventSource::Cut).then_some(self.last_error.as_str())
+    }
+
     /// The next event; `None` once the task has settled. An error ends the stream.
     ///
     /// Cancel safe: an event that was not handed out comes next time.
@@ -270,7 +275,11 @@ impl EventStream {
         }
         self.idle_connections = if self.brought_news { 0 } else { self.idle_connections + 1 };
         if self.task.is_none() && self.unanswered.is_none() {
-            return Err(ClientError::StreamLost { tries: 0, why: format!("before its first event: {why}") });
+            let why = format!(
+                "before its first event ({why}); the message may have arrived, and is not sent again, because this agent \
+                 would take it for another one"
+            );
+            return Err(ClientError::StreamLost { tries: 0, why });
         }
         self.last_error = why;
         Ok(None)

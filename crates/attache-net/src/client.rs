@@ -206,7 +206,10 @@ impl HttpClient {
         let HttpRequest { method, mut url, mut headers, body, .. } = request;
         self.apply_dial_address(&mut url, &mut headers);
         let client = self.client_for(&url, is_plain_http2, None)?;
-        client.request(method, url).headers(headers).body(body).send().await.map_err(NetError::of)
+        let sent = client.request(method, url).headers(headers).body(body).send().await;
+        sent.map_err(
+            |error| if is_plain_http2 { NetError::of(error).of_plain_http2() } else { NetError::of(error) },
+        )
     }
 
     async fn send_through(
@@ -231,6 +234,7 @@ impl HttpClient {
             Ok(response) if is_forwarded && !is_plain_http2 && response.status() == 407 => {
                 Err(NetError::proxy_wants_credentials(proxy))
             }
+            sent if is_plain_http2 => sent.map_err(|error| error.of_plain_http2().through(proxy)),
             sent => sent.map_err(|error| error.through(proxy)),
         }
     }

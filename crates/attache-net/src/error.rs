@@ -4,6 +4,8 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+use rustls::AlertDescription;
+
 use crate::ProxyServer;
 
 /// Variants differ by what a caller can do. None holds a header, a body or a query.
@@ -68,10 +70,23 @@ impl NetError {
     /// The error of a request that went through a proxy.
     pub(crate) fn through(self, proxy: &ProxyServer) -> Self {
         match self {
-            Self::Connect { what } if what.contains(PROXY_WANTS_CREDENTIALS) => {
+            Self::Connect { what } if PROXY_WANTS_CREDENTIALS.iter().any(|text| what.contains(text)) => {
                 Self::proxy_wants_credentials(proxy)
             }
+            Self::Connect { what } if what.contains(TUNNEL_REFUSED) => {
+                Self::Connect { what: format!("through the proxy {proxy}: {PROXY_REFUSES}") }
+            }
             Self::Connect { what } => Self::Connect { what: format!("through the proxy {proxy}: {what}") },
+            other => other,
+        }
+    }
+
+    /// The error of a request with HTTP/2 to a server without TLS, which may know HTTP/1 only.
+    pub(crate) fn of_plain_http2(self) -> Self {
+        match self {
+            Self::Interrupted { what } if what.contains("frame with invalid size") => Self::Interrupted {
+                what: format!("the server does not speak HTTP/2, which gRPC needs ({what})"),
+            },
             other => other,
         }
     }
@@ -82,8 +97,17 @@ impl NetError {
     }
 }
 
-/// What the HTTP library says about a 407 to `CONNECT`.
-const PROXY_WANTS_CREDENTIALS: &str = "proxy authorization required";
+/// What the HTTP library says about a 407 to `CONNECT`, and about a SOCKS proxy that wants a name or another one.
+const PROXY_WANTS_CREDENTIALS: [&str; 3] = [
+    "proxy authorization required",
+    "SOCKS error: credentials not accepted",
+    "SOCKS error: server does not support user/pass authentication",
+];
+/// What it says about any other refusal of `CONNECT`.
+const TUNNEL_REFUSED: &str = "tunnel error: unsuccessful";
+
+pub(crate) const PROXY_REFUSES: &str =
+    "it does not connect to that host: it cannot reach it, or may not for this user";
 
 /// Our own error among the causes: a name is not allowed, or has no address.
 fn own_cause(error: &dyn Error) -> Option<&NetError> {
@@ -142,7 +166,11 @@ fn describe_tls(error: &rustls::Error) -> String {
         rustls::Error::InconsistentKeys(_) => {
             "the private key does not belong to the certificate of this client".to_owned()
         }
-        error => error.to_string(),
+        rustls::Error::AlertReceived(AlertDescription::HandshakeFailure) => {
+            "the server ends the handshake; it may want a certificate from us, or another version of TLS"
+                .to_owned()
+        }
+        error => refused_certificate(&error.to_string()).unwrap_or_else(|| error.to_string()),
     }
 }
 
@@ -199,6 +227,32 @@ mod tests {
         }
         let error = NetError::of_cause(&io::Error::other("received fatal alert: InternalError"), false);
         assert!(matches!(error, NetError::Interrupted { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_refusal_of_tls_1_2_and_a_server_without_http_2_are_explained() {
+        for (alert, part) in [
+            (AlertDescription::UnknownCA, "does not accept our certificate"),
+            (AlertDescription::HandshakeFailure, "may want a certificate"),
+            (AlertDescription::InternalError, "InternalError"),
+        ] {
+            check(io::Error::other(rustls::Error::AlertReceived(alert)), Some(part));
+        }
+        let error = NetError::Interrupted { what: "http2 error: frame with invalid size".into() };
+        assert!(error.of_plain_http2().to_string().contains("does not speak HTTP/2"));
+    }
+
+    #[test]
+    fn a_proxy_that_refuses_is_told_from_one_that_is_not_there() {
+        let proxy = ProxyServer::parse("http://me:s3cret@p:1", "HTTPS_PROXY").unwrap().unwrap();
+        for (what, part) in [
+            ("tunnel error: unsuccessful", "does not connect to that host"),
+            ("SOCKS error: credentials not accepted", "wants a user name and a password"),
+            ("Connection refused", "through the proxy http://p:1 (HTTPS_PROXY): Connection refused"),
+        ] {
+            let error = NetError::Connect { what: what.into() }.through(&proxy).to_string();
+            assert!(error.contains(part) && !error.contains("s3cret"), "{error}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::address_rules::without_brackets;
+use crate::error::PROXY_REFUSES;
 use crate::{HttpClientOptions, NetError, ProxyServer, Resolver};
 
 /// The largest head of a proxy's answer.
@@ -116,7 +117,7 @@ impl TunnelConnector {
         match status(&head) {
             Some(200..=299) => Ok(stream),
             Some(407) => Err(NetError::proxy_wants_credentials(&self.server)),
-            Some(status) => Err(NetError::Connect { what: format!("the proxy answered with {status}") }),
+            Some(status) => Err(NetError::Connect { what: format!("{PROXY_REFUSES} (status {status})") }),
             None => Err(NetError::Connect { what: "the proxy does not answer with HTTP".into() }),
         }
     }

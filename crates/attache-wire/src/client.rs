@@ -25,11 +25,13 @@ mod decode;
 mod devtool;
 mod encode;
 mod error;
+mod explanation;
 mod grpc;
 mod push;
 mod remote;
 mod replay;
 mod request;
+mod surrogates;
 
 use attache_domain::{Binding, Operation, PushConfig, TaskId};
 use serde_json::Value;
@@ -150,14 +152,6 @@ impl Protocol {
     /// Decodes the outcome of a command.
     pub fn decode_execution(self, status: u16, body: &[u8]) -> Result<CommandExecution, DecodeError> {
         commands::execution(self, status, body)
-    }
-
-    /// Decodes a response that should have been a stream, which can only hold an error.
-    pub fn decode_error(self, status: u16, body: &[u8]) -> DecodeError {
-        match decode::open(self, grpc::ReplyMessage::Event, status, body) {
-            Ok(_) => DecodeError::Malformed { what: "a single response instead of a stream".into() },
-            Err(error) => error,
-        }
     }
 
     /// Decodes the status that ends a failed gRPC call, from the values of `grpc-status`, `grpc-message` and

@@ -94,7 +94,10 @@ fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
             report.error(&rules::SCHEME, member_path(path, name), words);
         }
     }
-    for (name, url) in texts(members).filter(|(name, _)| name.ends_with("Url")) {
+    // In protobuf an empty text is a member that is not set.
+    let is_protobuf = report.is_protobuf;
+    let is_url = |name: &str, text: &str| name.ends_with("Url") && !(is_protobuf && text.is_empty());
+    for (name, url) in texts(members).filter(|(name, url)| is_url(name, url)) {
         check_url(report, url, &member_path(path, name));
     }
     let flows = members.get("flows").and_then(Value::as_object).filter(|_| *kind == "oauth2");
@@ -112,7 +115,7 @@ fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
             );
         }
         for (name, url) in
-            flow.as_object().into_iter().flat_map(texts).filter(|(name, _)| name.ends_with("Url"))
+            flow.as_object().into_iter().flat_map(texts).filter(|(name, url)| is_url(name, url))
         {
             check_url(report, url, &member_path(&path, name));
         }

@@ -207,6 +207,16 @@ fn a_card_in_the_form_of_protobuf_is_checked_as_such() {
     let form = "warning card-form securitySchemes: is written in the form of protobuf";
     let signed = "warning signature signatures: 0.3 does not say what is signed";
     check(protobuf, &[], &[form, signed]);
+    // Protobuf writes an empty text for what is not set.
+    check(
+        protobuf,
+        &[
+            ("/securitySchemes/oauth/oauth2SecurityScheme/flows/clientCredentials/refreshUrl", json!("")),
+            ("/securitySchemes/oauth/oauth2SecurityScheme/oauth2MetadataUrl", json!("")),
+            ("/documentationUrl", json!("")),
+        ],
+        &[form, signed],
+    );
     check(
         protobuf,
         &[("/security/-", json!({"schemes": {"unlisted": {}}}))],

@@ -168,27 +168,38 @@ pub(super) fn refused(error: ClientError) -> anyhow::Error {
     let text = of_agent(&error);
     match &error {
         error if error.is_refused_credential() => anyhow::Error::new(CredentialRefused(text)),
-        ClientError::Net(_) => anyhow::Error::new(ConnectionFailed(text)),
-        _ => anyhow!("{text}"),
+        ClientError::Unsupported(_)
+        | ClientError::NoCommands { .. }
+        | ClientError::CommandNotStarted { .. } => {
+            anyhow!("{text}")
+        }
+        ClientError::Refused(remote) => {
+            let reason =
+                remote.reason.as_deref().map(|name| format!(" {}", printable(name).replace('\n', " ")));
+            let code = format!("error {}{}", remote.code, reason.unwrap_or_default());
+            anyhow::Error::new(CallFailed(format!("the agent refused the request ({code}): {text}")))
+        }
+        _ => anyhow::Error::new(CallFailed(text)),
     }
 }
 
-/// The connection to the agent failed.
+/// The agent did not answer, or not with what was asked for.
 #[derive(Debug)]
-struct ConnectionFailed(String);
+struct CallFailed(String);
 
-impl std::fmt::Display for ConnectionFailed {
+impl std::fmt::Display for CallFailed {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for ConnectionFailed {}
+impl std::error::Error for CallFailed {}
 
-/// Says which agent could not be reached, and where.
+/// Says which agent it was, and where.
 pub(super) fn named(error: anyhow::Error, (agent, url): (&str, &str)) -> anyhow::Error {
-    match error.downcast_ref::<ConnectionFailed>() {
-        Some(ConnectionFailed(what)) => anyhow!("{}: {url}: {what}", printable(agent)),
+    match error.downcast_ref::<CallFailed>() {
+        Some(CallFailed(what)) if url.starts_with(agent) => anyhow!("{}: {what}", printable(url)),
+        Some(CallFailed(what)) => anyhow!("{}: {}: {what}", printable(agent), printable(url)),
         None => error,
     }
 }
@@ -226,6 +237,17 @@ impl CredentialOrigin {
     }
 }
 
+/// The address as a person gave it, without a user name and a password.
+fn without_password(address: &str) -> String {
+    match address.split_once("://").map(|(scheme, rest)| (scheme, rest.split(['/', '?', '#']).next())) {
+        Some((scheme, Some(authority))) if authority.contains('@') => {
+            let host = authority.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}{}", &address[scheme.len() + "://".len() + authority.len()..])
+        }
+        _ => address.to_owned(),
+    }
+}
+
 const CREDENTIAL: &str =
     "give a token with --token-file FILE or in ATTACHE_CALL_TOKEN, or a key with --api-key-file FILE";
 
@@ -235,7 +257,7 @@ fn explained(
     file: Option<&FileOfAgent>,
     credential: &CredentialOrigin,
 ) -> anyhow::Error {
-    let address = &arguments.url;
+    let address = &without_password(&arguments.url);
     let of_file = file.and_then(|file| agent::file_hint(&error, file));
     let hint = match &error {
         error if error.is_refused_credential() => credential.hint(),
@@ -246,17 +268,24 @@ fn explained(
             format!("{of_file}; for one call, say --allow-origin {}", printable(named))
         }
         _ if of_file.is_some() => of_file.unwrap_or_default(),
-        ClientError::Net(NetError::Connect { what }) if what.contains("through the proxy") => {
+        ClientError::Net(NetError::Connect { what })
+            if what.contains("through the proxy") && !what.contains("it does not connect") =>
+        {
             "is the proxy running? general.proxy in the settings or HTTP_PROXY and HTTPS_PROXY name it"
                 .to_owned()
         }
-        ClientError::Net(NetError::Connect { .. }) => {
+        ClientError::Net(NetError::Connect { what }) if !what.contains("through the proxy") => {
             "no connection to that address; is the agent running?".to_owned()
         }
-        ClientError::Net(NetError::Tls { .. }) => {
-            "--ca FILE trusts an authority; --client-cert FILE and --client-key FILE prove who calls"
-                .to_owned()
+        ClientError::Net(NetError::Tls { what }) if what.contains("UnknownIssuer") => {
+            "--ca FILE trusts the authority that made the certificate".to_owned()
         }
+        ClientError::Net(NetError::Tls { what })
+            if what.contains("from us") || what.contains("our certificate") =>
+        {
+            "--client-cert FILE and --client-key FILE prove who calls".to_owned()
+        }
+        ClientError::Net(NetError::TooLarge { .. }) => "a card is at most 1 MiB large".to_owned(),
         // Over HTTP/2 nothing else is left of the refusal of a certificate.
         ClientError::Net(NetError::Interrupted { .. }) if address.starts_with("https:") => {
             "if the agent wants a certificate, --client-cert FILE and --client-key FILE prove who calls"
@@ -286,4 +315,37 @@ fn explained(
         _ => return anyhow!("{}: {}", printable(address), of_agent(&error)),
     };
     with_hint(anyhow!("{}: {}", printable(address), of_agent(&error)), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_client::RemoteError;
+
+    use super::*;
+
+    #[test]
+    fn a_password_in_an_address_is_not_shown() {
+        for (address, expected) in [
+            ("https://me:s3cret@a.example/x?y", "https://a.example/x?y"),
+            ("https://me@s3cret@a.example", "https://a.example"),
+            ("https://a.example/x@y", "https://a.example/x@y"),
+            ("my-agent", "my-agent"),
+        ] {
+            assert_eq!(without_password(address), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_call_names_the_agent_and_a_refusal_its_code() {
+        let reason = Some("METHOD_NOT_FOUND".to_owned());
+        let error = RemoteError { code: -32601, reason, message: "no such\nmethod".into() };
+        let shown = |place| named(refused(ClientError::Refused(error.clone())), place).to_string();
+        assert_eq!(
+            shown(("https://a.example", "https://a.example/rpc")),
+            "https://a.example/rpc: the agent refused the request (error -32601 METHOD_NOT_FOUND): no such\n  method"
+        );
+        assert!(
+            shown(("my-agent", "https://a.example/rpc")).starts_with("my-agent: https://a.example/rpc: the")
+        );
+    }
 }

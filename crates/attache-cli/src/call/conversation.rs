@@ -23,6 +23,8 @@ use crate::tasks::how_to_answer;
 const WAIT: Duration = Duration::from_secs(2);
 /// After this time without an event, a person is told why.
 const SILENCE: Duration = Duration::from_secs(5);
+/// The same once there was nothing to tell. A try to connect ends before, and is not disturbed by looking.
+const LONG_SILENCE: Duration = Duration::from_secs(30);
 /// Calls that wait for an answer; more are forgotten, the oldest first.
 const MAX_ASKED: usize = 1000;
 /// How long a stopped program tries to tell the agent.
@@ -187,18 +189,18 @@ impl<'a> Conversation<'a> {
 
     /// Prints events up to the end of the stream; the status that it ended with.
     async fn follow(&mut self, mut events: EventStream) -> anyhow::Result<Option<RemoteStatus>> {
-        let (mut last, mut may_note_silence) = (None, true);
+        let (mut last, mut silence) = (None, Some(SILENCE));
         loop {
-            let next = match may_note_silence {
-                true => timeout(SILENCE, events.next()).await,
-                false => Ok(events.next().await),
+            let next = match silence {
+                Some(silence) => timeout(silence, events.next()).await,
+                None => Ok(events.next().await),
             };
             let event = match next {
                 Ok(Some(event)) => event.map_err(refused)?,
                 Ok(None) => break,
                 Err(_) => {
-                    may_note_silence = false;
-                    self.note_silence(&events, last.as_ref())?;
+                    let is_noted = self.note_silence(&events, last.as_ref())?;
+                    silence = (!is_noted).then_some(LONG_SILENCE);
                     continue;
                 }
             };
@@ -219,15 +221,20 @@ impl<'a> Conversation<'a> {
         Ok(last)
     }
 
-    /// Says so if the agent has ended its stream although its task goes on.
-    fn note_silence(&mut self, events: &EventStream, status: Option<&RemoteStatus>) -> io::Result<()> {
+    /// Says so if the agent has ended its stream although its task goes on, or if the connection is lost.
+    fn note_silence(&mut self, events: &EventStream, status: Option<&RemoteStatus>) -> io::Result<bool> {
+        if let Some(why) = events.lost_because() {
+            self.printer.note(&format!("the connection to the agent is lost, and tried again: {why}"))?;
+            return Ok(true);
+        }
         if !events.is_polling() {
-            return Ok(());
+            return Ok(false);
         }
         let state = status.map_or("unknown", RemoteStatus::state_name);
         self.printer.note(&format!(
             "the agent's stream has ended, and its task is still {state}; it is asked again until the task ends"
-        ))
+        ))?;
+        Ok(true)
     }
 
     /// Keeps track of the calls that wait for an answer.

@@ -163,8 +163,9 @@ pub(crate) fn parts(parts: &[Part]) -> String {
         PartContent::Data(data) => printable(&serde_json::to_string_pretty(data).unwrap_or_default()),
         PartContent::Url(url) => printable(url),
         PartContent::Raw(Base64(raw)) => {
-            let padding = raw.bytes().rev().take_while(|byte| *byte == b'=').count();
-            format!("({} bytes of {})", (raw.len() / 4 * 3).saturating_sub(padding), media_type(part))
+            // Some agents leave out the padding.
+            let bytes = raw.trim_end_matches('=').len() * 3 / 4;
+            format!("({bytes} bytes of {})", media_type(part))
         }
     });
     shown.collect()
@@ -185,6 +186,16 @@ mod tests {
 
     use super::*;
     use crate::tasks::test_values::decode_task;
+
+    #[test]
+    fn the_size_of_a_file_is_that_of_its_bytes_with_padding_or_without() {
+        for (raw, expected) in
+            [("YWJjZGVm", 6), ("YWJjZGVmZw==", 7), ("YWJjZGVmZw", 7), ("WVdKalpHVm0=", 8), ("", 0)]
+        {
+            let part = Part::new(PartContent::Raw(Base64(raw.into())));
+            assert_eq!(parts(&[part]), format!("({expected} bytes of something)"));
+        }
+    }
 
     #[test]
     fn a_page_has_what_was_said_made_and_asked() {

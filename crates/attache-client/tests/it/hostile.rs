@@ -100,6 +100,10 @@ async fn redirects_lead_neither_in_circles_nor_away_with_a_credential() {
         let server = ModelServer::with_responses([card("JSONRPC", "/"), moved(&target)]);
         let error = connect(&server).await.get("t-1", None).await.unwrap_err();
         assert!(matches!(error, ClientError::Status { status: 307, .. }), "{error:?}");
+        assert!(
+            error.to_string().contains(&format!("a redirect to {target}, and calls follow none")),
+            "{error}"
+        );
         assert_eq!(server.received().len(), 2);
     }
     assert_eq!(elsewhere.received().len(), 0);

@@ -23,7 +23,7 @@ const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "soc
 impl ProxyServer {
     /// Reads an address such as `http://user:password@proxy.example:8080`. Without a scheme it is http; an empty text names
     /// no proxy.
-    pub(super) fn parse(text: &str, source: &str) -> Result<Option<Self>, NetError> {
+    pub(crate) fn parse(text: &str, source: &str) -> Result<Option<Self>, NetError> {
         let wrong = |what: String| NetError::Proxy { what: format!("{source} {what}") };
         let text = text.trim();
         if text.is_empty() {

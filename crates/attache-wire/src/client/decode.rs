@@ -3,9 +3,12 @@
 use attache_domain::{Artifact, ArtifactId, Binding, ContextId, Fault, Message, TaskId};
 use serde_json::Value;
 
+use super::error::prefix;
+use super::explanation::not_json;
 use super::grpc::{self, ReplyMessage};
 use super::push::{self, RemotePushConfig, RemotePushConfigPage};
 use super::remote::{ArtifactUpdate, RemoteStatus, RemoteTask, RemoteTaskPage, StatusUpdate, StreamEvent};
+use super::surrogates::replace_lone_surrogates;
 use super::{DecodeError, Protocol};
 use crate::JsonForm;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
@@ -22,8 +25,31 @@ pub(super) fn page(protocol: Protocol, status: u16, body: &[u8]) -> Result<Remot
 }
 
 pub(super) fn event(protocol: Protocol, status: u16, body: &[u8]) -> Result<StreamEvent, DecodeError> {
-    decode_with(protocol, ReplyMessage::Event, status, body, read_event)
+    let value = open(protocol, ReplyMessage::Event, status, body)?;
+    if !names_known_event(protocol.json_form(), &value) {
+        let what = match value.get("kind").and_then(Value::as_str) {
+            Some(kind) => format!("the event is of the kind {:?}, which is not known", prefix(kind, 60)),
+            None => "the event is neither a task, a message nor an update".to_owned(),
+        };
+        return Err(DecodeError::UnknownEvent { what });
+    }
+    decode(protocol, value, read_event)
 }
+
+/// Whether `value` says what it is, or is no object at all.
+fn names_known_event(json_form: JsonForm, value: &Value) -> bool {
+    let Some(members) = value.as_object() else { return true };
+    match json_form {
+        JsonForm::V0_3Rpc => members
+            .get("kind")
+            .and_then(Value::as_str)
+            .is_none_or(|kind| matches!(kind, "task" | "message" | "status-update" | "artifact-update")),
+        JsonForm::V1_0 | JsonForm::V0_3Rest => EVENT_MEMBERS.iter().any(|name| members.contains_key(*name)),
+    }
+}
+
+/// The members of an event, one of which it has.
+const EVENT_MEMBERS: [&str; 4] = ["task", "message", "statusUpdate", "artifactUpdate"];
 
 pub(super) fn push_config(
     protocol: Protocol,
@@ -61,7 +87,14 @@ fn decode_with<T>(
     body: &[u8],
     read: impl FnOnce(&mut Decoder, Value) -> Option<T>,
 ) -> Result<T, DecodeError> {
-    let value = open(protocol, message, status, body)?;
+    decode(protocol, open(protocol, message, status, body)?, read)
+}
+
+fn decode<T>(
+    protocol: Protocol,
+    value: Value,
+    read: impl FnOnce(&mut Decoder, Value) -> Option<T>,
+) -> Result<T, DecodeError> {
     let mut decoder = Decoder::lenient(protocol.json_form());
     let read = read(&mut decoder, value);
     decoder.finish(read).map_err(malformed)
@@ -81,28 +114,38 @@ pub(super) fn open(
             false => Err(DecodeError::from_status(status, body)),
         };
     }
-    let mut body: Value = match serde_json::from_slice(body) {
-        Ok(body) => body,
-        Err(error) if is_success => return Err(DecodeError::Malformed { what: error.to_string() }),
+    let mut value = match parse(body) {
+        Ok(value) => value,
+        Err(error) if is_success => return Err(DecodeError::Malformed { what: not_json(body, &error) }),
         Err(_) => return Err(DecodeError::from_status(status, body)),
     };
-    if let Some(error) = body.get("error").filter(|error| error.is_object()) {
+    if let Some(error) = value.get("error").filter(|error| error.is_object()) {
         return Err(DecodeError::from_object(status, error));
     }
     if !is_success {
         // 0.3 over HTTP+JSON has no envelope around its errors.
-        return Err(match body.get("message").is_some_and(Value::is_string) {
-            true => DecodeError::from_object(status, &body),
-            false => DecodeError::from_status(status, b""),
+        return Err(match value.get("message").is_some_and(Value::is_string) {
+            true => DecodeError::from_object(status, &value),
+            false => DecodeError::from_status(status, body),
         });
     }
     match protocol.binding() {
-        Binding::HttpJson | Binding::Grpc => Ok(body),
-        Binding::JsonRpc => match body.get_mut("result") {
-            Some(result) => Ok(result.take()),
-            None => Err(DecodeError::Malformed { what: "neither result nor error".into() }),
+        Binding::HttpJson | Binding::Grpc => Ok(value),
+        Binding::JsonRpc => match value.get_mut("result").map(Value::take) {
+            Some(result) => Ok(result),
+            None if value.get("error").is_some_and(Value::is_string) => {
+                Err(DecodeError::from_object(status, &value))
+            }
+            None => Err(DecodeError::Malformed { what: "it has neither result nor error".into() }),
         },
     }
+}
+
+fn parse(body: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_slice(body).or_else(|error| match replace_lone_surrogates(body) {
+        Some(repaired) => serde_json::from_slice(&repaired),
+        None => Err(error),
+    })
 }
 
 fn malformed(fault: Fault) -> DecodeError {
@@ -125,8 +168,7 @@ fn read_event(decoder: &mut Decoder, value: Value) -> Option<StreamEvent> {
             (kind, Value::Object(members.into_map()))
         }
         JsonForm::V1_0 | JsonForm::V0_3Rest => {
-            let names = ["task", "message", "statusUpdate", "artifactUpdate"];
-            let Some(name) = names.into_iter().find(|name| members.has(name)) else {
+            let Some(name) = EVENT_MEMBERS.into_iter().find(|name| members.has(name)) else {
                 return decoder.refuse(FieldPath::Root, "is neither a task, a message nor an update");
             };
             (name.to_owned(), members.take(name)?)

@@ -3,6 +3,7 @@
 use attache_domain::OperationKind;
 use serde_json::Value;
 
+use super::explanation::{message_of, readable, with_details};
 use crate::Version;
 
 /// Texts come from the agent: bounded, and not to be trusted.
@@ -18,6 +19,9 @@ pub enum DecodeError {
     Status { status: u16, text: String },
     #[error("{what}")]
     Malformed { what: String },
+    /// An event that this version of the client does not know.
+    #[error("{what}")]
+    UnknownEvent { what: String },
 }
 
 /// An error that the agent reported.
@@ -69,13 +73,14 @@ pub(super) fn reason_of_name(name: &str) -> Option<&'static str> {
 impl DecodeError {
     /// Reads the error object of any binding and version.
     pub(super) fn from_object(status: u16, error: &Value) -> Self {
-        let text = error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason");
-        let message = prefix(text, MAX_TEXT);
+        let text = message_of(error).unwrap_or("it gave no reason");
+        let details = error.get("data").or_else(|| error.get("details"));
+        let message = prefix(&with_details(text, details), MAX_TEXT);
         if status == 401 {
             return Self::Unauthenticated { message };
         }
         let code = error.get("code").and_then(Value::as_i64).unwrap_or_else(|| i64::from(status));
-        let details = error.get("data").or_else(|| error.get("details")).and_then(Value::as_array);
+        let details = details.and_then(Value::as_array);
         let reason = details.into_iter().flatten().find_map(|detail| detail.get("reason")?.as_str());
         let reason = reason.map(|reason| prefix(reason, MAX_REASON));
         let named = || error.get("type").and_then(Value::as_str).and_then(reason_of_name);
@@ -85,10 +90,14 @@ impl DecodeError {
 
     /// For a response without an A2A body.
     pub fn from_status(status: u16, body: &[u8]) -> Self {
-        if status == 401 {
-            return Self::from_object(status, &Value::Null);
+        let said = serde_json::from_slice::<Value>(body).ok();
+        let said = said.as_ref().and_then(message_of).map(str::to_owned);
+        let text = said.unwrap_or_else(|| readable(&prefix(&String::from_utf8_lossy(body), MAX_TEXT)));
+        match status {
+            401 if text.trim().is_empty() => Self::from_object(status, &Value::Null),
+            401 => Self::Unauthenticated { message: prefix(text.trim(), MAX_TEXT) },
+            _ => Self::Status { status, text: prefix(&text, MAX_TEXT) },
         }
-        Self::Status { status, text: prefix(&String::from_utf8_lossy(body), MAX_TEXT) }
     }
 }
 

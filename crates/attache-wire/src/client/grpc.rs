@@ -107,7 +107,8 @@ const UNAUTHENTICATED: i32 = 16;
 pub(super) fn error(code: &str, message: &str, details: &str) -> DecodeError {
     let code = code.trim().parse().unwrap_or(UNKNOWN);
     let message = percent::decode_lossy(message);
-    let text = prefix(if message.is_empty() { "it gave no reason" } else { &message }, 4096);
+    let silent = || format!("it gave no reason (gRPC status {})", code_name(code));
+    let text = prefix(&if message.trim().is_empty() { silent() } else { message.into_owned() }, 4096);
     if code == UNAUTHENTICATED {
         return DecodeError::Unauthenticated { message: text };
     }
@@ -118,10 +119,46 @@ pub(super) fn error(code: &str, message: &str, details: &str) -> DecodeError {
     let named = text.split_once(": ").and_then(|(name, _)| reason_of_name(name));
     let reason = info.map(|info| prefix(&info.reason, 80)).filter(|reason| !reason.is_empty());
     let reason = reason.or_else(|| named.map(str::to_owned)).or_else(|| status_name(code).map(str::to_owned));
+    let faults: Vec<String> = details.iter().flat_map(violations).take(3).collect();
+    let message =
+        if faults.is_empty() { text } else { prefix(&format!("{text}: {}", faults.join("; ")), 4096) };
     let number = reason.as_deref().and_then(|reason| {
         (-32009..=-32001).chain([-32601, -32602]).find(|code| reason_of_code(*code) == Some(reason))
     });
-    DecodeError::Remote(RemoteError { code: number.unwrap_or(i64::from(code)), reason, message: text })
+    DecodeError::Remote(RemoteError { code: number.unwrap_or(i64::from(code)), reason, message })
+}
+
+/// What a `BadRequest` among the details says.
+fn violations(detail: &prost_types::Any) -> Vec<String> {
+    let bad_request = detail.type_url.ends_with("/google.rpc.BadRequest");
+    let bad_request = bad_request.then(|| rpc::BadRequest::decode(&*detail.value).ok()).flatten();
+    let violations = bad_request.map(|it| it.field_violations).unwrap_or_default();
+    violations.iter().map(|it| format!("{} {}", it.field, it.description)).collect()
+}
+
+/// gRPC's name of a status.
+fn code_name(code: i32) -> String {
+    const NAMES: [&str; 17] = [
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
+    ];
+    let name = usize::try_from(code).ok().and_then(|code| NAMES.get(code));
+    name.map_or_else(|| code.to_string(), |name| (*name).to_owned())
 }
 
 /// What a bare code says as clearly as a reason.

@@ -406,9 +406,58 @@ fn a_foreign_agent_may_leave_out_what_is_not_needed() {
 fn an_answer_that_is_no_a2a_is_told_apart() {
     let protocol = Protocol::new(Version::V1_0, Binding::JsonRpc);
     let page = protocol.decode_task(502, b"<h1>Bad gateway</h1>").unwrap_err();
-    assert_eq!(page, DecodeError::Status { status: 502, text: "<h1>Bad gateway</h1>".into() });
+    assert_eq!(page, DecodeError::Status { status: 502, text: "Bad gateway".into() });
+    let limited = protocol.decode_task(429, br#"{"detail":"slow down"}"#).unwrap_err();
+    assert_eq!(limited, DecodeError::Status { status: 429, text: "slow down".into() });
     let locked = protocol.decode_task(401, br#"{"error":{"message":"who are you?"}}"#).unwrap_err();
     assert_eq!(locked, DecodeError::Unauthenticated { message: "who are you?".into() });
-    let error = protocol.decode_error(200, br#"{"result":{}}"#);
-    assert!(matches!(error, DecodeError::Malformed { .. }), "{error:?}");
+    let locked = protocol.decode_task(401, br#"{"error":"invalid_token"}"#).unwrap_err();
+    assert_eq!(locked, DecodeError::Unauthenticated { message: "invalid_token".into() });
+    let error = protocol.decode_task(200, br#"{"id":1,"error":"it broke"}"#).unwrap_err();
+    assert!(matches!(&error, DecodeError::Remote(error) if error.message == "it broke"), "{error:?}");
+    for (body, part) in [(&b" "[..], "it is empty"), (b"<!doctype html>", "begins with \"<!doctype html>\"")]
+    {
+        let error = protocol.decode_task(200, body).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_refusal_says_what_was_wrong_with_the_request() {
+    let protocol = Protocol::new(Version::V1_0, Binding::JsonRpc);
+    let body = br#"{"error":{"code":-32602,"message":"Invalid params","data":[{"reason":"INVALID_PARAMS"},
+        {"fieldViolations":[{"field":"message.parts","description":"must not be empty"}]}]}}"#;
+    let error = protocol.decode_task(200, body).unwrap_err();
+    let DecodeError::Remote(error) = error else { panic!("{error:?}") };
+    assert_eq!(error.message, "Invalid params: message.parts must not be empty");
+    assert_eq!((error.code, error.reason.as_deref()), (-32602, Some("INVALID_PARAMS")));
+}
+
+#[test]
+fn an_event_that_is_not_known_is_told_apart_from_one_that_is_wrong() {
+    let event = |version, body: &str| {
+        Protocol::new(version, Binding::JsonRpc).decode_event(200, body.as_bytes()).unwrap_err()
+    };
+    for error in [
+        event(Version::V0_3, r#"{"result":{"kind":"weather"}}"#),
+        event(Version::V1_0, r#"{"result":{"weather":{}}}"#),
+    ] {
+        assert!(matches!(error, DecodeError::UnknownEvent { .. }), "{error:?}");
+    }
+    for error in [
+        event(Version::V0_3, r#"{"result":{"kind":"task"}}"#),
+        event(Version::V0_3, r#"{"result":{}}"#),
+        event(Version::V1_0, r#"{"result":{"task":{}}}"#),
+        event(Version::V1_0, r#"{"result":7}"#),
+    ] {
+        assert!(matches!(error, DecodeError::Malformed { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_text_that_was_cut_within_a_character_is_read() {
+    let protocol = Protocol::new(Version::V1_0, Binding::HttpJson);
+    let body = br#"{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"a\ud83d"}]}}"#;
+    let StreamEvent::Message(message) = protocol.decode_event(200, body).unwrap() else { panic!() };
+    assert_eq!(message.parts[0].as_text(), Some("a\u{fffd}"));
 }
