@@ -244,6 +244,25 @@ async fn a_command_of_an_agent_file_sees_no_secret_and_no_way_to_one() {
     assert!(!String::from_utf8_lossy(&parent).contains(TOKEN), "the one that started it hides them too");
 }
 
+/// The current folder may be a stranger's repository.
+#[tokio::test]
+async fn a_command_runs_at_home_and_one_of_a_project_in_its_project() {
+    let world = World::new();
+    let line = "pwd > ~/place; echo t";
+    let file = agent("http://127.0.0.1:9", &format!("auth:\n  type: apiKey\n  key: '!{line}'\n"));
+    let (home, project) = (world.folder.path().to_owned(), world.project());
+    for (folder, expected) in [(&home, &home), (&project, &project)] {
+        let server = guarded_server().await;
+        world.write(folder, "agents/one.md", &file.replace("http://127.0.0.1:9", server.url()));
+        if folder == &project {
+            assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
+        }
+        World::check_failure(&world.run(&["call", "helper", "stream"]).await, &[]);
+        let place = fs::read_to_string(home.join("place")).unwrap();
+        assert_eq!(Path::new(place.trim()), expected.canonicalize().unwrap());
+    }
+}
+
 /// A card that can be read and leads to no agent.
 #[tokio::test]
 async fn a_card_without_an_address_is_an_error_that_says_so() {
