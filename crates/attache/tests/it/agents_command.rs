@@ -439,6 +439,25 @@ async fn a_test_asks_the_agent_for_its_card() {
     let ran = world.run(&["agents", "test", "helper", "--json"]).await;
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &told["agent"]["status"]), (Some(1), &Value::from("failed")), "{told:#}");
+    // What a call would lack.
+    let server = guarded_server().await;
+    let bearer = |value: &str| format!("auth:\n  type: http\n  scheme: Bearer\n  token: {value}\n");
+    let requires =
+        "the agent requires authentication: http with the scheme Bearer and a `token`; its file has ";
+    for (auth, error) in [
+        (String::new(), format!("{requires}no `auth`")),
+        ("auth:\n  type: apiKey\n  key: k\n".to_owned(), format!("{requires}apiKey")),
+        (bearer("$NOT_SET"), "helper: auth.token: the variable NOT_SET is not set".to_owned()),
+        (bearer("!exit 4"), "helper: auth.token: the command `exit 4` failed: exit status: 4".to_owned()),
+    ] {
+        world.user_agent(&agent(server.url(), &auth));
+        let ran = world.run(&["agents", "test", "helper", "--json"]).await;
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, &told["agent"]["error"]), (Some(1), &Value::from(error)), "{auth}");
+    }
+    world.user_agent(&agent(server.url(), &bearer("$AGENT_TOKEN")));
+    let ran = world.run(&["agents", "test", "helper"]).await;
+    assert!(ran.code == Some(0) && ran.out.contains("ready"), "{}{}", ran.out, ran.err);
     let ran = world.run(&["agents", "test", "nobody"]).await;
     World::check_failure(&ran, &["there is no agent \"nobody\" here"]);
 }
