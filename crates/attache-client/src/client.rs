@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use attache_credentials::CardSecurity;
+use attache_credentials::{CardSecurity, CredentialError, CredentialRequest, CredentialSource};
 use attache_domain::{
     Binding, CALL_TO_CANCEL, CancelTask, GetTask, ListPushConfigs, ListTasks, Metadata, NewPushConfig,
     Operation, PushConfig, PushConfigOperation, PushShape, SendMessage, SubscribeTask, TaskId,
@@ -102,6 +102,16 @@ impl Client {
 
     pub fn url(&self) -> &str {
         self.endpoint().url.as_str()
+    }
+
+    /// Asks `source` for the credential of a call, and sends nothing to the agent. The error says why there is none.
+    pub async fn check_credential(&self, source: &dyn CredentialSource) -> Result<(), CredentialError> {
+        let Endpoint { url, sends_credential, .. } = self.endpoint();
+        if *sends_credential {
+            let security = Some(self.security());
+            source.credential(CredentialRequest { target: url, refused: None, security }).await?;
+        }
+        Ok(())
     }
 
     /// Sends a message. The response is a [`StreamEvent::Task`] or a [`StreamEvent::Message`].

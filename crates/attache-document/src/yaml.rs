@@ -17,7 +17,9 @@ pub(crate) fn parse(text: &str, max_depth: usize) -> Result<Node, ParseError> {
     };
     let tree: Spanned<NodeKind> = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let message = error.without_snippet().to_string();
-        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        // What follows is for programmers.
+        let message = message.split(", set DuplicateKeyPolicy").next().unwrap_or_default().to_owned();
         ParseError { line: error.location().map_or(1, |location| line(location.line())), message }
     })?;
     Ok(located(tree))
@@ -118,7 +120,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         assert!(Node::from_yaml("a: 1\nb: [\n").unwrap_err().line > 1);
-        assert!(Node::from_yaml("a: 1\na: 2\n").is_err());
+        let error = Node::from_yaml("a: 1\nb: 2\na: 2\n").unwrap_err();
+        assert_eq!((error.line, error.message.as_str()), (3, "duplicate mapping key: a"));
     }
 
     proptest! {

@@ -45,6 +45,11 @@ pub(super) const KNOWN: &[Question] = &[
         "settings.md › The agent's settings › Models|docs/models.md",
         "GEMINI_API_KEY",
     ),
+    ("my agent answers 401", "agent-files.md › Authentication", "sent again with a new credential"),
+    ("my agent needs a bearer token", "agent-files.md › Authentication", "`token`"),
+    ("how do I write an agent file?", "agent-files.md", "kind: remote"),
+    ("how do I see whether an agent works?", "agent-files.md", "attache agents test"),
+    ("what does !command mean in an agent file", "agent-files.md › Authentication", "prints"),
     ("my agent file is ignored, why?", "agent-files.md › When an agent file is ignored", "enableAgents"),
     (
         "exit code 41",

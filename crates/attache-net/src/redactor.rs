@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
 /// What is shorter stands in any text by chance.
 const MIN_SECRET_CHARS: usize = 6;
 
@@ -10,6 +12,11 @@ const HIDDEN: &str = "(hidden)";
 /// Names of values that are hidden: `apiKey=…`, `"token": "…"`.
 const SECRET_NAMES: &[&str] =
     &["key", "token", "secret", "password", "passwd", "credential", "authorization", "cookie"];
+
+/// What forms, addresses and the paths in them leave as it is.
+const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
+const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PATH: &AsciiSet = &UNRESERVED.remove(b'/');
 
 /// Words before a credential.
 const SCHEMES: &[&str] = &["bearer", "basic"];
@@ -20,12 +27,12 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Hides `secrets`, unless they are too short.
+    /// Hides `secrets`, unless they are too short, also as they stand in addresses, forms and JSON.
     pub fn of(secrets: impl IntoIterator<Item = String>) -> Self {
-        let mut secrets: Vec<_> =
-            secrets.into_iter().filter(|secret| secret.chars().count() >= MIN_SECRET_CHARS).collect();
+        let plain = secrets.into_iter().filter(|secret| secret.chars().count() >= MIN_SECRET_CHARS);
+        let mut secrets: Vec<_> = plain.flat_map(encoded_forms).collect();
         // A secret that is part of another must not leave the rest of it.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         secrets.dedup();
         Self { secrets }
     }
@@ -45,6 +52,20 @@ impl Redactor {
         }
         text
     }
+}
+
+/// A secret and what becomes of it where some of its characters are written in another way.
+fn encoded_forms(secret: String) -> Vec<String> {
+    let percent = |set| utf8_percent_encode(&secret, set).to_string();
+    let encoded = [
+        percent(FORM).replace(' ', "+"),
+        percent(UNRESERVED),
+        percent(PATH),
+        secret.replace('\\', "\\\\").replace('"', "\\\""),
+    ];
+    let mut forms: Vec<String> = encoded.into_iter().filter(|form| *form != secret).collect();
+    forms.push(secret);
+    forms
 }
 
 /// Hides credentials by their form, word by word: what follows a scheme or a secret's name, and in addresses the user and
@@ -135,5 +156,19 @@ mod tests {
             assert_eq!(redactor.redact(text), expected, "{text}");
         }
         assert_eq!(redactor.hide_known("token: 12 sesame-open"), "token: 12 (hidden)");
+    }
+
+    #[test]
+    fn a_secret_is_hidden_in_addresses_forms_and_json_too() {
+        let redactor = Redactor::of(["1//a b+c=~".to_owned(), "x=\"p\\w\"".to_owned()]);
+        for (text, expected) in [
+            ("/rpc?k=1%2F%2Fa+b%2Bc%3D%7E&x", "/rpc?k=(hidden)&x"),
+            ("/rpc?k=1%2F%2Fa%20b%2Bc%3D~", "/rpc?k=(hidden)"),
+            ("/rpc/1//a%20b%2Bc%3D~", "/rpc/(hidden)"),
+            (r#"{"a": "x=\"p\\w\""}"#, r#"{"a": "(hidden)"}"#),
+            (r#"Digest x="p\w""#, "Digest (hidden)"),
+        ] {
+            assert_eq!(redactor.hide_known(text), expected, "{text}");
+        }
     }
 }

@@ -38,6 +38,16 @@ pub trait AgentAccess: Send + Sync + 'static {
     fn missing_authentication(&self, _security: &CardSecurity) -> Option<String> {
         None
     }
+
+    /// Gets the credential of a call, sends nothing to the agent and begins no sign-in. The error says why there is none.
+    async fn check_credential(&self, _client: &Client) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Begins a sign-in, and returns what the person is to do; `None` if there is nothing to do any more.
+    async fn sign_in(&self, _client: &Client) -> Result<Option<String>, String> {
+        Err("there is nothing to sign in to".to_owned())
+    }
 }
 
 pub(crate) struct Agent {
@@ -86,6 +96,36 @@ impl Agent {
         }
     }
 
+    /// Asks the agent for its card. The status tells what went wrong.
+    pub(crate) async fn read_card(&self) -> Option<Client> {
+        self.disconnect();
+        self.client().await.ok()
+    }
+
+    /// The same, and why calls would have no credential now, if so.
+    pub(crate) async fn test(&self) -> Option<String> {
+        let client = self.read_card().await?;
+        let why = self.options.access.check_credential(&client).await.err()?;
+        Some(self.cleaner.clean(&why))
+    }
+
+    /// Begins a sign-in, and returns what the person is to do; `None` if there is nothing to do any more.
+    pub(crate) async fn sign_in(&self) -> Result<Option<String>, String> {
+        let text = match self.client().await {
+            Ok(client) => self.options.access.sign_in(&client).await?,
+            // A card for known callers only.
+            Err(ConnectFailure { sign_in: Some(question), .. }) => Some(question.text),
+            Err(failure) => return Err(failure.why),
+        };
+        Ok(text.map(|text| self.cleaner.clean(&text)))
+    }
+
+    /// What the card asks for and the configuration does not have. The names of schemes are the agent's.
+    pub(crate) fn missing_authentication(&self, client: &Client) -> Option<String> {
+        let missing = self.options.access.missing_authentication(client.security())?;
+        Some(self.cleaner.clean(&missing))
+    }
+
     /// The last attempt to reach the agent had no success.
     pub(crate) fn note_failure(&self, why: String) {
         self.lock().state = AgentState::Failed { why };
@@ -123,8 +163,10 @@ impl Agent {
             quotes_peer: holds_words_of_peer(&error),
             sign_in: self.sign_in_question(&error),
         })?;
+        let missing = self.missing_authentication(&client);
         let mut connection = self.lock();
-        connection.state = AgentState::Ready;
+        // Calls are sent nevertheless: the agent may want less than its card says.
+        connection.state = missing.map_or(AgentState::Ready, |why| AgentState::Failed { why });
         connection.latency = Some(begun.elapsed());
         connection.since = Some(Instant::now());
         Ok(client)
@@ -132,11 +174,7 @@ impl Agent {
 
     pub(crate) fn status(&self) -> AgentStatus {
         let connection = self.lock();
-        let card = connection.client.get().map(|client| {
-            let mut summary = self.card_summary(client);
-            summary.notices.extend(self.options.access.missing_authentication(client.security()));
-            summary
-        });
+        let card = connection.client.get().map(|client| self.card_summary(client));
         AgentStatus {
             name: self.options.name.clone(),
             display_name: self.options.display_name.clone(),

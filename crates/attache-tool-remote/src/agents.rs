@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use attache_client::Origin;
 use attache_domain::IgnorePoison;
-use attache_tool::{AgentStatus, Tool};
+use attache_tool::{AgentState, AgentStatus, Tool};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::agent::{Agent, AgentOptions};
 use crate::invoke_agent::InvokeAgent;
 use crate::remote_conversation::BusyAgents;
-use crate::unreachable_agents::{self, Unreachable};
+use crate::unusable_agents::{self, Unusable};
 
 /// Cards that are read at the same time in the background.
 const MAX_READS: usize = 32;
@@ -47,14 +47,14 @@ impl AgentConnections {
     /// for them.
     pub fn read_cards(&self) {
         let limit = Arc::new(Semaphore::new(MAX_READS));
-        let (unreachable, failures) = unreachable_agents::channel();
+        let (unusable, failures) = unusable_agents::channel();
         let mut reading = self.reading.lock().ignore_poison();
-        reading.spawn(unreachable_agents::report(failures));
+        reading.spawn(unusable_agents::report(failures));
         for agent in self.agents.iter().filter(|agent| agent.connected().is_none()) {
             let (agent, version, limit) = (agent.clone(), self.version.clone(), limit.clone());
-            let unreachable = unreachable.clone();
+            let unusable = unusable.clone();
             reading.spawn(async move {
-                if read_card(&agent, &limit, unreachable).await {
+                if read_card(&agent, &limit, unusable).await {
                     version.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -76,13 +76,32 @@ impl AgentConnections {
     }
 
     /// Fetches the card of an agent again and returns the new status; `None` if the agent is unknown.
-    pub async fn test(&self, name: &str) -> Option<AgentStatus> {
+    pub async fn read_card(&self, name: &str) -> Option<AgentStatus> {
         let agent = self.find(name)?;
-        agent.disconnect();
-        // The status tells what went wrong.
-        let _ = agent.client().await;
+        agent.read_card().await;
         self.version.fetch_add(1, Ordering::Relaxed);
         Some(agent.status())
+    }
+
+    /// The same, and gets the credential that calls would have.
+    pub async fn test(&self, name: &str) -> Option<AgentStatus> {
+        let agent = self.find(name)?;
+        let no_credential = agent.test().await;
+        self.version.fetch_add(1, Ordering::Relaxed);
+        let mut status = agent.status();
+        // Kept nowhere: a person can sign in or set a variable at any time.
+        if let (AgentState::Ready, Some(why)) = (&status.state, no_credential) {
+            status.state = AgentState::Failed { why };
+        }
+        Some(status)
+    }
+
+    /// Begins a sign-in to an agent, and returns what the person is to do; `None` if there is nothing to do any more.
+    pub async fn sign_in(&self, name: &str) -> Result<Option<String>, String> {
+        match self.find(name) {
+            Some(agent) => agent.sign_in().await,
+            None => Err(format!("there is no agent {name:?}")),
+        }
     }
 
     fn find(&self, name: &str) -> Option<&Arc<Agent>> {
@@ -99,12 +118,17 @@ impl AgentConnections {
     }
 }
 
-/// Reads the card of an agent, and tells `unreachable` of it at most once. True if the card was read.
-async fn read_card(agent: &Agent, limit: &Semaphore, unreachable: mpsc::Sender<Unreachable>) -> bool {
-    let failed = |why: String| async { _ = unreachable.send((agent.name().to_owned(), why)).await };
+/// Reads the card of an agent, and tells `unusable` of it at most once. True if the card was read.
+async fn read_card(agent: &Agent, limit: &Semaphore, unusable: mpsc::Sender<Unusable>) -> bool {
+    let failed = |why: String| async { _ = unusable.send((agent.name().to_owned(), why)).await };
     let Ok(permit) = limit.acquire().await else { return false };
     match timeout(FIRST_READ_TIMEOUT, agent.client()).await {
-        Ok(Ok(_)) => return true,
+        Ok(Ok(client)) => {
+            if let Some(missing) = agent.missing_authentication(&client) {
+                failed(missing).await;
+            }
+            return true;
+        }
         Ok(Err(failure)) => {
             failed(failure.why).await;
             return false;
@@ -114,7 +138,7 @@ async fn read_card(agent: &Agent, limit: &Semaphore, unreachable: mpsc::Sender<U
     let why = format!("its card did not come within {} seconds", FIRST_READ_TIMEOUT.as_secs());
     agent.note_failure(why.clone());
     failed(why).await;
-    drop(unreachable);
+    drop(unusable);
     drop(permit);
     let Ok(_permit) = limit.acquire().await else { return false };
     agent.client().await.is_ok()
@@ -162,7 +186,6 @@ impl ConversationAgents {
 mod tests {
     use async_trait::async_trait;
     use attache_client::{CardSource, ClientOptions};
-    use attache_tool::AgentState;
     use tokio::time::Instant;
 
     use super::*;

@@ -19,7 +19,7 @@ mod received_files;
 mod remote_conversation;
 mod result_text;
 mod saved_call;
-mod unreachable_agents;
+mod unusable_agents;
 
 pub use agent::{AgentAccess, AgentOptions};
 pub use agents::{AgentConnections, ConversationAgents, OwnOrigin};

@@ -107,14 +107,14 @@ impl WorkspaceAgents {
     }
 
     /// Asks all agents for their cards, and says which ones cannot be used.
-    async fn test_all(&self) -> Vec<String> {
+    async fn read_cards(&self) -> Vec<String> {
         let names: Vec<String> = self.remote.statuses().into_iter().map(|status| status.name).collect();
         let mut failed: BTreeMap<String, String> =
             names.iter().map(|name| (name.clone(), "it has not answered yet".to_owned())).collect();
-        let tests = names.into_iter().map(|name| async move { (self.remote.test(&name).await, name) });
-        let mut tests = stream::iter(tests).buffer_unordered(MAX_READS);
+        let reads = names.into_iter().map(|name| async move { (self.remote.read_card(&name).await, name) });
+        let mut reads = stream::iter(reads).buffer_unordered(MAX_READS);
         let all = async {
-            while let Some((status, name)) = tests.next().await {
+            while let Some((status, name)) = reads.next().await {
                 match status.map(|status| status.state) {
                     Some(AgentState::Failed { why }) => _ = failed.insert(name, why),
                     _ => _ = failed.remove(&name),
@@ -195,7 +195,7 @@ impl AgentDirectory for WorkspaceAgents {
             return Err(notice.clone());
         }
         let mut reload = changes(before.agents.as_deref(), after.agents.as_deref());
-        reload.errors.extend(self.test_all().await);
+        reload.errors.extend(self.read_cards().await);
         Ok(reload)
     }
 
@@ -220,10 +220,17 @@ impl AgentDirectory for WorkspaceAgents {
             None => format!(
                 "Agent \"{name}\" has no authentication in its file, so there is nothing to sign in to."
             ),
-            Some(AgentAuth::OAuth2 { .. }) => format!(
-                "Sign in to {name} on the machine where attache runs: `attache agents auth {name}`. Calls use the sign-in from \
-                 then on."
-            ),
+            Some(AgentAuth::OAuth2 { .. }) => {
+                match self.remote.sign_in(name).await.map_err(|why| visible(&why))? {
+                    Some(what) => format!(
+                        "{}\n\nA browser on the machine where attache runs can open it. Calls use the sign-in from then on.",
+                        visible(&what)
+                    ),
+                    None => format!(
+                        "Agent \"{name}\" needs no person to sign in: this program gets tokens for itself."
+                    ),
+                }
+            }
             Some(auth) => format!(
                 "Agent \"{name}\" is called with {} from its file, so there is nothing to sign in to.",
                 auth.name()

@@ -17,6 +17,7 @@ mod parse_tests;
 mod static_credential;
 mod switch;
 mod tool_names;
+mod unquoted_commands;
 mod validation;
 mod variables;
 mod web_address;

@@ -182,6 +182,10 @@ impl AllAgents {
     fn built_in(&self) -> &'static [BuiltInAgent] {
         if self.is_asked.load(Ordering::Relaxed) { BUILT_IN_AGENTS } else { &[] }
     }
+
+    fn find_built_in(&self, name: &str) -> Option<&'static BuiltInAgent> {
+        self.built_in().iter().find(|agent| agent.name == name)
+    }
 }
 
 #[async_trait]
@@ -219,11 +223,22 @@ impl RemoteAgents for AllAgents {
         self.remote.reload(group);
     }
 
+    async fn read_card(&self, name: &str) -> Option<AgentStatus> {
+        match self.find_built_in(name) {
+            Some(agent) => Some(built_in_status(agent)),
+            None => self.remote.read_card(name).await,
+        }
+    }
+
     async fn test(&self, name: &str) -> Option<AgentStatus> {
-        match self.built_in().iter().find(|agent| agent.name == name) {
+        match self.find_built_in(name) {
             Some(agent) => Some(built_in_status(agent)),
             None => self.remote.test(name).await,
         }
+    }
+
+    async fn sign_in(&self, name: &str) -> Result<Option<String>, String> {
+        self.remote.sign_in(name).await
     }
 }
 

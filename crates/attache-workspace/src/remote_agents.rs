@@ -41,5 +41,12 @@ pub trait RemoteAgents: Send + Sync + 'static {
     fn reload(&self, group: AgentGroup);
 
     /// Fetches the card of an agent again and returns the new status; `None` if the agent is unknown.
+    async fn read_card(&self, name: &str) -> Option<AgentStatus>;
+
+    /// The same, and gets the credential that calls would have, without a sign-in.
     async fn test(&self, name: &str) -> Option<AgentStatus>;
+
+    /// Begins a sign-in to an agent with OAuth 2.0, and returns what the person is to do; `None` if there is nothing to do
+    /// any more.
+    async fn sign_in(&self, name: &str) -> Result<Option<String>, String>;
 }

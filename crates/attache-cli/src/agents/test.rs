@@ -19,7 +19,8 @@ use crate::call::agent::{allowed_origins, card_source};
 use crate::network;
 use crate::printable::printable;
 
-/// Fails when the agent cannot be used.
+/// Fails when the agent cannot be used: it is not there, its card requires what its file does not have, or there is no
+/// credential for it now.
 pub(super) fn run(
     agent: &AgentDefinition,
     json: bool,
@@ -41,7 +42,7 @@ pub(super) fn run(
     let Some(connected) = connected else { return Ok(ExitCode::from(130)) };
     let (latency, is_ready) = (begun.elapsed().as_millis(), connected.is_ok());
     let report = match connected {
-        Ok(client) => ready(agent, remote, &client, latency),
+        Ok(client) => ready(agent, &client, latency),
         Err(error) => json!({
             "name": agent.name, "url": target(agent), "status": "failed", "error": printable(&format!("{error:#}")),
         }),
@@ -69,15 +70,21 @@ async fn connect(
         None => net,
     };
     let allowed_origins = allowed_origins(remote)?;
-    let options = ClientOptions { credential, net, allowed_origins, ..ClientOptions::default() };
-    Ok(Client::connect_to(&card_source(remote.card.clone()), options).await?)
+    let options =
+        ClientOptions { credential: credential.clone(), net, allowed_origins, ..ClientOptions::default() };
+    let client = Client::connect_to(&card_source(remote.card.clone()), options).await?;
+    let has_certificate = agent.tls.as_ref().is_some_and(|tls| tls.client_certificate.is_some());
+    if let Some(missing) = missing_authentication(remote.auth.as_ref(), has_certificate, client.security()) {
+        bail!("{missing}");
+    }
+    if let Some(credential) = credential {
+        client.check_credential(&*credential).await?;
+    }
+    Ok(client)
 }
 
-fn ready(agent: &AgentDefinition, remote: &RemoteAgent, client: &Client, latency: u128) -> Value {
-    let card = client.card();
-    let has_certificate = agent.tls.as_ref().is_some_and(|tls| tls.client_certificate.is_some());
-    let missing = missing_authentication(remote.auth.as_ref(), has_certificate, client.security());
-    let notices: Vec<String> = client.notices().iter().cloned().chain(missing).collect();
+fn ready(agent: &AgentDefinition, client: &Client, latency: u128) -> Value {
+    let (card, notices) = (client.card(), client.notices());
     json!({
         "name": agent.name, "url": target(agent), "status": "ready", "latencyMs": latency as u64,
         "agentName": card.name, "version": card.version, "protocol": client.protocol().name(),

@@ -8,7 +8,7 @@ use super::aws::AwsEnvironment;
 use super::external::{ExternalAccount, ExternalFields};
 
 /// What a token is asked for with. Nothing secret shows in its debug text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoogleCredentials {
     pub(super) kind: Kind,
     quota_project: Option<String>,
@@ -18,7 +18,7 @@ pub struct GoogleCredentials {
     pub(super) aws: AwsEnvironment,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     ServiceAccount {
         email: String,

@@ -38,7 +38,7 @@ pub(super) struct AwsFields {
     imdsv2_session_token_url: Option<String>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AwsSource {
     pub(super) region_url: Option<Url>,
     /// Names the role; its keys are one step below.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::account::{BadCredentials, bad, is_machines_own, needed, secure};
 use super::aws::{AwsFields, AwsSource};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ExternalAccount {
     pub(super) audience: String,
     pub(super) subject_token_type: String,
@@ -24,7 +24,7 @@ pub(super) struct ExternalAccount {
 }
 
 /// Where the token of the other cloud comes from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SubjectSource {
     File { path: PathBuf, format: SubjectFormat },
     Url { url: Url, headers: Vec<(String, Secret)>, format: SubjectFormat },

@@ -1,8 +1,10 @@
 //! Google's tokens as the credential of an agent.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use attache_net::{HttpClientOptions, Url};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 
 use super::{CLOUD_PLATFORM, GoogleEnvironment, GoogleTokens, TokenPurpose};
 use crate::{Credential, CredentialError, CredentialRequest, CredentialSource};
@@ -15,7 +17,8 @@ pub struct GoogleSource {
     environment: GoogleEnvironment,
     net: HttpClientOptions,
     scopes: Vec<String>,
-    tokens: OnceCell<GoogleTokens>,
+    /// Of the credentials that were found last.
+    tokens: Mutex<Option<Arc<GoogleTokens>>>,
 }
 
 impl GoogleSource {
@@ -27,7 +30,7 @@ impl GoogleSource {
         net: HttpClientOptions,
     ) -> Self {
         let scopes = if scopes.is_empty() { vec![CLOUD_PLATFORM.to_owned()] } else { scopes };
-        Self { agent: agent.to_owned(), environment, net, scopes, tokens: OnceCell::new() }
+        Self { agent: agent.to_owned(), environment, net, scopes, tokens: Mutex::default() }
     }
 
     /// Whether tokens may go to `target`.
@@ -52,13 +55,58 @@ impl GoogleSource {
         ))
     }
 
-    async fn tokens(&self) -> Result<&GoogleTokens, String> {
-        let make = || async {
-            let credentials = self.environment.credentials().map_err(|error| error.to_string())?;
-            GoogleTokens::new(credentials, &self.net).map_err(|error| error.to_string())
-        };
-        self.tokens.get_or_try_init(make).await
+    async fn tokens(&self) -> Result<Arc<GoogleTokens>, String> {
+        let mut known = self.tokens.lock().await;
+        match &*known {
+            Some(tokens) => Ok(Arc::clone(tokens)),
+            None => Ok(Arc::clone(known.insert(self.found()?))),
+        }
     }
+
+    /// Those of the credentials as they are now; `None` if they have not changed. A person may have logged in again.
+    async fn changed_tokens(&self, before: &GoogleTokens) -> Result<Option<Arc<GoogleTokens>>, String> {
+        let found = self.found()?;
+        if found.credentials() == before.credentials() {
+            return Ok(None);
+        }
+        Ok(Some(Arc::clone(self.tokens.lock().await.insert(found))))
+    }
+
+    fn found(&self) -> Result<Arc<GoogleTokens>, String> {
+        let credentials = self.environment.credentials().map_err(|error| error.to_string())?;
+        let tokens = GoogleTokens::new(credentials, &self.net).map_err(|error| error.to_string())?;
+        Ok(Arc::new(tokens))
+    }
+
+    async fn find(
+        &self,
+        request: CredentialRequest<'_>,
+        purpose: &TokenPurpose,
+    ) -> Result<Option<Credential>, String> {
+        let tokens = self.tokens().await?;
+        match ask(&tokens, request, purpose).await {
+            Ok(found) => Ok(found),
+            Err(why) => match self.changed_tokens(&tokens).await? {
+                Some(tokens) => ask(&tokens, request, purpose).await,
+                None => Err(why),
+            },
+        }
+    }
+}
+
+/// The token that is kept, or a new one if that was refused.
+async fn ask(
+    tokens: &GoogleTokens,
+    request: CredentialRequest<'_>,
+    purpose: &TokenPurpose,
+) -> Result<Option<Credential>, String> {
+    let token = tokens.token(purpose).await?;
+    let credential = Credential::bearer(&token);
+    if request.refused != Some(&credential) {
+        return Ok(Some(credential));
+    }
+    let token = tokens.token_after(purpose, &token).await?;
+    Ok(Some(Credential::bearer(&token)).filter(|credential| request.refused != Some(credential)))
 }
 
 #[async_trait]
@@ -69,13 +117,6 @@ impl CredentialSource for GoogleSource {
     ) -> Result<Option<Credential>, CredentialError> {
         let purpose = self.purpose(request.target)?;
         let failed = |what: String| CredentialError::unavailable(format!("{}: {what}", self.agent));
-        let tokens = self.tokens().await.map_err(failed)?;
-        let token = tokens.token(&purpose).await.map_err(failed)?;
-        let credential = Credential::bearer(&token);
-        if request.refused != Some(&credential) {
-            return Ok(Some(credential));
-        }
-        let token = tokens.token_after(&purpose, &token).await.map_err(failed)?;
-        Ok(Some(Credential::bearer(&token)).filter(|credential| request.refused != Some(credential)))
+        self.find(request, &purpose).await.map_err(failed)
     }
 }

@@ -219,6 +219,8 @@ impl OAuthSource {
                 });
                 let error = required(&request, failed.as_ref());
                 state.pending = Some(PendingSignIn { request, ended });
+                // Later calls look at what is stored by then.
+                state.tokens = None;
                 Err(error)
             }
         }

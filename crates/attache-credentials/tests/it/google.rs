@@ -134,7 +134,7 @@ async fn trouble_that_may_pass_is_tried_again_and_refusals_are_told() {
     let server =
         ModelServer::with_responses([PlannedResponse::text(400, "application/json", &body.to_string())]);
     let error = ask(&source(person(&server))).await.unwrap_err();
-    assert_eq!(error, "no token from Google: invalid_grant, … was revoked (400)");
+    assert_eq!(error, "no token from Google: invalid_grant, (hidden) was revoked (400)");
     let server = ModelServer::with_responses([PlannedResponse::text(200, "application/json", "{}")]);
     let error = ask(&source(person(&server))).await.unwrap_err();
     assert!(error.contains("no token"), "{error}");

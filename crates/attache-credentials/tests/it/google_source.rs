@@ -7,7 +7,7 @@ use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
 use crate::google::identity;
-use crate::{json_answer, net};
+use crate::{field, json_answer, net};
 
 /// A metadata server whose tokens are numbered.
 fn metadata() -> ModelServer {
@@ -100,4 +100,30 @@ async fn a_refused_token_is_got_anew_and_never_repeated() {
     let target = "https://x.run.app/";
     let first = ask(&source, target, None).await.unwrap().unwrap();
     assert_eq!(ask(&source, target, Some(&first)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_new_login_counts_without_a_restart() {
+    let server = ModelServer::with_handler(|received| match field(received, "refresh_token").as_str() {
+        "1//second" => json_answer(200, &json!({"access_token": "of-second", "expires_in": 3600})),
+        _ => {
+            json_answer(400, &json!({"error": "invalid_grant", "error_description": "1//first was revoked"}))
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("application_default_credentials.json");
+    let log_in = |refresh_token: &str| {
+        let credentials = json!({"type": "authorized_user", "client_id": "id", "client_secret": "s",
+            "refresh_token": refresh_token, "token_uri": format!("{}/token", server.url())});
+        std::fs::write(&file, credentials.to_string()).unwrap();
+    };
+    let gcloud_folder = Some(folder.path().to_owned());
+    let environment = GoogleEnvironment { gcloud_folder, ..GoogleEnvironment::default() };
+    let source = GoogleSource::new("helper", environment, Vec::new(), net());
+    let target = "https://x.googleapis.com/";
+    log_in("1//first");
+    let error = ask(&source, target, None).await.unwrap_err().to_string();
+    assert_eq!(error, "helper: no token from Google: invalid_grant, (hidden) was revoked (400)");
+    log_in("1//second");
+    assert_eq!(ask(&source, target, None).await.unwrap(), bearer("of-second"));
 }

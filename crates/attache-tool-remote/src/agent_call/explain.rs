@@ -19,8 +19,17 @@ impl AgentCall<'_> {
     }
 
     pub(super) async fn call_failure(&mut self, error: &ClientError) -> ToolError {
-        let why = explain(error);
+        let why = match self.missing_authentication(error) {
+            Some(missing) => format!("{error}; {missing}"),
+            None => explain(error),
+        };
         if holds_words_of_peer(error) { self.quoted_failure(&why).await } else { self.failure(&why).await }
+    }
+
+    /// What a refused call lacks, as far as the card tells.
+    fn missing_authentication(&self, error: &ClientError) -> Option<String> {
+        let client = self.client.as_ref().filter(|_| error.is_refused_credential())?;
+        self.agent.missing_authentication(client)
     }
 
     pub(super) async fn connect_failure(&mut self, failure: &ConnectFailure) -> ToolError {

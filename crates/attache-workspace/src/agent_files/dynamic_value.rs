@@ -1,5 +1,6 @@
 //! Values of agent files that come from a variable or from the output of a command.
 
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ impl DynamicValue {
         PreparedValue(match self {
             Self::Literal(value) => ValueSource::Literal(value.clone()),
             Self::Variable(name) => ValueSource::Variable(variables.prepare(name)),
-            Self::Command(line) => ValueSource::Command(line.clone()),
+            Self::Command(line) => ValueSource::Command { line: line.clone(), folder: variables.folder() },
         })
     }
 
@@ -82,7 +83,7 @@ pub(super) struct PreparedValue(ValueSource);
 enum ValueSource {
     Literal(SecretText),
     Variable(PreparedVariable),
-    Command(String),
+    Command { line: String, folder: PathBuf },
 }
 
 impl PreparedValue {
@@ -91,9 +92,9 @@ impl PreparedValue {
         match &self.0 {
             ValueSource::Literal(value) => Ok(value.clone()),
             ValueSource::Variable(variable) => variable.value(),
-            ValueSource::Command(line) => {
-                output_of(line, COMMAND_TIMEOUT).await.map_err(|what| format!("the command `{line}` {what}"))
-            }
+            ValueSource::Command { line, folder } => output_of(line, folder, COMMAND_TIMEOUT)
+                .await
+                .map_err(|what| format!("the command `{line}` {what}")),
         }
     }
 }
@@ -107,9 +108,10 @@ impl SecretValue for PreparedValue {
 
 /// What a shell prints for `line`, without blanks around it. The child gets the environment of this process, which holds no
 /// secrets. It ends when the result is dropped.
-async fn output_of(line: &str, limit: Duration) -> Result<SecretText, String> {
+async fn output_of(line: &str, folder: &Path, limit: Duration) -> Result<SecretText, String> {
     let child = Command::new("bash")
         .args(["-c", line])
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -202,12 +204,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("child");
         let line = format!("sleep 600 & echo $! > '{}'; wait", file.display());
-        let error = output_of(&line, Duration::from_secs(1)).await.unwrap_err();
+        let error = output_of(&line, folder.path(), Duration::from_secs(1)).await.unwrap_err();
         assert_eq!(error, "took more than 1 seconds");
         child_ends(&file).await;
 
         std::fs::remove_file(&file).unwrap();
-        let mut running = Box::pin(output_of(&line, COMMAND_TIMEOUT));
+        let mut running = Box::pin(output_of(&line, folder.path(), COMMAND_TIMEOUT));
         while !file.exists() {
             let step = tokio::time::timeout(Duration::from_millis(10), &mut running).await;
             assert!(step.is_err(), "it ended by itself");

@@ -17,7 +17,7 @@ use super::variables;
 use crate::read_file::read_text;
 use crate::{AgentOverrides, Allowance, HomeFolders, ProjectReport, ProjectTrust, extensions, file_stamps};
 
-/// Of a folder. More are not read.
+/// Of a folder. More are not read, and that is an error.
 const MAX_FILES: usize = 256;
 const MAX_FILE_BYTES: u64 = 256 << 10;
 
@@ -200,17 +200,18 @@ type ReadFile = Result<(Vec<AgentDefinition>, String), AgentFileError>;
 /// Each file's agents and the hash of its text, in the order of their names.
 fn read_folder(folder: &Path, beneath: Option<&Path>, scope: AgentScope) -> Vec<ReadFile> {
     file_stamps::content(folder);
-    let failed = |error: io::Error| AgentFileError {
-        path: folder.to_owned(),
-        line: 0,
-        message: format!("the folder cannot be read: {error}"),
-        names: Vec::new(),
-    };
-    let paths = match list(folder) {
+    let failed =
+        |message: String| AgentFileError { path: folder.to_owned(), line: 0, message, names: Vec::new() };
+    let mut paths = match list(folder) {
         Ok(paths) => paths,
-        Err(error) => return vec![Err(failed(error))],
+        Err(error) => return vec![Err(failed(format!("the folder cannot be read: {error}")))],
     };
-    paths.into_iter().map(|path| read(path, beneath, scope)).collect()
+    let too_many = paths.get(MAX_FILES).map(|first| {
+        let (all, first) = (paths.len(), first.file_name().unwrap_or_default().display());
+        Err(failed(format!("it has {all} agent files and {MAX_FILES} are read, those before {first}")))
+    });
+    paths.truncate(MAX_FILES);
+    paths.into_iter().map(|path| read(path, beneath, scope)).chain(too_many).collect()
 }
 
 fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -222,7 +223,6 @@ fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| is_agent_file(&entry.ok()?.path())).collect();
     paths.sort();
-    paths.truncate(MAX_FILES);
     Ok(paths)
 }
 

@@ -129,6 +129,21 @@ fn one_bad_file_stops_no_other() {
 }
 
 #[test]
+fn more_files_than_are_read_is_an_error_and_the_first_ones_count() {
+    let world = (0..257).fold(World::new(), |world, number| {
+        world.user(&format!("{number:03}.md"), &REMOTE.replace("helper", &format!("agent-{number}")))
+    });
+    let loaded = world.load_all();
+    assert_eq!(loaded.agents.len(), 256);
+    let shown: Vec<String> = loaded.errors.iter().map(ToString::to_string).collect();
+    assert!(
+        shown.len() == 1
+            && shown[0].ends_with("it has 257 agent files and 256 are read, those before 256.md"),
+        "{shown:?}"
+    );
+}
+
+#[test]
 fn a_field_of_gemini_cli_that_has_no_effect_is_told() {
     let auth = |uri: &str| format!("card\nauth:\n  type: oauth2\n  client_id: c\n  redirect_uri: {uri}\n");
     let warnings =

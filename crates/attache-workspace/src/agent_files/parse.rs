@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use attache_document::{Node, NodeKind};
+use attache_document::{Node, NodeKind, ParseError};
 use serde_json::Value;
 
 use super::auth;
 use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
 use super::fields::{Fields, Problem};
 use super::front_matter::{self, LINES_BEFORE};
-use super::{tool_names, web_address};
+use super::{tool_names, unquoted_commands, web_address};
 
 /// As in Gemini CLI.
 const DEFAULT_MAX_TURNS: u64 = 30;
@@ -41,10 +41,7 @@ pub(super) fn parse(
     let Some(found) = front_matter::split(text) else {
         return Err(ParseFailure::Unreadable(1, NO_FRONT_MATTER.to_owned()));
     };
-    let tree = Node::from_yaml(found.yaml).map_err(|error| {
-        let message = format!("its front matter is not YAML: {}", error.message);
-        ParseFailure::Unreadable(error.line + LINES_BEFORE, message)
-    })?;
+    let tree = read_yaml(found.yaml)?;
     let mut problems = Vec::new();
     let (what, agents) = match &tree.kind {
         NodeKind::List(items) => ("Remote Agents List", read_list(items, &mut problems)),
@@ -62,6 +59,23 @@ pub(super) fn parse(
         agent
     };
     Ok(agents.into_iter().map(place).collect())
+}
+
+/// Values that begin with `!` may stand without quotes.
+fn read_yaml(yaml: &str) -> Result<Node, ParseFailure> {
+    let failed = |error: ParseError| {
+        let ParseError { line, message } = error;
+        let hint = match message.starts_with("unsupported tag") {
+            true => "; a text that begins with ! stands in quotes",
+            false => "",
+        };
+        let message = format!("its front matter is not YAML: {message}{hint}");
+        ParseFailure::Unreadable(line + LINES_BEFORE, message)
+    };
+    Node::from_yaml(yaml).or_else(|error| match unquoted_commands::quoted(yaml) {
+        Some(quoted) => Node::from_yaml(&quoted).map_err(failed),
+        None => Err(failed(error)),
+    })
 }
 
 type Located = (u32, AgentDefinition);

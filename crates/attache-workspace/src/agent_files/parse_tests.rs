@@ -257,6 +257,24 @@ fn every_kind_of_authentication_is_read() {
     }
 }
 
+/// As Gemini CLI's documents print it.
+#[test]
+fn a_command_needs_no_quotes() {
+    for (block, expected) in [
+        ("  type: apiKey\n  key: !gcloud auth print-token", "!gcloud auth print-token"),
+        ("  type: apiKey\n  key: !echo 'a: b' | cat # why", "!echo 'a: b' | cat"),
+        ("  type: apiKey\n  key: !!run", "!!run"),
+        ("  type: apiKey\n  key: '!quoted'", "!quoted"),
+    ] {
+        let key = DynamicValue::parse(expected).unwrap();
+        assert_eq!(auth(block), Ok(AgentAuth::ApiKey { key, name: None }), "{block}");
+    }
+    let found = auth("  {type: apiKey, key: !run}").unwrap_err();
+    assert!(found.contains("unsupported tag") && found.contains("stands in quotes"), "{found}");
+    let found = auth("  type: apiKey\n  key: !run\n  x: [").unwrap_err();
+    assert!(found.contains("is not YAML") && !found.contains("tag"), "{found}");
+}
+
 #[test]
 fn an_authentication_that_lacks_something_says_what() {
     for (block, expected) in [

@@ -18,6 +18,9 @@ pub fn missing_authentication(
     let configured = match auth {
         None => "its file has no `auth`".to_owned(),
         Some(AgentAuth::Http { scheme, .. }) => format!("its file has http with the scheme {scheme}"),
+        Some(AgentAuth::ApiKey { name: Some(name), .. }) => {
+            format!("its file has apiKey with the name {name}")
+        }
         Some(auth) => format!("its file has {}", auth.name()),
     };
     Some(format!("{missing}; {configured}"))
@@ -25,9 +28,12 @@ pub fn missing_authentication(
 
 fn fits(auth: &AgentAuth, scheme: &SecurityScheme) -> bool {
     match (auth, scheme) {
-        (AgentAuth::ApiKey { .. }, SecurityScheme::ApiKey { .. })
+        (AgentAuth::ApiKey { name: None, .. }, SecurityScheme::ApiKey { .. })
         | (AgentAuth::OAuth2 { .. }, SecurityScheme::OAuth2(_) | SecurityScheme::OpenIdConnect { .. }) => {
             true
+        }
+        (AgentAuth::ApiKey { name: Some(named), .. }, SecurityScheme::ApiKey { name, .. }) => {
+            named.eq_ignore_ascii_case(name)
         }
         (AgentAuth::Http { scheme, .. }, SecurityScheme::Http { scheme: asked }) => {
             scheme.eq_ignore_ascii_case(asked)
@@ -84,6 +90,13 @@ mod tests {
         check("bearer", Some(&bearer), None);
         check("bearer", Some(&google), None);
         check("key", Some(&key), None);
+        let named = |name: &str| AgentAuth::ApiKey { key: value(), name: Some(name.into()) };
+        check("key", Some(&named("x-key")), None);
+        check(
+            "key",
+            Some(&named("X-Other")),
+            Some("sent in the header X-Key; its file has apiKey with the name X-Other"),
+        );
         check(
             "key",
             Some(&google),

@@ -1,11 +1,13 @@
-//! Which variables the values of an agent file may be.
+//! Which variables the values of an agent file may be, and where its commands run.
 //!
 //! A user's own file may name every variable of the environment and of the user's `.env` file. A project could have all of
 //! them sent to a server of its choice, so its files may name few, as its settings may.
 
+use std::path::{Path, PathBuf};
+
 use attache_config::{Environment, SecretText};
 
-use super::definition::AgentDefinition;
+use super::definition::{AgentDefinition, AgentScope};
 use crate::{EnvFile, HomeFolders};
 
 /// The variables of one agent file.
@@ -14,16 +16,27 @@ pub(super) struct Variables<'a> {
     environment: Environment<'a>,
     /// None: all.
     allowed: Option<&'a [String]>,
+    /// The folder of the project that the file belongs to.
+    project: Option<&'a Path>,
 }
 
 impl<'a> Variables<'a> {
     pub(super) fn of(agent: &'a AgentDefinition, environment: Environment<'a>) -> Self {
-        Self { environment, allowed: agent.variables.as_deref() }
+        // It is PROJECT/.gemini/agents/NAME.md.
+        let project = agent.path.ancestors().nth(3).filter(|_| agent.scope == AgentScope::Project);
+        Self { environment, allowed: agent.variables.as_deref(), project }
     }
 
     #[cfg(test)]
     pub(super) fn users(environment: Environment<'a>) -> Self {
-        Self { environment, allowed: None }
+        Self { environment, allowed: None, project: None }
+    }
+
+    /// Where a command runs: in its project, else at home. The current folder may be a stranger's repository, whose files would
+    /// steer a command of the user, such as `npx` or `git`.
+    pub(super) fn folder(&self) -> PathBuf {
+        let home = || HomeFolders::of(self.environment).home.filter(|home| home.is_dir());
+        self.project.map(Path::to_owned).or_else(home).unwrap_or_else(|| PathBuf::from("/"))
     }
 
     /// Reads the environment, which nothing keeps.
@@ -91,14 +104,14 @@ mod tests {
             _ => None,
         };
         let value = |name: &str, allowed: Option<&[String]>| {
-            let variable = Variables { environment: &environment, allowed }.prepare(name);
+            let variable = Variables { environment: &environment, allowed, project: None }.prepare(name);
             variable.value().map(|value| value.expose().to_owned())
         };
         assert_eq!(value("KEY", None).unwrap(), "of-environment");
         assert_eq!(value("OTHER", None).unwrap(), "of-file");
         assert_eq!(value("EMPTY", None).unwrap_err(), "the variable EMPTY is empty");
         assert_eq!(value("NONE", None).unwrap_err(), "the variable NONE is not set");
-        let other = Variables { environment: &environment, allowed: None }.prepare("OTHER");
+        let other = Variables::users(&environment).prepare("OTHER");
         write("OTHER=later\n");
         assert_eq!(other.value().unwrap().expose(), "later");
 

@@ -244,6 +244,25 @@ async fn a_command_of_an_agent_file_sees_no_secret_and_no_way_to_one() {
     assert!(!String::from_utf8_lossy(&parent).contains(TOKEN), "the one that started it hides them too");
 }
 
+/// The current folder may be a stranger's repository.
+#[tokio::test]
+async fn a_command_runs_at_home_and_one_of_a_project_in_its_project() {
+    let world = World::new();
+    let line = "pwd > ~/place; echo t";
+    let file = agent("http://127.0.0.1:9", &format!("auth:\n  type: apiKey\n  key: '!{line}'\n"));
+    let (home, project) = (world.folder.path().to_owned(), world.project());
+    for (folder, expected) in [(&home, &home), (&project, &project)] {
+        let server = guarded_server().await;
+        world.write(folder, "agents/one.md", &file.replace("http://127.0.0.1:9", server.url()));
+        if folder == &project {
+            assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
+        }
+        World::check_failure(&world.run(&["call", "helper", "stream"]).await, &[]);
+        let place = fs::read_to_string(home.join("place")).unwrap();
+        assert_eq!(Path::new(place.trim()), expected.canonicalize().unwrap());
+    }
+}
+
 /// A card that can be read and leads to no agent.
 #[tokio::test]
 async fn a_card_without_an_address_is_an_error_that_says_so() {
@@ -420,6 +439,25 @@ async fn a_test_asks_the_agent_for_its_card() {
     let ran = world.run(&["agents", "test", "helper", "--json"]).await;
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &told["agent"]["status"]), (Some(1), &Value::from("failed")), "{told:#}");
+    // What a call would lack.
+    let server = guarded_server().await;
+    let bearer = |value: &str| format!("auth:\n  type: http\n  scheme: Bearer\n  token: {value}\n");
+    let requires =
+        "the agent requires authentication: http with the scheme Bearer and a `token`; its file has ";
+    for (auth, error) in [
+        (String::new(), format!("{requires}no `auth`")),
+        ("auth:\n  type: apiKey\n  key: k\n".to_owned(), format!("{requires}apiKey")),
+        (bearer("$NOT_SET"), "helper: auth.token: the variable NOT_SET is not set".to_owned()),
+        (bearer("!exit 4"), "helper: auth.token: the command `exit 4` failed: exit status: 4".to_owned()),
+    ] {
+        world.user_agent(&agent(server.url(), &auth));
+        let ran = world.run(&["agents", "test", "helper", "--json"]).await;
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, &told["agent"]["error"]), (Some(1), &Value::from(error)), "{auth}");
+    }
+    world.user_agent(&agent(server.url(), &bearer("$AGENT_TOKEN")));
+    let ran = world.run(&["agents", "test", "helper"]).await;
+    assert!(ran.code == Some(0) && ran.out.contains("ready"), "{}{}", ran.out, ran.err);
     let ran = world.run(&["agents", "test", "nobody"]).await;
     World::check_failure(&ran, &["there is no agent \"nobody\" here"]);
 }

@@ -159,9 +159,9 @@ async fn many_agents_that_are_not_there_delay_nothing_and_are_told_later() {
 /// How many agents the warnings are about. On a slow machine they come in several parts.
 fn unreachable_agents(log: &str) -> usize {
     let of_line = |line: &str| {
-        let many = line.split_once(" agents cannot be reached: ");
+        let many = line.split_once(" agents cannot be used: ");
         let many = many.and_then(|(before, _)| before.rsplit(' ').next()?.parse().ok());
-        many.unwrap_or(usize::from(line.contains("an agent cannot be reached")))
+        many.unwrap_or(usize::from(line.contains("an agent cannot be used")))
     };
     log.lines().map(of_line).sum()
 }

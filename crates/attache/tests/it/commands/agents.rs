@@ -2,13 +2,17 @@
 
 use std::fs;
 
+use attache_net::Url;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use attache_testkit::{ServerLaunch, ServerProcess};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
 
 use super::world::World;
 use crate::agent_world::{calls, last_output, says, work, write};
 use crate::delegating::world::{done, scripted_agent, sent};
 use crate::support::{SCRIPT, launch};
+use crate::watching::eventually;
 
 const ON: &str = r#"{"experimental": {"enableAgents": true}}"#;
 
@@ -170,4 +174,85 @@ async fn after_a_reset_the_next_call_begins_a_new_context() {
     world.say_in("c", "m3", "Three").await;
     let contexts: Vec<_> = sent(&agent).iter().map(|message| message.get("contextId").cloned()).collect();
     assert_eq!(contexts, [None, Some(json!("c-1")), None]);
+}
+
+/// Without a word of it nobody would know why the agent refuses its calls.
+#[tokio::test]
+async fn what_an_agent_requires_and_its_file_lacks_is_told() {
+    let guarded = launch().in_memory().script(SCRIPT);
+    let token = guarded.write_secret("token", "correct-horse-battery-staple").display().to_string();
+    let peer = guarded.argument("--token-file").argument(token).start().await;
+    let call = calls("invoke_agent", json!({"agent_name": "helper", "prompt": "Work!"}));
+    let world = World::with([call, says("It wants a token.")], |launch| {
+        write(&launch, ".gemini/settings.json", ON);
+        write(&launch, ".gemini/agents/helper.md", &agent("helper", peer.url()));
+        launch.argument("--approval-mode").argument("yolo")
+    })
+    .await;
+    let lacks = "the agent requires authentication: http with the scheme Bearer and a `token`; its file has no `auth`";
+    world.say_in("c", "m1", "Delegate").await;
+    let failed = last_output(&world.model);
+    assert!(failed.contains("The agent helper failed") && failed.contains(lacks), "{failed}");
+    let warned =
+        || world.server.log().lines().any(|line| line.contains("cannot be used") && line.contains(lacks));
+    eventually("a warning", warned).await;
+    let tested = world.line_in("c", "/agents test helper").await;
+    assert_eq!(tested.data()["agent"]["error"], lacks, "{:#}", tested.data());
+    let told = world.line_in("c", "/agents reload").await;
+    assert_eq!(told.data()["reload"]["errors"], json!([format!("helper: {lacks}")]));
+    let with_auth = agent("helper", peer.url())
+        .replace("card.json\n", "card.json\nauth:\n  type: http\n  scheme: Bearer\n  token: $NOT_SET\n");
+    write(&world.launch, ".gemini/agents/helper.md", &with_auth);
+    let told = world.line_in("c", "/agents reload").await;
+    assert_eq!(told.data()["reload"]["errors"], json!([]), "{}", told.text());
+    let tested = world.line_in("c", "/agents test helper").await;
+    let error = "helper: auth.token: the variable NOT_SET is not set";
+    assert_eq!(tested.data()["agent"]["error"], error, "{:#}", tested.data());
+    let told = world.line_in("c", "/agents list").await;
+    assert_eq!(entry(told.data(), "helper")["status"], "ready", "a variable can be set at any time");
+}
+
+#[tokio::test]
+async fn a_person_signs_in_to_an_agent_from_a_session() {
+    let peer = ModelServer::with_handler(|request| {
+        let base = format!("http://{}", request.header("host").unwrap());
+        let flow = json!({"authorizationUrl": format!("{base}/auth"), "tokenUrl": format!("{base}/token")});
+        let card = json!({"name": "a", "supportedInterfaces": [{"url": "/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+            "securitySchemes": {"o": {"oauth2SecurityScheme": {"flows": {"authorizationCode": flow}}}},
+            "securityRequirements": [{"schemes": {"o": {}}}]});
+        let token = json!({"access_token": "of-the-person", "token_type": "Bearer", "expires_in": 3600});
+        let body = if request.target == "/token" { token } else { card };
+        PlannedResponse::text(200, "application/json", &body.to_string())
+    });
+    let with_auth = |auth: &str| {
+        agent("helper", &peer.url()).replace("card.json\n", &format!("card.json\nauth:\n  type: {auth}\n"))
+    };
+    let world = World::with([], |launch| {
+        write(&launch, ".gemini/settings.json", ON);
+        write(&launch, ".gemini/agents/helper.md", &with_auth("oauth2\n  client_id: c"));
+        write(&launch, ".gemini/agents/other.md", &with_auth("apiKey\n  key: k").replace("helper", "other"));
+        launch
+    })
+    .await;
+    let told = world.line_in("c", "/agents test helper").await;
+    let error = "helper needs you to sign in first: run `attache agents auth helper`";
+    assert_eq!(told.data()["agent"]["error"], error, "{:#}", told.data());
+    let told = world.line_in("c", "/agents auth helper").await;
+    let text = told.text();
+    assert!(text.starts_with(&format!("helper wants you to sign in at {}, which", peer.url())), "{text}");
+    let page = text.split_whitespace().find(|word| word.contains("/auth?")).unwrap();
+    let page = Url::parse(page).unwrap();
+    let value = |name: &str| page.query_pairs().find(|(key, _)| key == name).unwrap().1.into_owned();
+    let back = Url::parse(&value("redirect_uri")).unwrap();
+    let mut browser = tokio::net::TcpStream::connect(("127.0.0.1", back.port().unwrap())).await.unwrap();
+    let request =
+        format!("GET {}?code=c&state={} HTTP/1.1\r\nhost: localhost\r\n\r\n", back.path(), value("state"));
+    browser.write_all(request.as_bytes()).await.unwrap();
+    let file = world.launch.folder().join(".gemini/a2a-oauth-tokens.json");
+    let stored = || fs::read_to_string(&file).is_ok_and(|text| text.contains("of-the-person"));
+    eventually("a token", stored).await;
+    let told = world.line_in("c", "/agents test helper").await;
+    assert_eq!(told.data()["agent"]["status"], "ready", "{:#}", told.data());
+    let told = world.line_in("c", "/agents auth other").await;
+    assert!(told.text().contains("is called with apiKey from its file"), "{}", told.text());
 }

@@ -1,4 +1,4 @@
-//! Warns about agents whose cards cannot be read.
+//! Warns about agents whose cards cannot be read, or require an authentication that is not configured.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ const MAX_WARNINGS: usize = 3;
 /// Failures that wait to be reported.
 const MAX_PENDING: usize = 64;
 
-/// The name of an agent, and why it cannot be reached.
-pub(crate) type Unreachable = (String, String);
+/// The name of an agent, and why it cannot be used.
+pub(crate) type Unusable = (String, String);
 
-pub(crate) fn channel() -> (mpsc::Sender<Unreachable>, mpsc::Receiver<Unreachable>) {
+pub(crate) fn channel() -> (mpsc::Sender<Unusable>, mpsc::Receiver<Unusable>) {
     mpsc::channel(MAX_PENDING)
 }
 
 /// Warns about the agents of `failures` until all senders are gone.
-pub(crate) async fn report(failures: mpsc::Receiver<Unreachable>) {
+pub(crate) async fn report(failures: mpsc::Receiver<Unusable>) {
     report_with(failures, warn).await;
 }
 
-async fn report_with(mut failures: mpsc::Receiver<Unreachable>, mut warn: impl FnMut(&[Unreachable])) {
+async fn report_with(mut failures: mpsc::Receiver<Unusable>, mut warn: impl FnMut(&[Unusable])) {
     while let Some(first) = failures.recv().await {
         let end = Instant::now() + REPORT_DELAY;
         let mut agents = vec![first];
@@ -35,19 +35,16 @@ async fn report_with(mut failures: mpsc::Receiver<Unreachable>, mut warn: impl F
     }
 }
 
-fn warn(agents: &[Unreachable]) {
+fn warn(agents: &[Unusable]) {
     if agents.len() <= MAX_WARNINGS {
         for (agent, error) in agents {
-            tracing::warn!(agent, error, "an agent cannot be reached");
+            tracing::warn!(agent, error, "an agent cannot be used");
         }
         return;
     }
     let names: Vec<&str> = agents.iter().take(MAX_WARNINGS).map(|(name, _)| name.as_str()).collect();
     let (names, more) = (names.join(", "), agents.len() - MAX_WARNINGS);
-    tracing::warn!(
-        "{} agents cannot be reached: {names} and {more} more; /agents list says why",
-        agents.len()
-    );
+    tracing::warn!("{} agents cannot be used: {names} and {more} more; /agents list says why", agents.len());
 }
 
 #[cfg(test)]
