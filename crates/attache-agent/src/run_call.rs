@@ -167,14 +167,9 @@ impl TurnRunner<'_> {
         self.journal.flush().await?;
         failpoint::reach("call-asked");
         let view = self.task.view();
-        if view.progress.work.waits_for_person() || view.progress.work.asked().next().is_none() {
-            return Ok(());
-        }
-        let opening =
-            "A call needs an answer while the others go on. Name it in the answer, as in `ID: words`.";
-        let text = view.question_text(opening, &view.progress.work);
-        let message = self.output.text(&format!("notice-{}", view.progress.head), text);
-        let message = Message { metadata: Some(view.progress.work.open_calls()), ..message };
+        let Some(question) = view.question_beside_calls() else { return Ok(()) };
+        let message = self.output.text(&format!("notice-{}", view.progress.head), question.text());
+        let message = Message { metadata: question.metadata, ..message };
         drop(view);
         self.journal.record(Fact::Noticed { message: message.into() }).await
     }

@@ -10,6 +10,8 @@
 //! An answer about another task is an error, and later events of other tasks are dropped. The stream ends with the status
 //! that ends its task, with a message, and soon after a question, even if the agent keeps the connection open.
 
+mod lost_events;
+
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use attache_domain::{Operation, SendMessage, TaskId};
 use tokio::time::{Instant, timeout_at};
 
 use crate::exchange::{OpenStream, ReceivedEvent};
+use crate::stream::lost_events::LostEvents;
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -63,6 +66,7 @@ pub struct EventStream {
     /// The task as an agent without event ids showed it last, to tell what is new.
     known: Option<Box<RemoteTask>>,
     known_status: Option<Box<RemoteStatus>>,
+    lost: LostEvents,
     /// Why the last connection ended.
     last_error: String,
 }
@@ -146,6 +150,7 @@ impl EventStream {
             poll_delay: INITIAL_POLL_DELAY,
             known: None,
             known_status: None,
+            lost: LostEvents::default(),
             last_error: "no response came".into(),
         }
     }
@@ -197,6 +202,9 @@ impl EventStream {
 
     /// Takes one step, which may give an event.
     async fn advance(&mut self) -> Result<Option<StreamEvent>, ClientError> {
+        if self.lost.has_held() {
+            return Ok(self.fetch_lost().await);
+        }
         match &mut self.source {
             EventSource::Open(open) => match until_end_of_question(self.phase, open.next()).await {
                 None => {
@@ -255,7 +263,8 @@ impl EventStream {
         }
         let event = self.accept(received);
         self.has_begun = true;
-        if self.phase == TaskPhase::Over {
+        let event = self.lost.hold(event);
+        if self.phase == TaskPhase::Over && !self.lost.has_held() {
             self.source = EventSource::Over;
         }
         Ok(event)
@@ -389,6 +398,7 @@ impl EventStream {
             None => self.is_known(&event),
         };
         let has_id = id.is_some();
+        self.lost.note(&event, reconnected && !has_id);
         if has_id {
             self.last_id = id;
         }

@@ -3,9 +3,12 @@
 use serde_json::Value;
 
 use crate::{
-    CallProgress, CallRecord, Fact, Facts, Fault, Intent, Message, Part, Preview, Proposal, TaskView,
-    ToolLoop, terminal_safe, visible, visible_line,
+    CallProgress, CallRecord, Fact, Facts, Fault, Intent, Message, MessageId, Part, Preview, Proposal,
+    TaskState, TaskView, ToolLoop, terminal_safe, visible, visible_line,
 };
+
+const BESIDE_CALLS: &str =
+    "A call needs an answer while the others go on. Name it in the answer, as in `ID: words`.";
 
 const LOST: &str = "The server stopped while this was running, and it is not known whether it took effect. \
                     run_again does it once more, skip goes on without it, cancel stops here.\n";
@@ -26,6 +29,19 @@ impl TaskView {
             }
         }
         Ok(facts)
+    }
+
+    /// The question of calls that ask something while others run. The task works, so its status does not hold it.
+    pub fn question_beside_calls(&self) -> Option<Message> {
+        let work = &self.progress.work;
+        let asking = work.asked().find(|call| call.asks.is_some())?;
+        if self.status.state != TaskState::Working || work.waits_for_person() {
+            return None;
+        }
+        let id = MessageId::from(format!("{}-{}", asking.question_id().0, self.task));
+        let text = self.question_text(BESIDE_CALLS, work);
+        let message = Message::from_agent(id, self.context.clone(), Some(self.task.clone()), text);
+        Some(Message { metadata: Some(work.open_calls()), ..message })
     }
 
     /// Asks about every open call of `work`, after the words of `opening`.

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_domain::RequestedSettings;
 use attache_tool::{
-    Proposal, ResumableTool, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, ToolSpec,
+    CallEnd, CallStart, PeerNotice, Proposal, ResumableTool, Tool, ToolContext, ToolError, ToolErrorKind,
+    ToolInput, ToolOutput, ToolSpec,
 };
+use serde_json::Value;
 
 use crate::setup_builder::SetupBuilder;
 use crate::visible;
@@ -47,6 +49,13 @@ struct GuardedTool {
     switches: AgentSwitches,
 }
 
+impl GuardedTool {
+    async fn check(&self, proposal: &Proposal) -> Result<(), ToolError> {
+        let name = proposal.input.get("agent_name").and_then(Value::as_str);
+        self.switches.check(name.unwrap_or_default()).await
+    }
+}
+
 #[async_trait]
 impl Tool for GuardedTool {
     fn spec(&self) -> &ToolSpec {
@@ -55,16 +64,43 @@ impl Tool for GuardedTool {
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let proposal = self.tool.propose(input, context).await?;
-        let name = proposal.input.get("agent_name").and_then(|name| name.as_str());
-        self.switches.check(name.unwrap_or_default()).await?;
+        self.check(&proposal).await?;
         Ok(proposal)
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        self.check(&proposal).await?;
         self.tool.run(proposal, context).await
     }
 
     fn resumable(&self) -> Option<&dyn ResumableTool> {
-        self.tool.resumable()
+        self.tool.resumable().map(|_| self as &dyn ResumableTool)
+    }
+}
+
+/// The agent may have been switched off while a person was asked.
+#[async_trait]
+impl ResumableTool for GuardedTool {
+    async fn run_from(
+        &self,
+        proposal: Proposal,
+        start: CallStart,
+        context: &ToolContext,
+    ) -> Result<CallEnd, ToolError> {
+        // A call that was interrupted sends nothing new, and goes on.
+        if start.saved.is_none() || !start.restarted {
+            self.check(&proposal).await?;
+        }
+        match self.tool.resumable() {
+            Some(tool) => tool.run_from(proposal, start, context).await,
+            None => self.tool.run(proposal, context).await.map(CallEnd::Finished),
+        }
+    }
+
+    async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
+        match self.tool.resumable() {
+            Some(tool) => tool.cancel(proposal, saved, context).await,
+            None => PeerNotice::Told,
+        }
     }
 }

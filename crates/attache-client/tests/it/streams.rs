@@ -220,6 +220,27 @@ fn unnumbered(given: fn(usize) -> Vec<Value>, polled: fn(usize) -> Value) -> Mod
     })
 }
 
+/// Its subscriptions begin with the next event, so what came before that is lost.
+#[tokio::test]
+async fn events_that_were_lost_in_a_cut_come_with_the_whole_task() {
+    let given = |_| vec![said("two"), status("TASK_STATE_COMPLETED")];
+    let server = unnumbered(given, |_| task("TASK_STATE_COMPLETED"));
+    let mut events = begin(&server).await;
+    let mut seen = Vec::new();
+    while let Some(event) = events.next().await {
+        seen.push(event.unwrap());
+    }
+    assert!(
+        matches!(
+            seen.as_slice(),
+            [StreamEvent::Task(_), StreamEvent::ArtifactUpdate(_), StreamEvent::Task(last)]
+                if last.status.state == Some(TaskState::Completed)
+        ),
+        "{seen:#?}"
+    );
+    assert_eq!(count(&server, "GetTask"), 1);
+}
+
 fn count(server: &ModelServer, method: &str) -> usize {
     let of_method = |it: &&ReceivedRequest| !it.body.is_empty() && it.json()["method"] == method;
     server.received().iter().filter(of_method).count()

@@ -30,13 +30,17 @@ pub(super) fn write(json_form: JsonForm, view: &TaskView, shape: TaskShape, out:
 
 /// The status of a task that waits for answers, with the calls in question; `None` if there is nothing to add.
 pub(crate) fn status_with_pending_calls(view: &TaskView, dialect: Dialect) -> Option<TaskStatus> {
-    if dialect == Dialect::Plain || !view.status.state.is_interrupted() {
+    let beside_calls = view.question_beside_calls();
+    if beside_calls.is_none() && (dialect == Dialect::Plain || !view.status.state.is_interrupted()) {
         return None;
     }
-    let calls = dialect.pending_call_parts(view);
-    let mut status = view.status.clone();
-    let message = status.message.as_mut().filter(|_| !calls.is_empty())?;
-    Arc::make_mut(message).parts.extend(calls);
+    let message = beside_calls.map(Arc::new).or_else(|| view.status.message.clone());
+    let mut status = TaskStatus { message, ..view.status.clone() };
+    if dialect != Dialect::Plain {
+        let calls = dialect.pending_call_parts(view);
+        let message = status.message.as_mut().filter(|_| !calls.is_empty())?;
+        Arc::make_mut(message).parts.extend(calls);
+    }
     Some(status)
 }
 

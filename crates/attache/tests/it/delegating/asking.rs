@@ -1,11 +1,12 @@
 //! What the other agent asks reaches the person, also after a restart, and the answer goes back.
 
 use attache_testkit::model_server::ModelServer;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::world::{Delegating, asks, done, invoke, peer, peer_tasks, scripted_agent, sent};
+use super::world::{Delegating, asks, done, invoke, peer, peer_tasks, scripted_agent, sent, working};
 use crate::agent_world::{answer_text, last_output, reply, says, send, state};
-use crate::watching::reaches;
+use crate::support::{message, message_to};
+use crate::watching::{batch, drop_in, reaches, task};
 
 #[tokio::test]
 async fn a_question_of_the_agent_is_answered_by_the_person() {
@@ -72,4 +73,39 @@ async fn a_credential_for_the_agent_is_not_given_to_the_model() {
     assert_eq!(sent(&agent)[1]["parts"][0]["text"], "key-123");
     let told = model.received()[1].json().to_string();
     assert!(told.contains("(a credential)") && !told.contains("key-123"), "{told}");
+}
+
+/// A client that comes later, or only fetches the task, has not seen the stream in which it was asked.
+#[tokio::test]
+async fn a_question_is_part_of_the_task_while_other_calls_run() {
+    let agent = scripted_agent(|request| {
+        let request = request.json();
+        let message = &request["params"]["message"];
+        match (request["method"].as_str(), message["parts"][0]["text"].as_str()) {
+            (Some("SubscribeToTask"), _) => done("ok"),
+            (_, Some("ask")) => asks("INPUT_REQUIRED", "Which colour?"),
+            (_, Some("red")) => done("It is painted."),
+            _ => working("half ").hold(),
+        }
+    });
+    let input = |prompt: &str| ("invoke_agent", json!({"agent_name": "helper", "prompt": prompt}));
+    let model = ModelServer::with_responses([batch([input("ask"), input("wait")]), says("Done.")]);
+    let world = Delegating::yolo(&model, &[("helper", &agent.url())]).await;
+    let client = world.server.client();
+    let id = drop_in(&client, message("m1", "Ask both")).await["id"].as_str().unwrap().to_owned();
+    let is_asked = |task: &Value| task["status"]["message"].to_string().contains("> Which colour?");
+    let shown = loop {
+        let shown = task(&client, &id).await;
+        if is_asked(&shown) {
+            break shown;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(state(&shown), "TASK_STATE_WORKING");
+    let open = shown["status"]["message"]["metadata"]["attache/open-calls"][0]["call"].as_str().unwrap();
+    drop_in(&client, message_to(&id, "m2", &format!("{open}: red"))).await;
+    assert!(!is_asked(&task(&client, &id).await));
+    agent.release();
+    let ended = reaches(&client, &id, "COMPLETED").await;
+    assert_eq!(answer_text(&ended), "Done.", "{ended:#}");
 }

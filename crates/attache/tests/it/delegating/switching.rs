@@ -3,12 +3,14 @@
 use attache_testkit::model_server::ModelServer;
 
 use super::world::{Delegating, done, invoke, scripted_agent, sent};
-use crate::agent_world::{last_output, says, send, write};
+use crate::agent_world::{last_output, reply, says, send, write};
 use crate::watching::message_in;
+
+const DISABLED: &str =
+    r#"{"experimental": {"enableAgents": true}, "agents": {"overrides": {"helper": {"enabled": false}}}}"#;
 
 #[tokio::test]
 async fn an_agent_that_is_disabled_in_the_settings_is_not_asked_by_a_running_conversation() {
-    const DISABLED: &str = r#"{"experimental": {"enableAgents": true}, "agents": {"overrides": {"helper": {"enabled": false}}}}"#;
     let agent = scripted_agent(|_| done("ok"));
     let answers = || [invoke("helper", "work"), says("Good.")];
     let model = ModelServer::with_responses(answers().into_iter().chain(answers()));
@@ -19,6 +21,20 @@ async fn an_agent_that_is_disabled_in_the_settings_is_not_asked_by_a_running_con
     write(&world.launch, ".gemini/settings.json", DISABLED);
     client.rpc("SendMessage", message_in(&first["contextId"], "m2", "Two")).await;
     assert_eq!(sent(&agent).len(), 1, "nothing more is sent");
+    let output = last_output(&model);
+    assert!(output.contains("the agent helper is not asked: it is disabled in "), "{output}");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_disabled_while_a_person_is_asked_is_not_asked_either() {
+    let agent = scripted_agent(|_| done("ok"));
+    let model = ModelServer::with_responses([invoke("helper", "work"), says("Good.")]);
+    let world = Delegating::start(&model, &[("helper", &agent.url())]).await;
+    let client = world.server.client();
+    let asked = send(&client, "m1", "One").await;
+    write(&world.launch, ".gemini/settings.json", DISABLED);
+    reply(&client, "m2", &asked, "yes").await;
+    assert_eq!(sent(&agent).len(), 0);
     let output = last_output(&model);
     assert!(output.contains("the agent helper is not asked: it is disabled in "), "{output}");
 }
