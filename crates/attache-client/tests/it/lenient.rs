@@ -1,4 +1,4 @@
-//! Agents that are not quite right, and what they get wrong is told.
+//! Agents that are not quite right: they are read, and what they get wrong is reported.
 
 use attache_client::{ClientError, OutgoingMessage, StreamEvent, TaskState, artifact_text};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};

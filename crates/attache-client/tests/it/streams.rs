@@ -220,7 +220,7 @@ fn unnumbered(given: fn(usize) -> Vec<Value>, polled: fn(usize) -> Value) -> Mod
     })
 }
 
-/// Its subscriptions begin with the next event, so what came before that is lost.
+/// Its subscriptions begin with the next event, so earlier events are lost.
 #[tokio::test]
 async fn events_that_were_lost_in_a_cut_come_with_the_whole_task() {
     let given = |_| vec![said("two"), status("TASK_STATE_COMPLETED")];

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// Characters of details, beside the message.
 const MAX_DETAILS: usize = 400;
-/// Faults of a request that are told.
+/// Faults of a request that an explanation names.
 const MAX_FAULTS: usize = 3;
 
 /// The message of an error object, or of a body that is no error of A2A.
