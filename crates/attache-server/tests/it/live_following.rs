@@ -124,6 +124,15 @@ async fn a_socket_of_many_tasks_reads_on_with_a_cursor_for_each() {
         assert_eq!(answer["result"]["cursor"], events.last().unwrap()["cursor"]);
         assert_eq!(activity(&mut socket).await, events[3..]);
     }
+    // Without a task, the one that this socket named last is meant.
+    let again = json!({"jsonrpc": "2.0", "id": 1, "method": "subscribe"});
+    send(&mut socket, &again).await;
+    assert_eq!(next(&mut socket).await["result"]["taskId"], *tasks[1]);
+    assert_eq!(next(&mut socket).await["state"], "idle");
+    let mut other = connect(&server, "/ws").await;
+    send(&mut other, &again).await;
+    let refused = next(&mut other).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("taskId is required"), "{refused:#}");
     let wrong = json!({"jsonrpc": "2.0", "id": 2, "method": "subscribe", "params": {"taskId": "nonesuch"}});
     send(&mut socket, &wrong).await;
     assert_eq!(next(&mut socket).await["error"]["code"], -32001);
