@@ -258,12 +258,15 @@ pub(crate) fn complete(
     origin: RequestOrigin,
     interface: Interface,
 ) {
-    if send.message.id.as_str().is_empty() {
+    let has_id = !send.message.id.as_str().is_empty();
+    if !has_id {
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V0_3);
     extensions.set_recognized_dialect(Some(Dialect::Live));
     extensions.apply_to(app, send, origin, interface);
+    // An id is optional here. A client gives one to be able to send the message again after it was cut off.
+    send.options.resumes = has_id;
 }
 
 /// A JSON-RPC error with the status that HTTP+JSON has for it.
