@@ -21,6 +21,10 @@ pub fn print_banner(banner: &Banner<'_>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
+    if settings.live {
+        let socket = url.replacen("http", "ws", 1);
+        writeln!(out, "  live       {socket}/ws, {url}/tasks")?;
+    }
     match model {
         ModelChoice::Offline => writeln!(
             out,

@@ -114,7 +114,7 @@ pub struct SendOptions {
     pub ending: Option<TaskEnding>,
     /// When two messages are the same.
     pub duplicate_rule: DuplicateRule,
-    /// It resumes a stream that was cut off, so the message is a duplicate, however old.
+    /// It may resume what was cut off: a message that came before is a duplicate, however old.
     pub resumes: bool,
     /// The name of the client, shown to other clients.
     pub client: Option<String>,

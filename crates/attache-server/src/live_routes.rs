@@ -13,7 +13,7 @@ use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Encoder, Encoding, JsonForm, Version, json, rest};
 use http::request::Parts;
 use http::{HeaderMap, Method};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::app::{App, RequestOrigin, verb_not_allowed};
@@ -101,7 +101,8 @@ pub(crate) enum LiveRequest {
     Message(Box<SendMessage>),
     /// The events of a task on a WebSocket, after a cursor or from now on.
     Subscribe {
-        task: TaskId,
+        /// None: the session of the socket.
+        task: Option<TaskId>,
         after: Option<Cursor>,
     },
     /// MCP servers for a session, while the WebSocket is open.
@@ -120,24 +121,27 @@ pub(crate) fn read_request(bytes: &[u8], max_depth: usize) -> (RequestId, Result
         return (RequestId::Null, message(value));
     }
     match jsonrpc::parse(bytes, max_depth) {
-        Ok(Envelope { id, method, params }) if method == live_routes::METHOD => {
-            (id, message(params.unwrap_or_default()))
-        }
+        Ok(Envelope { id, method, params }) if method == live_routes::METHOD => (id, message(given(params))),
         Ok(Envelope { id, method, params }) if method == live_routes::SUBSCRIBE => {
-            let read = live_routes::read_subscribe(params.unwrap_or_default());
+            let read = live_routes::read_subscribe(given(params));
             (id, read.map(|(task, after)| LiveRequest::Subscribe { task, after }))
         }
         Ok(Envelope { id, method, params }) if method == live_tools::REGISTER => {
-            let read = live_tools::read_register(params.unwrap_or_default());
+            let read = live_tools::read_register(given(params));
             (id, read.map(LiveRequest::Register))
         }
         Ok(Envelope { id, method, params }) if method == live_tools::UNREGISTER => {
-            let read = live_tools::read_unregister(params.unwrap_or_default());
+            let read = live_tools::read_unregister(given(params));
             (id, read.map(LiveRequest::Unregister))
         }
         Ok(Envelope { id, method, .. }) => (id, Err(unknown_method(&method))),
         Err((id, fault)) => (id, Err(fault)),
     }
+}
+
+/// Parameters may be left out where none is required.
+fn given(params: Option<Value>) -> Value {
+    params.unwrap_or_else(|| Value::Object(Map::new()))
 }
 
 fn unknown_method(method: &str) -> Fault {
@@ -167,7 +171,9 @@ async fn stream(
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
     let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-    let PromptStream { subscription, turn } = app.session.stream_prompt(&scope, send, after.as_ref()).await?;
+    let streamed = app.session.stream_prompt(&scope, send, after.as_ref()).await;
+    let PromptStream { subscription, turn } =
+        streamed.map_err(|fault| live_routes::name_calls(fault, task))?;
     tracing::debug!(request = origin.number, task = %subscription.view.task, "a live stream");
     let first = StreamOpening::Prompt { turn };
     let shape = shape(None, Dialect::Live);
@@ -252,12 +258,15 @@ pub(crate) fn complete(
     origin: RequestOrigin,
     interface: Interface,
 ) {
-    if send.message.id.as_str().is_empty() {
+    let has_id = !send.message.id.as_str().is_empty();
+    if !has_id {
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
     let mut extensions = ExtensionSelection::of(app, headers, Version::V0_3);
     extensions.set_recognized_dialect(Some(Dialect::Live));
     extensions.apply_to(app, send, origin, interface);
+    // An id is optional here. A client gives one to be able to send the message again after it was cut off.
+    send.options.resumes = has_id;
 }
 
 /// A JSON-RPC error with the status that HTTP+JSON has for it.

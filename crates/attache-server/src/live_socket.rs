@@ -8,6 +8,7 @@ mod followed_tasks;
 #[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod handshake;
+mod heartbeat;
 mod requests;
 mod text_frame;
 mod tools;
@@ -28,7 +29,7 @@ use http::HeaderMap;
 use http::request::Parts;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -36,6 +37,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message as Frame};
 
 use self::followed_tasks::{BetweenTurns, FollowedTasks, MAX_FOLLOWED};
+use self::heartbeat::{Heartbeat, HeartbeatAction};
 use self::text_frame::TextFrame;
 use crate::app::{App, RequestOrigin};
 use crate::http::Response;
@@ -107,7 +109,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             .max_message_size(Some(limit))
             .max_frame_size(Some(limit));
         let socket = WebSocketStream::from_raw_socket(socket, Role::Server, Some(config)).await;
-        let current = only.clone();
+        let (current, heartbeat) = (only.clone(), app.options.limits.heartbeat);
         let live = LiveSocket {
             app,
             scope,
@@ -119,6 +121,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             feed,
             followed,
             out,
+            heartbeat: Heartbeat::new(heartbeat),
             news,
             brought: Vec::new(),
             _open_call: open_call,
@@ -195,6 +198,7 @@ struct LiveSocket {
     followed: FollowedTasks,
     /// Whole frames.
     out: Vec<u8>,
+    heartbeat: Heartbeat,
     news: LiveNews,
     /// What this client has brought into sessions; it goes with the socket.
     brought: Vec<BroughtTool>,
@@ -230,8 +234,8 @@ impl LiveSocket {
 
     async fn serve(&mut self) -> Result<(), SocketEnd> {
         let heartbeat = self.app.options.limits.heartbeat;
-        let mut pings = interval_at(Instant::now() + heartbeat, heartbeat);
-        let mut is_heard = true;
+        let mut ticks = interval_at(Instant::now() + heartbeat, heartbeat);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stop = self.app.stop.clone();
         let mut stopped = pin!(stop.cancelled());
         self.add_events(&self.news.first());
@@ -242,9 +246,10 @@ impl LiveSocket {
                     return Err(SocketEnd::Close(CloseCode::Away, "the server stops"));
                 }
                 frame = self.socket.next() => {
-                    is_heard = true;
+                    self.heartbeat.heard();
                     match frame {
                         None => return Ok(()),
+                        Some(Ok(Frame::Pong(_))) => self.heartbeat.pong(),
                         Some(Ok(Frame::Close(_))) => {
                             // The reply to it is ready to be written.
                             let _ = timeout(CLOSE_TIMEOUT, self.socket.flush()).await;
@@ -262,13 +267,13 @@ impl LiveSocket {
                         self.add_fault(&RequestId::Null, &fault);
                     }
                 }
-                _ = pings.tick() => {
-                    if !is_heard {
+                _ = ticks.tick() => match self.heartbeat.tick() {
+                    HeartbeatAction::Ping => self.out.extend_from_slice(&PING),
+                    HeartbeatAction::Wait => {}
+                    HeartbeatAction::GiveUp => {
                         return Err(SocketEnd::Close(CloseCode::Policy, "no answer to a ping"));
                     }
-                    is_heard = false;
-                    self.out.extend_from_slice(&PING);
-                }
+                },
             }
         }
     }
@@ -326,6 +331,7 @@ impl LiveSocket {
                 Err(_) => return Err(SocketEnd::Stalled { written }),
             }
         }
+        self.heartbeat.add_sent(written);
         self.out.clear();
         if self.out.capacity() > MAX_KEPT_BYTES {
             self.out = Vec::new();

@@ -42,7 +42,7 @@ impl SessionService {
         mut send: SendMessage,
         after: Option<&Cursor>,
     ) -> Result<PromptStream, Fault> {
-        send.options.resumes = after.is_some();
+        send.options.resumes |= after.is_some();
         let message = send.message.id.clone();
         let started = self.begin(scope, send).await?;
         let turn = turn_of(&started.view, &message);

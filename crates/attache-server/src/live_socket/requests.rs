@@ -2,6 +2,7 @@
 
 use attache_domain::{Cursor, Fault, GetTask, Interface, SendMessage, TaskId};
 use attache_wire::devtool::live_routes;
+use attache_wire::devtool::live_tools::session_of;
 use attache_wire::jsonrpc::{self, RequestId};
 use attache_wire::replay;
 use serde_json::Value;
@@ -27,7 +28,7 @@ impl LiveSocket {
         let (id, read) = read_request(text.as_bytes(), self.app.options.limits.json_depth);
         let handled = match read {
             Ok(LiveRequest::Message(send)) => self.begin(*send).await,
-            Ok(LiveRequest::Subscribe { task, after }) => self.subscribe(&task, after.as_ref()).await,
+            Ok(LiveRequest::Subscribe { task, after }) => self.subscribe(task, after.as_ref()).await,
             Ok(LiveRequest::Register(register)) => self.register_tools(register).await,
             Ok(LiveRequest::Unregister(unregister)) => self.unregister_tools(&unregister).await,
             Err(fault) => Err(fault),
@@ -58,20 +59,22 @@ impl LiveSocket {
             send.message.task = self.current.clone();
         }
         complete(&self.app, &self.headers, &mut send, self.origin, Interface::WebSocket);
-        let started = self.app.session.begin(&self.scope, send).await?;
+        let task = send.message.task.clone();
+        let started = self.app.session.begin(&self.scope, send).await.map_err(|fault| match &task {
+            Some(task) => live_routes::name_calls(fault, task),
+            None => fault,
+        })?;
         self.current = Some(started.view.task.clone());
         Ok(live_routes::created(&started.view))
     }
 
     /// Shows the task from a cursor on, or its state and then its events.
-    async fn subscribe(&mut self, task: &TaskId, after: Option<&Cursor>) -> Result<Value, Fault> {
-        if let Some(only) = &self.only {
-            live_routes::check_task(only, task)?;
-        }
-        self.followed.restart(task, after).await?;
+    async fn subscribe(&mut self, task: Option<TaskId>, after: Option<&Cursor>) -> Result<Value, Fault> {
+        let task = session_of(task, self.only.as_ref(), self.current.as_ref())?;
+        self.followed.restart(&task, after).await?;
         let get = GetTask { task: task.clone(), history_length: None, at: None };
         let seen = self.app.session.get(&self.scope, &get).await?;
-        self.current = Some(task.clone());
+        self.current = Some(task);
         let mut result = live_routes::created(&seen.view);
         let cursor = replay::encode_cursor(self.app.session.epoch(), seen.view.progress.last_shown());
         result["cursor"] = cursor.into();

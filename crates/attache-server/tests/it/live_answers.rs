@@ -81,7 +81,7 @@ async fn an_answer_reaches_the_call_of_its_own_session_only() {
         for (index, (task, _, call)) in sessions.iter().enumerate() {
             if answered.contains(&index) {
                 let late = request(&mut other, &answer(call, "proceed_once")).await;
-                check_refused(&late, "was answered already");
+                check_refused(&late, &format!("the call {call:?} was answered already"));
                 let late = request(&mut other, &to_task(answer("call-1-0", "proceed_once"), task)).await;
                 check_refused(&late, "was answered already");
             }
@@ -98,6 +98,25 @@ async fn an_answer_reaches_the_call_of_its_own_session_only() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn errors_name_calls_as_the_events_do() {
+    let notes = Notes::default();
+    let server = start(&notes).await;
+    let (task, mut socket, call) = asking(&server, "one").await;
+    check_refused(&request(&mut socket, &answer("nonesuch", "cancel")).await, &format!("open are: {call}"));
+    let unknown = format!("{task}.nonesuch");
+    check_refused(&request(&mut socket, &answer(&unknown, "cancel")).await, &format!("open are: {call}"));
+    let no_choice = format!("is no answer to the call {call:?}");
+    check_refused(&request(&mut socket, &answer("call-1-0", "proceed_twice")).await, &no_choice);
+    let path = format!("/tasks/{task}/messages/stream");
+    let over_http = server.client().post(&path, &answer("call-1-0", "proceed_twice")).await.json();
+    check_refused(&over_http, &no_choice);
+    // What is named so can be answered.
+    request(&mut socket, &answer(&call, "proceed_once")).await;
+    activity(&mut socket).await;
+    assert_eq!(*notes.lock().unwrap(), ["one"]);
 }
 
 #[tokio::test]

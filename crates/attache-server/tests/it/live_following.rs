@@ -79,6 +79,39 @@ async fn whole(server: &TestServer, task: &str) -> (Vec<Value>, Vec<Value>) {
 }
 
 #[tokio::test]
+async fn a_message_that_is_sent_again_with_its_id_is_taken_once() {
+    let server = live().start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let message = json!({"message": {"messageId": "m1", "content": {"text": "echo once"}}});
+    let send_it = async || payloads(&client.post_stream(&messages(&task), &message).await.rest().await);
+    let first = send_it().await;
+    assert_eq!(prompts(&first), [("RECEIVED", "echo once")]);
+    assert_eq!(send_it().await, first, "the turn is over, and is shown again");
+    let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": message});
+    send(&mut socket, &request).await;
+    while next(&mut socket).await["result"]["taskId"] != *task {}
+    ask(&client, &task, "echo twice").await;
+    let (seen, _) = whole(&server, &task).await;
+    assert_eq!(prompts(&seen), [("RECEIVED", "echo once")]);
+    assert_eq!(texts(&activity(&mut socket).await), "twice", "only the other prompt has led to anything");
+    // Without a task, the message finds the one that it has opened.
+    let mut wide = connect(&server, "/ws").await;
+    let mut opened = Vec::new();
+    for _ in 0..2 {
+        send(&mut wide, &request).await;
+        let mut response = next(&mut wide).await;
+        while response.get("result").is_none() {
+            response = next(&mut wide).await;
+        }
+        opened.push(response["result"]["taskId"].clone());
+        wide = connect(&server, "/ws").await;
+    }
+    assert_eq!(opened[0], opened[1]);
+}
+
+#[tokio::test]
 async fn a_late_client_reads_the_whole_session() {
     let server = live().start().await;
     let client = server.client();
@@ -124,6 +157,15 @@ async fn a_socket_of_many_tasks_reads_on_with_a_cursor_for_each() {
         assert_eq!(answer["result"]["cursor"], events.last().unwrap()["cursor"]);
         assert_eq!(activity(&mut socket).await, events[3..]);
     }
+    // Without a task, the one that this socket named last is meant.
+    let again = json!({"jsonrpc": "2.0", "id": 1, "method": "subscribe"});
+    send(&mut socket, &again).await;
+    assert_eq!(next(&mut socket).await["result"]["taskId"], *tasks[1]);
+    assert_eq!(next(&mut socket).await["state"], "idle");
+    let mut other = connect(&server, "/ws").await;
+    send(&mut other, &again).await;
+    let refused = next(&mut other).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("taskId is required"), "{refused:#}");
     let wrong = json!({"jsonrpc": "2.0", "id": 2, "method": "subscribe", "params": {"taskId": "nonesuch"}});
     send(&mut socket, &wrong).await;
     assert_eq!(next(&mut socket).await["error"]["code"], -32001);

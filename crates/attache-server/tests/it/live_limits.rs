@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use attache_testkit::TestClient;
 use futures_util::{SinkExt, StreamExt};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::client_async;
@@ -246,6 +246,31 @@ async fn a_client_that_reads_nothing_delays_no_other_and_can_come_back() {
         connect(&server, &format!("{path}&after={}", cursor.rsplit_once('.').unwrap().0.to_owned() + ".0"))
             .await;
     assert_eq!(activity(&mut again).await, seen, "it reads on where it was");
+}
+
+/// Reads so slowly that several heartbeats pass while its ping waits behind what it has not read yet.
+#[tokio::test]
+async fn a_client_that_reads_slowly_is_not_taken_for_a_silent_one() {
+    let script =
+        "rules: [{text: go, steps: [{say: ['PIECE'], repeat: 400}]}]".replace("PIECE", &"x".repeat(20_000));
+    let heartbeat = Duration::from_millis(100);
+    let server = live().script(&script).limits(move |limits| limits.heartbeat = heartbeat).start().await;
+    let task = session(&server.client()).await;
+    let path = format!("/ws?taskId={task}");
+    let mut quick = connect(&server, &path).await;
+    next(&mut quick).await;
+    send(&mut quick, &prompt("go")).await;
+    let seen = activity(&mut quick).await;
+    let mut slow = connect(&server, &format!("{path}&after=0")).await;
+    let mut pace = tokio::time::interval(heartbeat / 4);
+    let mut pieces = Vec::new();
+    while pieces.last().is_none_or(|event: &Value| event["final"] != true) {
+        if pieces.len() % 5 == 0 {
+            pace.tick().await;
+        }
+        pieces.push(next(&mut slow).await);
+    }
+    assert_eq!(texts(&pieces), texts(&seen), "it has read all of it");
 }
 
 /// Starts tasks that do not end.

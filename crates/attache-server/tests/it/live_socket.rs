@@ -373,7 +373,7 @@ async fn a_server_that_stops_closes_its_sockets() {
 
 #[tokio::test]
 async fn a_client_that_answers_no_ping_is_disconnected_and_others_are_not() {
-    let heartbeat = Duration::from_secs(2);
+    let heartbeat = Duration::from_secs(1);
     let server = live().limits(move |limits| limits.heartbeat = heartbeat).start().await;
     let mut awake = connect(&server, "/ws").await;
     let silent = connect(&server, "/ws").await.into_inner();

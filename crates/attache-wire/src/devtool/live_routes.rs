@@ -82,7 +82,7 @@ pub fn address(send: &mut SendMessage, task: &TaskId) -> Result<(), Fault> {
 }
 
 /// Refuses another task than `task`.
-pub fn check_task(task: &TaskId, named: &TaskId) -> Result<(), Fault> {
+fn check_task(task: &TaskId, named: &TaskId) -> Result<(), Fault> {
     if named == task {
         return Ok(());
     }
@@ -126,24 +126,37 @@ fn in_query<'a>(query: Option<&'a str>, name: &str) -> Option<&'a str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Reads the parameters of [`SUBSCRIBE`]: `taskId`, and `after` unless the client wants the state of the task first.
-pub fn read_subscribe(params: Value) -> Result<(TaskId, Option<Cursor>), Fault> {
+/// Reads the parameters of [`SUBSCRIBE`]: `taskId` unless the session of the socket is meant, and `after` unless the client
+/// wants the state of the task first.
+pub fn read_subscribe(params: Value) -> Result<(Option<TaskId>, Option<Cursor>), Fault> {
     let mut decoder = Decoder::new(JsonForm::V0_3Rpc);
     let read = read_subscribe_params(&mut decoder, params);
     let (task, after) = decoder.finish(read)?;
     Ok((task, after.as_deref().map(|text| parse_after("after", text)).transpose()?))
 }
 
-fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(TaskId, Option<String>)> {
+fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(Option<TaskId>, Option<String>)> {
     let mut params = decoder.members(params, FieldPath::Root)?;
     let after = match params.take("after") {
         None => None,
         Some(Value::Number(number)) => Some(number.to_string()),
         Some(after) => Some(decoder.text(after, FieldPath::Root.member("after"))?),
     };
-    match params.id(decoder, "taskId") {
-        Some(task) => Some((TaskId::from(task), after)),
-        None => decoder.refuse(FieldPath::Root.member("taskId"), "is required"),
+    Some((params.id(decoder, "taskId").map(TaskId::from), after))
+}
+
+/// The fault of an answer for `task`, with the ids that the events of this dialect have.
+pub fn name_calls(fault: Fault, task: &TaskId) -> Fault {
+    let shown = |call: String| CallId(call).correlation_id(task);
+    match fault {
+        Fault::NothingToAnswer { call, open } => {
+            Fault::NothingToAnswer { call, open: open.into_iter().map(shown).collect() }
+        }
+        Fault::AlreadyAnswered { call, choice, by, at } => {
+            Fault::AlreadyAnswered { call: shown(call), choice, by, at }
+        }
+        Fault::NotAChoice { call, given, choices } => Fault::NotAChoice { call: shown(call), given, choices },
+        fault => fault,
     }
 }
 

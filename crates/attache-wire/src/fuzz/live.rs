@@ -22,7 +22,7 @@ pub(super) fn params(text: &[u8]) {
         Err(fault) => said(&fault),
     }
     match live_routes::read_subscribe(params.clone()) {
-        Ok((task, _)) => assert!(!task.as_str().is_empty()),
+        Ok((task, _)) => assert!(task.is_none_or(|task| !task.as_str().is_empty())),
         Err(fault) => said(&fault),
     }
     match live_tools::read_register(params.clone()) {

@@ -284,16 +284,17 @@ fn what_is_no_message_is_refused_with_the_place() {
 }
 
 #[test]
-fn a_subscription_names_its_task_and_perhaps_a_cursor() {
+fn a_subscription_may_name_its_task_and_a_cursor() {
     let read = |params: Value| live_routes::read_subscribe(params).unwrap();
-    assert_eq!(read(json!({ "taskId": "t" })), (TaskId::from("t"), None));
+    assert_eq!(read(json!({ "taskId": "t" })), (Some(TaskId::from("t")), None));
     let (_, after) = read(json!({ "taskId": "t", "after": "e1.17" }));
     let after = after.unwrap();
     assert_eq!((after.epoch.as_deref(), after.seq), (Some("e1"), Seq(17)));
     let (_, after) = read(json!({ "taskId": "t", "after": 0 }));
     assert_eq!(after.unwrap().seq, Seq(0));
+    assert_eq!(read(json!({})), (None, None));
     for (params, field) in
-        [(json!({ "taskId": "t", "after": "x" }), "after"), (json!({ "after": 1 }), "taskId")]
+        [(json!({ "taskId": "t", "after": "x" }), "after"), (json!({ "taskId": 1 }), "taskId")]
     {
         match live_routes::read_subscribe(params) {
             Err(Fault::InvalidParams { violations }) => assert_eq!(violations[0].field, field),

@@ -43,6 +43,16 @@ async fn the_greeting_says_which_dialect_clients_without_a_sign_get() {
 }
 
 #[tokio::test]
+async fn the_greeting_says_where_the_live_endpoint_is() {
+    let mut server = launch().in_memory().argument("--live").start().await;
+    let line = format!("live       ws://{}/ws, {}/tasks\n", server.address(), server.url());
+    let shown = greeting(&mut server).await;
+    assert!(shown.contains(&line), "{shown}");
+    let without = greeting(&mut launch().in_memory().start().await).await;
+    assert!(!without.contains("ws://"), "{without}");
+}
+
+#[tokio::test]
 async fn the_command_of_the_greeting_works_with_a_token_from_the_environment() {
     let token = ("ATTACHE_TOKEN", "a-token-of-enough-length");
     let mut server = launch().in_memory().variable(token.0, token.1).start().await;
