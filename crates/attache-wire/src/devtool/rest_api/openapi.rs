@@ -81,6 +81,10 @@ fn operation(spec: &RouteSpec, requests: &mut SchemaGenerator, responses: &mut S
         operation["responses"][status.to_string()] =
             json!({ "description": reason(*status), "content": content });
     }
+    if spec.route == Route::ExecuteTask {
+        operation["responses"]["204"] =
+            json!({ "description": "The prompt is settled, and the client has seen its last event" });
+    }
     if spec.route == Route::Health {
         let schema = responses.subschema_for::<Health>();
         operation["responses"]["503"] = json!({ "description": "The store does not work", "content": { "application/json": { "schema": schema } } });
