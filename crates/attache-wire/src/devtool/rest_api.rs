@@ -33,7 +33,7 @@ pub mod schema {
         CallStatus, ConfirmationDetails, ConfirmationOption, GivenAnswer, PendingConfirmation, Question,
         QuestionOption, ToolCallUpdate,
     };
-    pub use super::members::{Artifact, Message, RestMembers, Task, TaskList, TaskStatus};
+    pub use super::members::{Artifact, Message, Part, RestMembers, Task, TaskList, TaskStatus};
     pub use super::responses::{Command, CommandArgument, CommandList, ErrorBody, ErrorStatus, Health};
 }
 
