@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{CallPhase, CallProgress, CallRecord, RequestedSettings, TaskView};
+use attache_domain::{CallPhase, CallProgress, CallRecord, TaskView};
 use attache_session::TurnRequest;
 use attache_tool::{CANCEL_TIMEOUT, PeerNotice, Tool, ToolContext, failpoint};
 use futures_util::future::join_all;
@@ -17,8 +17,7 @@ impl CodingAgent {
     pub(crate) async fn abandon(&self, request: TurnRequest) -> bool {
         failpoint::reach("calls-abandoned");
         let view = request.view.clone();
-        let earlier = request.into_task().earlier().await.unwrap_or_default();
-        let settings = RequestedSettings::of(earlier.iter().chain([view.as_ref()]));
+        let settings = request.into_task().other_tasks().await.unwrap_or_default().settings(Some(&view));
         let setup = self.conversations.open(&view.progress.scope, &view.context, &settings).await;
         let Ok(setup) = setup else { return true };
         let tools = setup.tool_source.tools();

@@ -9,8 +9,8 @@ use attache_domain::{
     RequestedSettings, TaskView, TurnOutcome,
 };
 use attache_session::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, ToolsGuard,
-    TurnRequest, TurnStopped,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, OtherTasks,
+    ToolsGuard, TurnRequest, TurnStopped,
 };
 
 use attache_tool::ToolSpec;
@@ -127,8 +127,7 @@ impl Agent for CodingAgent {
         if view.changes.is_empty() {
             return None;
         }
-        let earlier = request.into_task().earlier().await.unwrap_or_default();
-        let settings = RequestedSettings::of(earlier.iter().chain([view.as_ref()]));
+        let settings = request.into_task().other_tasks().await.unwrap_or_default().settings(Some(&view));
         let setup = self.conversations.open(&view.progress.scope, &view.context, &settings).await;
         let roots = setup.as_ref().map(|setup| setup.roots()).unwrap_or_default();
         changes::artifact(&view.changes, roots, view.progress.turn.number)
@@ -140,19 +139,19 @@ impl Agent for CodingAgent {
 
     async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped> {
         let Progress { continues, turn, work, .. } = &request.view.progress;
-        // A conversation that began with this turn has no earlier tasks.
+        // A conversation that began with this turn has no other tasks.
         let (fresh, idle) = (!continues && turn.number == 1, work.calls.is_empty());
         let task = request.into_task();
-        let earlier = if fresh { Ok(Vec::new()) } else { task.earlier().await };
-        let earlier = match earlier {
-            Ok(views) => views,
+        let others = if fresh { Ok(OtherTasks::default()) } else { task.other_tasks().await };
+        let others = match others {
+            Ok(others) => others,
             Err(error) => {
                 tracing::error!(task = %task.view().task, %error, "the conversation cannot be read");
                 let text = "I cannot read our earlier conversation now. Send any message to try again.";
                 return cannot_begin(&task, journal, text.into()).await;
             }
         };
-        let settings = RequestedSettings::of(earlier.iter().chain([task.view().as_ref()]));
+        let settings = others.settings(Some(&task.view()));
         // Most turns of built-in models use no tools and need no setup.
         let idle = idle && command_in(&task.view()).is_none();
         // The servers of a client are connected before the first answer. A bare reply cannot ask for approval.
@@ -164,7 +163,7 @@ impl Agent for CodingAgent {
             return journal.record(end).await;
         }
         // Boxed, so that turns without it stay small.
-        Box::pin(self.work(task, journal, &earlier, &settings)).await
+        Box::pin(self.work(task, journal, &others.into_finished(), &settings)).await
     }
 }
 

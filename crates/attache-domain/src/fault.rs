@@ -11,10 +11,10 @@ pub enum Fault {
     TaskNotFound { task: TaskId },
     #[error("task {task} has no push configuration{}", config.as_ref().map(|config| format!(" {config:?}")).unwrap_or_default())]
     PushConfigNotFound { task: TaskId, config: Option<PushConfigId> },
-    #[error("task {task} is already {}", state_name(*state))]
+    #[error("task {task} is already {}", state.in_words())]
     TaskNotCancelable { task: TaskId, state: TaskState },
     /// A message for, or a subscription to, a task that is over.
-    #[error("task {task} is {} and takes no more messages or subscriptions; send a message without a task id to go on in the same context", state_name(*state))]
+    #[error("task {task} is {} and takes no more messages or subscriptions; send a message without a task id to go on in the same context", state.in_words())]
     TaskFinished { task: TaskId, state: TaskState },
     #[error("this agent does not send push notifications")]
     PushNotSupported,
@@ -142,17 +142,4 @@ fn describe(violations: &[Violation]) -> String {
         text.push_str(&violation.description);
     }
     text
-}
-
-fn state_name(state: TaskState) -> &'static str {
-    match state {
-        TaskState::Submitted => "submitted",
-        TaskState::Working => "working",
-        TaskState::Completed => "completed",
-        TaskState::Failed => "failed",
-        TaskState::Canceled => "canceled",
-        TaskState::InputRequired => "waiting for input",
-        TaskState::Rejected => "rejected",
-        TaskState::AuthRequired => "waiting for a credential",
-    }
 }

@@ -37,6 +37,20 @@ impl TaskState {
         matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
     }
 
+    /// For people: a task "is" this.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Submitted => "submitted",
+            Self::Working => "working",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+            Self::InputRequired => "waiting for input",
+            Self::Rejected => "rejected",
+            Self::AuthRequired => "waiting for a credential",
+        }
+    }
+
     /// Waits for a client.
     pub fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)

@@ -11,7 +11,7 @@ use attache_domain::{
     CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, Scope,
     SendMessage, TaskId,
 };
-use attache_session::{PromptStream, Reservation, SendReply};
+use attache_session::{PromptStream, Reservation, SendReply, Subscription};
 use attache_wire::devtool::rest_api::{
     self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
 };
@@ -227,17 +227,27 @@ impl Request<'_> {
     async fn handle_prompt(&self, body: Value) -> Result<Response, Fault> {
         let app = self.app;
         rest_api::check_task_id(&self.parameter)?;
-        let mut send = ExecuteTask::read(body)?.into_send(TaskId::from(self.parameter.as_str()));
-        complete(app, &self.head.headers, &mut send, self.origin);
+        let task = TaskId::from(self.parameter.as_str());
+        let mut send = ExecuteTask::read(body)?.into_send(task.clone());
         let scope = self.scope();
         // A client that was cut off sends the same message again.
         let after = last_event_id::cursor(&self.head.headers)?;
+        if let Some(after) = after.as_ref().filter(|_| send.message.id.as_str().is_empty()) {
+            // A new prompt would do the work twice: clients of event streams send a request again by themselves.
+            let seen = app.session.prompt_seen(&scope, &task, after, &send.message.text()).await?;
+            send.message.id = seen.ok_or_else(rest_api::resumed_without_id)?;
+        }
+        complete(app, &self.head.headers, &mut send, self.origin);
         let operation = Operation::Stream(send);
         let open_call = open_call(app, &scope, self.origin, &operation).await?;
         let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
         let PromptStream { subscription, turn } =
             app.session.stream_prompt(&scope, send, after.as_ref()).await?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
+        let Subscription { follower, gap, opening, .. } = &subscription;
+        if follower.is_none() && gap.is_none() && opening.is_none() {
+            return Ok(nothing_more());
+        }
         let (first, shape) = (StreamOpening::Prompt { turn }, shape(None, Dialect::RestApi));
         let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
         let encoder = Encoder { encoding: Encoding::Json(JsonForm::V1_0), epoch: None };
@@ -270,6 +280,13 @@ impl Request<'_> {
         };
         Ok(answer(200, JSON, rest_api::to_bytes(&delivered)))
     }
+}
+
+/// The client has seen the whole stream. Clients that connect again by themselves stop at this status.
+fn nothing_more() -> Response {
+    let mut response = answer(204, "text/event-stream", Vec::new());
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
 }
 
 /// Adds what A2A requires and this API does not: an id, and what the client expects.

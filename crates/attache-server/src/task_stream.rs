@@ -82,8 +82,8 @@ pub(crate) struct TaskStream {
     /// The events that the client missed for good.
     gap: Option<ReplayGap>,
     entries: Vec<Arc<TailEntry>>,
-    /// The questions about calls that this stream has shown, by the ids that answers name.
-    asked: Vec<CallId>,
+    /// The questions about calls that this stream has shown, by the ids that answers name. None: its events show them all.
+    asked: Option<Vec<CallId>>,
     /// Of the last event that was read.
     last_seq: Seq,
     /// The last event that was read ended a turn.
@@ -118,11 +118,13 @@ impl TaskStream {
             StreamOpening::Prompt { turn } => gap.is_some() || is_queued(&view, turn, shape.dialect),
             StreamOpening::Message => false,
         };
+        let shows_every_event = resumes && !shows_task && shape.dialect.streams_whole_prompts();
         // A task shows its open questions while it waits for their answers.
-        let asked = match resumes || (shows_task && view.progress.waits_for_person()) {
-            true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
-            false => Vec::new(),
-        };
+        let asked =
+            (!shows_every_event).then(|| match resumes || (shows_task && view.progress.waits_for_person()) {
+                true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
+                false => Vec::new(),
+            });
         let last_seq = follower.as_ref().map_or(view.progress.head, Follower::cursor);
         Self {
             encoder,
@@ -363,18 +365,17 @@ impl TaskStream {
         out: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let dialect = self.shape.dialect;
-        if dialect == Dialect::Plain {
-            return Ok(());
-        }
+        let Some(asked) = self.asked.as_mut().filter(|_| dialect != Dialect::Plain) else { return Ok(()) };
         if let Some(DevtoolEvent::Call { call, .. }) = entry.devtool_event()
             && call.phase == CallPhase::Asked
         {
-            self.asked.push(call.shown_id().clone());
+            asked.push(call.shown_id().clone());
         }
         if !matches!(entry.event.fact, Fact::PersonAsked { .. }) {
             return Ok(());
         }
-        for call in entry.call_records().asked().filter(|call| !self.asked.contains(call.shown_id())) {
+        let asked = self.asked.as_deref().unwrap_or_default();
+        for call in entry.call_records().asked().filter(|call| !asked.contains(call.shown_id())) {
             // The seq of the event before, so that a client that resumes after the question is shown `entry`.
             let seq = Seq(entry.event.seq.0.saturating_sub(1));
             let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);

@@ -11,7 +11,7 @@ use attache_store::{StoreError, TaskIndex};
 use serde_json::Value;
 
 use crate::live_task::LiveTask;
-use crate::{Journal, conversation};
+use crate::{Journal, OtherTasks, conversation};
 
 /// The journal takes nothing more from this turn: the task was cancelled, finished, or handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -68,15 +68,15 @@ impl CurrentTask {
         }
     }
 
-    /// The finished tasks of the same conversation and caller, oldest first.
-    pub async fn earlier(&self) -> Result<Vec<TaskView>, StoreError> {
+    /// The other tasks of the same conversation and caller.
+    pub async fn other_tasks(&self) -> Result<OtherTasks, StoreError> {
         let view = self.view();
         let (scope, context) = (view.progress.scope.clone(), view.context.clone());
         let task = view.task.clone();
         drop(view);
         let (index, log) = (self.index.as_ref(), self.live.log().as_ref());
         let quarantine = self.live.quarantine();
-        conversation::earlier_tasks(index, log, quarantine, &scope, &context, Some(&task)).await
+        conversation::other_tasks(index, log, quarantine, &scope, &context, Some(&task)).await
     }
 }
 

@@ -121,7 +121,7 @@ impl SessionService {
             Some(context) => {
                 let stores = &self.stores;
                 let except = list.task.as_ref();
-                let earlier = conversation::earlier_tasks(
+                let others = conversation::other_tasks(
                     stores.index.as_ref(),
                     stores.log.as_ref(),
                     &self.counters().quarantine,
@@ -129,8 +129,7 @@ impl SessionService {
                     context,
                     except,
                 );
-                let earlier = earlier.await.map_err(internal)?;
-                RequestedSettings::of(earlier.iter().chain(own.as_deref()))
+                others.await.map_err(internal)?.settings(own.as_deref())
             }
             None => RequestedSettings::default(),
         };

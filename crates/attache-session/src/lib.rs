@@ -59,6 +59,7 @@ pub use agent::{
     TurnRequest, TurnStopped,
 };
 pub use commands::{CommandOutcome, CommandStatus};
+pub use conversation::OtherTasks;
 pub use counters::{Counters, CountersSnapshot};
 pub use finished_tasks::RenderedTask;
 pub use follow::Follower;

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Cursor, Fact, Fault, GapReason, MessageId, ReplayGap, Scope, SendMessage, Seq, TaskView, TurnPhase,
+    Cursor, Fact, Fault, GapReason, Message, MessageId, ReplayGap, Role, Scope, SendMessage, Seq, TaskId,
+    TaskKey, TaskView, TurnPhase,
 };
 
 use crate::live_task::LiveTask;
@@ -65,6 +66,33 @@ impl SessionService {
             StreamStart::Trimmed => trimmed(&started.live, turn, after),
         };
         Ok(PromptStream { subscription, turn })
+    }
+
+    /// The prompt with this text whose events a client reads that has seen the event `after` last: it was running then, or
+    /// waited for its turn.
+    pub async fn prompt_seen(
+        &self,
+        scope: &Scope,
+        task: &TaskId,
+        after: &Cursor,
+        text: &str,
+    ) -> Result<Option<MessageId>, Fault> {
+        let key = TaskKey { scope: scope.clone(), task: task.clone() };
+        let live = match self.visible(scope, task).await {
+            Err(Fault::TaskNotFound { .. }) if self.reserved_tasks.contains(&key) => return Ok(None),
+            found => found?,
+        };
+        let now = live.view();
+        let Some(after) = self.number_of(after).filter(|after| *after <= now.progress.head) else {
+            return Ok(None);
+        };
+        let Some(then) = self.kept(&live, &now, after).await? else { return Ok(None) };
+        let turn = then.progress.turn.number;
+        let messages = now.history.iter().chain(&now.progress.queue);
+        let is_it = |message: &&Arc<Message>| {
+            message.role == Role::User && turn_of(&now, &message.id) >= turn && message.text() == text
+        };
+        Ok(messages.filter(is_it).map(|message| message.id.clone()).next())
     }
 
     /// For a client that has seen nothing.

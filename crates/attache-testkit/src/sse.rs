@@ -106,6 +106,10 @@ impl SseStream {
     }
 
     async fn read(&mut self) -> std::io::Result<Option<SseFrame>> {
+        // No body follows.
+        if self.status == 204 {
+            return Ok(None);
+        }
         loop {
             while let Some(event) = self.parser.next_event() {
                 match event {

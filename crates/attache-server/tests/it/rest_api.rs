@@ -109,6 +109,12 @@ async fn errors_name_the_member_that_the_client_sent() {
         (format!("/tasks/{task}/execute"), json!({"message": {}}), "message must be a string"),
         (format!("/tasks/{task}/execute"), json!({"message": " "}), "message must not be empty"),
         (format!("/tasks/{task}/confirmations"), json!({"optionId": "x"}), "toolCallId is required"),
+        ("/tasks".to_owned(), json!({"context_id": "c"}), "did you mean contextId?"),
+        (
+            format!("/tasks/{task}/confirmations"),
+            json!({"toolCallId": "k", "optionId": "x", "new_content": "mine"}),
+            "did you mean newContent?",
+        ),
     ] {
         let refused = client.post(&path, &body).await;
         assert_eq!(refused.status, 400, "{path} {body}: {}", refused.text());
@@ -146,6 +152,8 @@ async fn a_confirmation_that_nothing_was_asked_for_does_not_become_a_prompt() {
     let answer = json!({"toolCallId": "k", "optionId": "proceed_once"});
     let refused = client.post(&path, &answer).await;
     assert_eq!(refused.status, 400, "{}", refused.text());
+    let violation = refused.json()["error"]["details"][1]["fieldViolations"][0]["field"].clone();
+    assert_eq!(violation, "toolCallId", "{}", refused.text());
     execute(&client, &task, "echo x").await;
     let refused = client.post(&path, &answer).await;
     assert_eq!(refused.status, 400, "{}", refused.text());
@@ -169,4 +177,7 @@ async fn a_task_is_canceled_and_its_stream_ends_with_an_error() {
     assert_eq!(last["error"], "The task was canceled.");
     let again = client.call("POST", &format!("/tasks/{task}/cancel"), b"").await;
     assert_eq!(again.status, 400, "{}", again.text());
+    let prompt = client.post(&format!("/tasks/{task}/execute"), &json!({"message": "echo x"})).await;
+    assert_eq!(prompt.status, 400, "{}", prompt.text());
+    assert!(prompt.text().contains("create another task with its contextId"), "{}", prompt.text());
 }

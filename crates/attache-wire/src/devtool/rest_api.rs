@@ -15,7 +15,7 @@ mod route;
 mod schemas;
 
 pub use body::{Confirmation, CreateTask, ExecuteCommand, ExecuteTask, check_task_id, is_gemini_create};
-pub use error::error;
+pub use error::{error, resumed_without_id};
 pub use event::RestEvent;
 pub(super) use event::{shows, write};
 pub(crate) use event::{write_last_words, write_queued, write_state};
@@ -33,7 +33,7 @@ pub mod schema {
         CallStatus, ConfirmationDetails, ConfirmationOption, GivenAnswer, PendingConfirmation, Question,
         QuestionOption, ToolCallUpdate,
     };
-    pub use super::members::{Artifact, Message, RestMembers, Task, TaskList, TaskStatus};
+    pub use super::members::{Artifact, Message, Part, RestMembers, Task, TaskList, TaskStatus};
     pub use super::responses::{Command, CommandArgument, CommandList, ErrorBody, ErrorStatus, Health};
 }
 

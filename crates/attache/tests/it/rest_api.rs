@@ -1,5 +1,8 @@
 //! The REST API of the real binary, as its clients use it.
 
+mod conversation_keys;
+mod reading_on;
+
 use std::fs;
 
 use attache_testkit::model_server::{ModelServer, openai};

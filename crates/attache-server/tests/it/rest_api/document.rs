@@ -116,6 +116,20 @@ async fn client_generators_understand_states_events_and_the_new_task() {
     for name in ["Created", "Task", "RestEvent", "CommandResult"] {
         assert!(schemas[name].is_object(), "{name}");
     }
+    for name in ["text", "data", "raw", "url", "mediaType", "filename"] {
+        assert!(!schemas["Part"]["properties"][name].is_null(), "{name}: {}", schemas["Part"]);
+    }
+    for name in ["reason", "waitingTasks", "warnings", "totalTasks"] {
+        assert!(schemas["Health"]["properties"][name].is_object(), "{name}: {}", schemas["Health"]);
+    }
+    for parameter in document["paths"]["/tasks"]["get"]["parameters"].as_array().unwrap() {
+        assert_eq!(parameter["allowEmptyValue"], true, "{parameter}");
+        let empty = server.client().get(&format!("/tasks?{}=", parameter["name"].as_str().unwrap())).await;
+        assert_eq!(empty.status, 200, "{parameter}: {}", empty.text());
+    }
+    let mut formats = Vec::new();
+    find(&document, &|value| value["format"].as_str().is_some_and(|it| it.starts_with("uint")), &mut formats);
+    assert!(formats.is_empty(), "OpenAPI knows no such formats: {formats:?}");
     for name in ["StateChangeEvent", "ToolCallUpdateEvent", "Task", "TaskList", "CommandResult"] {
         let mut nulls = Vec::new();
         find(&schemas[name], &|value| value == "null", &mut nulls);

@@ -59,6 +59,45 @@ async fn a_cursor_of_an_earlier_prompt_shows_the_prompt_from_its_own_turn() {
     assert_eq!(ids_and_data(&execute(&ahead, &task, "m-2", "echo two").await), second, "no such event");
 }
 
+#[tokio::test]
+async fn a_client_that_resumes_without_a_message_id_does_not_prompt_again() {
+    let server = launch().start().await;
+    let client = server.client();
+    let task = create(&client, &json!({})).await;
+    let prompt = async |client: &TestClient, message: &str| {
+        client.post_stream(&path(&task), &json!({ "message": message })).await.rest().await
+    };
+    let mut streams = Vec::new();
+    for message in ["echo one", "echo two", "echo one"] {
+        streams.push((message, ids_and_data(&prompt(&client, message).await)));
+    }
+    for (message, whole) in &streams {
+        for (index, (cursor, _)) in whole.iter().enumerate() {
+            let resumed = client.with("Last-Event-ID", cursor.as_deref().unwrap());
+            assert_eq!(ids_and_data(&prompt(&resumed, message).await), whole[index + 1..], "{cursor:?}");
+        }
+    }
+    let last = streams[2].1.last().unwrap().0.clone().unwrap();
+    // Clients that connect again by themselves stop at this status.
+    let over = client.with("Last-Event-ID", &last).post(&path(&task), &json!({"message": "echo one"})).await;
+    assert_eq!((over.status, over.text().as_str()), (204, ""));
+    for (cursor, message) in [(last.as_str(), "echo two"), ("99999999", "echo one")] {
+        let resumed = client.with("Last-Event-ID", cursor);
+        let refused = resumed.post(&path(&task), &json!({ "message": message })).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        let violation = refused.json()["error"]["details"][1]["fieldViolations"][0]["field"].clone();
+        assert_eq!(violation, "messageId", "{}", refused.text());
+    }
+    let reserved = create(&client, &json!({})).await;
+    let resumed = client.with("Last-Event-ID", "2");
+    let refused = resumed.post(&path(&reserved), &json!({"message": "echo one"})).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    let unknown = resumed.post(&path("none"), &json!({"message": "echo one"})).await;
+    assert_eq!(unknown.status, 404, "{}", unknown.text());
+    let seen = client.get(&format!("/tasks/{task}")).await.json();
+    assert_eq!(seen["history"].as_array().unwrap().len(), 6, "nothing was taken twice: {seen:#}");
+}
+
 const TWO: &str = "
 rules:
   - text: '^first'

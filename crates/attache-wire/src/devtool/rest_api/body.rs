@@ -14,6 +14,18 @@ use crate::decode::decoder::{invalid_id_reason, kind_of};
 use crate::devtool::incoming::api_key_problem;
 use crate::devtool::setting_names::IN_WORKSPACE_ROOT;
 
+/// The members of all bodies.
+const MEMBERS: [&str; 9] = [
+    "contextId",
+    "agentSettings",
+    "message",
+    "messageId",
+    "toolCallId",
+    "optionId",
+    "newContent",
+    "answers",
+    "args",
+];
 /// The members of [`AgentSettings`].
 const SETTINGS: [&str; 7] =
     ["workspaceRoot", "model", "apiKey", "approvalMode", "mcpServers", "allowedTools", "autoExecute"];
@@ -236,20 +248,31 @@ fn check_id(field: &str, id: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// Unknown settings are ignored, as of later versions; but not a setting that is misspelt.
-fn check_setting_names(settings: &Value) -> Result<(), Fault> {
+/// Unknown members are ignored, as of later versions; but not one that is misspelt: a client that sends `new_content` must
+/// not get the content that it has replaced.
+fn check_names(body: &Value) -> Result<(), Fault> {
+    check_spelling(body, "", &MEMBERS)?;
+    let settings = &body["agentSettings"];
+    check_spelling(settings, "agentSettings.", &SETTINGS)?;
+    match settings.get("workspacePath") {
+        Some(_) => Err(misspelt("agentSettings.", "workspacePath", SETTINGS[0])),
+        None => Ok(()),
+    }
+}
+
+fn check_spelling(object: &Value, above: &str, known: &[&str]) -> Result<(), Fault> {
     let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
-    for name in settings.as_object().into_iter().flat_map(Map::keys) {
-        let meant = SETTINGS.iter().find(|known| letters(known) == letters(name));
-        let meant = meant.or((name == "workspacePath").then_some(&SETTINGS[0]));
-        if let Some(meant) = meant.filter(|meant| *meant != name) {
-            return Err(Fault::invalid(
-                format!("agentSettings.{name}"),
-                format!("is unknown; did you mean {meant}?"),
-            ));
+    let names = object.as_object().into_iter().flat_map(Map::keys);
+    for name in names.filter(|name| !known.contains(&name.as_str())) {
+        if let Some(meant) = known.iter().find(|known| letters(known) == letters(name)) {
+            return Err(misspelt(above, name, meant));
         }
     }
     Ok(())
+}
+
+fn misspelt(above: &str, name: &str, meant: &str) -> Fault {
+    Fault::invalid(format!("{above}{name}"), format!("is unknown; did you mean {meant}?"))
 }
 
 /// Reads a body of this type. The fault names the member and what it must be, and quotes no value: a value in the wrong
@@ -258,7 +281,7 @@ fn read_body<T: DeserializeOwned>(body: Value) -> Result<T, Fault> {
     if !body.is_object() {
         return Err(Fault::invalid("body", format!("must be an object, not {}", kind_of(&body))));
     }
-    check_setting_names(&body["agentSettings"])?;
+    check_names(&body)?;
     serde_path_to_error::deserialize(body).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner().to_string());
         let path = if path == "." { String::new() } else { path };
@@ -323,9 +346,18 @@ mod tests {
                 &format!("agentSettings.{name} is unknown; did you mean {meant}?"),
             );
         }
-        assert!(
-            ExecuteTask::read(json!({"message": "x", "agentSettings": {"kind": "x", "theme": 1}})).is_ok()
-        );
+        let unknown = json!({"message": "x", "later": 1, "agentSettings": {"kind": "x", "theme": 1}});
+        assert!(ExecuteTask::read(unknown).is_ok());
+    }
+
+    #[test]
+    fn a_misspelt_member_is_refused() {
+        check(CreateTask::read(json!({"context_id": "c"})), "context_id is unknown; did you mean contextId?");
+        check(ExecuteTask::read(json!({"Message": "x"})), "Message is unknown; did you mean message?");
+        let changed = json!({"toolCallId": "k", "optionId": "proceed_once", "new_content": "mine"});
+        check(Confirmation::read(changed), "new_content is unknown; did you mean newContent?");
+        let settings = json!({"agent_settings": {"workspaceRoot": "/w"}});
+        check(ExecuteCommand::read(settings), "agent_settings is unknown; did you mean agentSettings?");
     }
 
     #[test]

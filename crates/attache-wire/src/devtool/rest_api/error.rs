@@ -1,10 +1,18 @@
 //! Errors of the REST API: those of A2A 1.0, with the names that its clients use.
 
 use attache_domain::{Fault, Violation};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Version;
 use crate::rest::{ErrorReply, error_value, reply};
+
+/// A stream is to be read on, and no prompt with this text has the event that the client names.
+pub fn resumed_without_id() -> Fault {
+    Fault::invalid(
+        "messageId",
+        "is needed with Last-Event-ID: the event that it names is not one of a message with this text",
+    )
+}
 
 /// The response to a request that failed with `fault`.
 pub fn error(fault: &Fault) -> ErrorReply {
@@ -21,6 +29,25 @@ pub fn error(fault: &Fault) -> ErrorReply {
         other => other.clone(),
     };
     let (status, mut error) = error_value(Version::V1_0, &renamed);
+    let answered = match fault {
+        Fault::NothingToAnswer { .. } | Fault::AlreadyAnswered { .. } => Some("toolCallId"),
+        Fault::NotAChoice { .. } => Some("optionId"),
+        _ => None,
+    };
+    if let (Some(field), Some(details)) = (answered, error["error"]["details"].as_array_mut()) {
+        details.push(json!({
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            "fieldViolations": [{ "field": field, "description": fault.to_string() }],
+        }));
+    }
+    if let Fault::TaskFinished { task, state } = fault {
+        error["error"]["message"] = format!(
+            "task {task} is {} and takes no more prompts and answers; to go on in the same conversation, create another \
+             task with its contextId",
+            state.in_words()
+        )
+        .into();
+    }
     // The faults of the session name the members of A2A's messages.
     for detail in error["error"]["details"].as_array_mut().into_iter().flatten() {
         let violations = detail.get_mut("fieldViolations").and_then(Value::as_array_mut);
@@ -43,6 +70,8 @@ fn member(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use attache_domain::TaskState;
+
     use super::*;
 
     #[track_caller]
@@ -56,9 +85,15 @@ mod tests {
     fn errors_name_the_members_of_this_api() {
         check(&Fault::MessageIdTaken { message: "m-1".into() }, "messageId");
         check(&Fault::ContextMismatch { task: "t".into(), context: "c".into() }, "contextId");
+        check(&Fault::NothingToAnswer { call: "k".into(), open: Vec::new() }, "toolCallId");
+        let not_a_choice = Fault::NotAChoice { call: "k".into(), given: "x".into(), choices: Vec::new() };
+        check(&not_a_choice, "optionId");
         check(&Fault::invalid("id", "must not hold control characters"), "taskId");
         check(&Fault::invalid("agentSettings.model", "is wrong"), "agentSettings.model");
         let text = String::from_utf8(error(&Fault::invalid("id", "is too long")).body).unwrap();
         assert!(text.contains("invalid parameters: taskId is too long"), "{text}");
+        let finished = Fault::TaskFinished { task: "t".into(), state: TaskState::Canceled };
+        let text = String::from_utf8(error(&finished).body).unwrap();
+        assert!(text.contains("task t is canceled and takes no more prompts and answers"), "{text}");
     }
 }

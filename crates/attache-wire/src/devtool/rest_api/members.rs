@@ -59,9 +59,19 @@ pub struct TaskStatus {
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     message_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
     /// `ROLE_USER` or `ROLE_AGENT`.
     role: String,
-    parts: Vec<Map<String, Value>>,
+    parts: Vec<Part>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extensions: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference_task_ids: Option<Vec<String>>,
 }
 
 /// An artifact of A2A.
@@ -71,7 +81,35 @@ pub struct Artifact {
     artifact_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    parts: Vec<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    parts: Vec<Part>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extensions: Option<Vec<String>>,
+}
+
+/// A part of A2A: one of `text`, `raw`, `url` and `data`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Part {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Bytes in base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Any JSON value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
 }
 
 /// One page of tasks, newest first.

@@ -81,6 +81,10 @@ fn operation(spec: &RouteSpec, requests: &mut SchemaGenerator, responses: &mut S
         operation["responses"][status.to_string()] =
             json!({ "description": reason(*status), "content": content });
     }
+    if spec.route == Route::ExecuteTask {
+        operation["responses"]["204"] =
+            json!({ "description": "The prompt is settled, and the client has seen its last event" });
+    }
     if spec.route == Route::Health {
         let schema = responses.subschema_for::<Health>();
         operation["responses"]["503"] = json!({ "description": "The store does not work", "content": { "application/json": { "schema": schema } } });
@@ -133,7 +137,8 @@ fn reason(status: u16) -> &'static str {
 
 /// The parameter of the path, and those of the query.
 fn parameters(spec: &RouteSpec) -> Vec<Value> {
-    let query = |name: &str, schema: Value, description: &str| json!({ "name": name, "in": "query", "schema": schema, "description": description });
+    // An empty value counts as none.
+    let query = |name: &str, schema: Value, description: &str| json!({ "name": name, "in": "query", "allowEmptyValue": true, "schema": schema, "description": description });
     let name = spec.path.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name);
     let mut parameters = Vec::new();
     if let Some(name) = name {

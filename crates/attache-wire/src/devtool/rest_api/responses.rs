@@ -208,17 +208,26 @@ pub struct CommandArgument {
 }
 
 /// The response to `GET /health`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// `healthy` or `unhealthy`.
-    status: String,
+    pub status: &'static str,
     /// Seconds since the start.
-    uptime: f64,
-    active_tasks: u64,
+    pub uptime: f64,
+    pub active_tasks: u64,
     /// Absent while the store cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total_tasks: Option<u64>,
+    pub total_tasks: Option<u64>,
+    /// Why the server is unhealthy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The tasks whose work cannot be recorded, while the server is unhealthy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_tasks: Option<u64>,
+    /// What the operator should look at although the server works.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// An error, as in A2A 1.0.

@@ -13,6 +13,23 @@ pub(super) fn simplify(schemas: &mut Map<String, Value>) {
         name_variants(schemas, union, tag, suffix);
     }
     schemas.values_mut().for_each(remove_nulls);
+    schemas.values_mut().for_each(remove_formats);
+}
+
+/// Formats that OpenAPI does not know. `minimum` says the same.
+fn remove_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            let is_unknown =
+                |format: &Value| format.as_str().is_some_and(|format| format.starts_with("uint"));
+            if members.get("format").is_some_and(is_unknown) {
+                members.remove("format");
+            }
+            members.values_mut().for_each(remove_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_formats),
+        _ => {}
+    }
 }
 
 fn name_variants(schemas: &mut Map<String, Value>, union: &str, tag: &str, suffix: &str) {
