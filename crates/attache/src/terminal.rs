@@ -103,6 +103,7 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
     let screen = LineScreen {
         has_colour,
         history: place.file.is_some().then(|| settings.data_folder.join("history")),
+        workspace: settings.workspace.clone(),
         greeting: greeting(&settings.workspace, &models::name_of(&model), &place),
         first_prompt: arguments.first_prompt(),
         check_prompt: {

@@ -111,3 +111,26 @@ async fn lines_that_arrive_together_are_all_taken_and_a_draft_behind_them_stays(
     terminal.keys("ft\r").await;
     terminal.until("You said draft.").await;
 }
+
+#[tokio::test]
+async fn tab_completes_commands_and_paths() {
+    let world = World::new();
+    std::fs::write(world.work("notes of mine.md"), "Tabs, not spaces.").unwrap();
+    let mut terminal = world.start(&[]);
+    terminal.line("/help").await;
+    terminal.until("/tools").await;
+    terminal.press("/mem\tsh\t\r").await;
+    terminal.until("/memory show").await;
+    terminal.until("> ").await;
+    terminal.keys("see @no\ttoday\r").await;
+    terminal.until(r"You said see @notes\ of\ mine.md today").await;
+}
+
+#[tokio::test]
+async fn a_line_goes_on_behind_a_backslash_and_behind_alt_enter() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.press("one\\\rtwo\u{1b}\rthree\r").await;
+    let shown = terminal.until("three.").await;
+    assert!(shown.contains("You said one\ntwo\n"), "{shown}");
+}
