@@ -22,6 +22,8 @@ pub(crate) struct KeyState {
     pub(crate) answers: AnswerKeys,
     /// The session works on a prompt.
     pub(crate) is_busy: Arc<AtomicBool>,
+    /// The line shows what a search among earlier prompts has found.
+    is_searching: Arc<AtomicBool>,
     /// The line was left because the program is to be suspended.
     pub(crate) suspends: Arc<AtomicBool>,
 }
@@ -38,12 +40,18 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
     fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let key = *event.get(0)?;
         let (is_busy, has_typed) = (self.state.is_busy.load(Ordering::Relaxed), !context.line().is_empty());
+        let was_searching = self.state.is_searching.load(Ordering::Relaxed);
+        self.state.is_searching.store(is_of_search(key, was_searching), Ordering::Relaxed);
         match key {
             // The line is left for neither, so that nothing of what is typed behind it is lost.
             CTRL_C => {
-                (self.tell)(Key::Interrupt { has_typed });
-                let clears = has_typed && !is_busy;
-                return Some(if clears { Cmd::Kill(Movement::WholeLine) } else { Cmd::Repaint });
+                // What the search has found is not what was typed, so there is always something to clear.
+                (self.tell)(Key::Interrupt { has_typed: has_typed || was_searching });
+                return Some(match (was_searching, is_busy) {
+                    (true, _) => Cmd::Abort,
+                    (false, true) => Cmd::Repaint,
+                    (false, false) => Cmd::Kill(Movement::WholeBuffer),
+                });
             }
             ESCAPE if is_busy => {
                 (self.tell)(Key::Escape);
@@ -71,4 +79,13 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
 /// The line goes on: for terminals that keep Alt-Enter for themselves.
 fn ends_in_backslash(context: &EventContext<'_>) -> bool {
     context.pos() == context.line().len() && context.line().ends_with('\\')
+}
+
+/// The key begins a search among earlier prompts, or belongs to it.
+fn is_of_search(key: KeyEvent, was_searching: bool) -> bool {
+    match key {
+        KeyEvent(KeyCode::Char('R' | 'S'), Modifiers::CTRL) => true,
+        KeyEvent(KeyCode::Char(_), Modifiers::NONE) | KeyEvent(KeyCode::Backspace, _) => was_searching,
+        _ => false,
+    }
 }

@@ -41,6 +41,7 @@ const PROMPT: &str = "> ";
 /// Shows and cancels running calls.
 const CALLS: &str = "/calls";
 
+const HELP_COMMAND: &str = "/help";
 const HELP: &str = "At the terminal: /quit, exit or Ctrl-D leaves; Ctrl-C or Esc stops what is being done, Ctrl-C twice leaves; \
                     Alt-Enter, or a backslash and Enter, begins a new line; Tab completes commands and paths; @path adds a \
                     file to the prompt; /calls lists the running calls, /calls cancel ID cancels one.";
@@ -388,6 +389,7 @@ impl Running {
     ///
     /// Nothing when the line is done with.
     async fn read_line(&self, line: &str) -> Result<Option<SessionInput>, String> {
+        let line = if line == "?" { HELP_COMMAND } else { line };
         if let Some(rest) = line.strip_prefix(CALLS).filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
             return self.read_calls_line(rest.trim()).await;
         }

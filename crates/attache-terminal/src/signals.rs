@@ -7,7 +7,7 @@ use rustix::process::{Signal as Number, kill_current_process_group};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 
-/// A program that cannot be suspended, because nobody could continue it, goes on after this time.
+/// A program that cannot be suspended, because no shell could continue it, goes on after this time.
 const SUSPEND_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) enum StopSignal {

@@ -174,7 +174,7 @@ async fn a_suspended_session_goes_on_with_its_line() {
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_could_continue_is_not_suspended() {
+async fn a_session_without_a_shell_is_not_suspended() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     terminal.press("half").await;
@@ -183,4 +183,21 @@ async fn a_session_that_nobody_could_continue_is_not_suspended() {
     terminal.until("> half").await;
     terminal.keys(" a line\r").await;
     terminal.until("You said half a line.").await;
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_a_search_and_clears_all_lines_of_a_prompt() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("hello").await;
+    terminal.until("You said hello.").await;
+    terminal.press("half\u{12}hel").await;
+    terminal.until("(reverse-i-search)`hel': hello").await;
+    terminal.keys(CTRL_C).await;
+    terminal.until("> half").await;
+    terminal.keys("\u{1b}\rand more").await;
+    terminal.until("and more").await;
+    terminal.keys(CTRL_C).await;
+    terminal.press("again\r").await;
+    terminal.until("You said again.").await;
 }

@@ -44,6 +44,8 @@ async fn commands_are_carried_out_and_mistakes_are_told() {
     terminal.line("/help").await;
     terminal.until("/quit, exit or Ctrl-D leaves").await;
     terminal.until("/memory").await;
+    terminal.line("?").await;
+    terminal.until("/memory").await;
     terminal.line("/nonsense").await;
     terminal.until("there is no command `/nonsense`").await;
     terminal.line("see @src/missing.rs").await;
