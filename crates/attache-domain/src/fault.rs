@@ -11,7 +11,7 @@ pub enum Fault {
     TaskNotFound { task: TaskId },
     #[error("task {task} has no push configuration{}", config.as_ref().map(|config| format!(" {config:?}")).unwrap_or_default())]
     PushConfigNotFound { task: TaskId, config: Option<PushConfigId> },
-    #[error("task {task} is already {}", state.in_words())]
+    #[error("task {task} is {}", not_cancelable(*state))]
     TaskNotCancelable { task: TaskId, state: TaskState },
     /// A message for, or a subscription to, a task that is over.
     #[error("task {task} is {} and takes no more messages or subscriptions; send a message without a task id to go on in the same context", state.in_words())]
@@ -142,4 +142,11 @@ fn describe(violations: &[Violation]) -> String {
         text.push_str(&violation.description);
     }
     text
+}
+
+fn not_cancelable(state: TaskState) -> String {
+    match state.is_terminal() {
+        true => format!("already {}", state.in_words()),
+        false => format!("{}, and nothing is being worked on that a cancel could stop", state.in_words()),
+    }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answerer, CALL_TO_CANCEL, CallId, CallPhase, CallProgress, CancelTask, Fault, Intent, Scope, TaskId,
-    TaskKey, TaskState, TaskView,
+    Answerer, CALL_TO_CANCEL, CallId, CallPhase, CallProgress, CancelTask, Fault, Intent, Scope, TaskEnding,
+    TaskId, TaskKey, TaskState, TaskView,
 };
 use tokio::time::timeout;
 
@@ -21,6 +21,9 @@ const SECOND_CHANCE: Duration = Duration::from_secs(1);
 impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
     ///
+    /// A session outlives its prompts: while it works on one, only that turn is stopped. Between prompts the session itself
+    /// ends, unless it is [kept](crate::SessionOptions::keeps_sessions).
+    ///
     /// With [`CALL_TO_CANCEL`] in the metadata only that call is cancelled, and the task goes on.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
         if let Some(call) = cancel.metadata.as_ref().and_then(|metadata| metadata.get(CALL_TO_CANCEL)) {
@@ -35,6 +38,12 @@ impl SessionService {
         let live = match self.cancelable(scope, &cancel.task).await {
             Err(Fault::TaskNotFound { task }) => {
                 let key = TaskKey { scope: scope.clone(), task };
+                let reserved = self.reserved(&key).await?;
+                if self.options.keeps_sessions
+                    && reserved.is_some_and(|reserved| reserved.ending == TaskEnding::Session)
+                {
+                    return Err(Fault::TaskNotCancelable { task: key.task, state: TaskState::Submitted });
+                }
                 if let Some(view) = self.cancel_reserved(&key).await? {
                     return Ok(view);
                 }
@@ -43,6 +52,15 @@ impl SessionService {
             }
             found => found?,
         };
+        let (ending, state) = live.with_progress(|progress| (progress.ending, progress.state));
+        if ending == TaskEnding::Session {
+            if self.stop_turn_of(live.clone()).await {
+                return Ok(live.view());
+            }
+            if self.options.keeps_sessions && !state.is_terminal() {
+                return Err(Fault::TaskNotCancelable { task: cancel.task.clone(), state });
+            }
+        }
         // Push configurations of a task at rest become active before the task changes. A running task is stopped
         // first, because a failing store must not prevent that.
         let is_running = live.is_running();

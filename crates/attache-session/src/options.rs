@@ -24,6 +24,8 @@ pub struct SessionOptions {
     pub duplicate_sends: DuplicateWindow,
     /// How long the history of a task may become.
     pub history: HistoryLimits,
+    /// A cancel never ends a session: the person at whose terminal it is does.
+    pub keeps_sessions: bool,
     /// How long a reserved id waits for its first message while no client reads it.
     pub reservation_timeout: Duration,
 }
@@ -38,6 +40,7 @@ impl Default for SessionOptions {
             duplicate_sends: DuplicateWindow::default(),
             push: None,
             history: HistoryLimits::default(),
+            keeps_sessions: false,
             reservation_timeout: Duration::from_secs(24 * 3600),
         }
     }

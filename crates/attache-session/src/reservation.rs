@@ -51,7 +51,7 @@ pub(crate) struct StoredReservation {
     pub(crate) context: ContextId,
     #[serde(rename = "wishes")]
     pub(crate) requested: Option<Box<RequestedSettings>>,
-    ending: TaskEnding,
+    pub ending: TaskEnding,
 }
 
 impl SessionService {

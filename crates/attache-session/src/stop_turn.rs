@@ -1,9 +1,12 @@
 //! Stops a turn: the work ends at once, and the task continues with the next message.
 
+use std::sync::Arc;
+
 use attache_domain::{Fault, Scope, TaskId, TurnPhase};
 use tokio::time::timeout;
 
 use crate::SessionService;
+use crate::live_task::LiveTask;
 use crate::watcher::Watcher;
 
 impl SessionService {
@@ -16,8 +19,12 @@ impl SessionService {
             Err(Fault::TaskNotFound { .. }) => return Ok(false),
             Err(fault) => return Err(fault),
         };
+        Ok(self.stop_turn_of(live).await)
+    }
+
+    pub(crate) async fn stop_turn_of(&self, live: Arc<LiveTask>) -> bool {
         let head = live.with_progress(|progress| progress.head);
-        let Some(number) = live.request_stop() else { return Ok(false) };
+        let Some(number) = live.request_stop() else { return false };
         self.activity.announce(&live.key, head);
         self.run(&live);
         let watcher = Watcher::new(live);
@@ -30,6 +37,6 @@ impl SessionService {
             _ = timeout(self.options.cancel_patience, is_over) => {}
             () = self.stop.cancelled() => {}
         }
-        Ok(true)
+        true
     }
 }

@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use attache_domain::{CallId, IgnorePoison};
-use rustyline::{
-    Cmd, ConditionalEventHandler, Event, EventContext, KeyCode, KeyEvent, Modifiers, RepeatCount,
-};
+use rustyline::{KeyCode, KeyEvent, Modifiers};
 
 use crate::question::AnswerKey;
 
@@ -44,7 +42,7 @@ struct Word {
 
 /// What is to be done with a key.
 #[derive(Debug, PartialEq, Eq)]
-enum Meaning {
+pub(crate) enum Meaning {
     /// It is for the line editor.
     Edit,
     /// It is part of an answer that was given already.
@@ -60,6 +58,10 @@ impl AnswerKeys {
 
     pub(crate) fn close(&self) {
         self.lock().open = None;
+    }
+
+    pub(crate) fn read(&self, key: KeyEvent, has_draft: bool) -> Meaning {
+        self.lock().read(key, has_draft, Instant::now())
     }
 
     fn lock(&self) -> MutexGuard<'_, Keys> {
@@ -96,26 +98,6 @@ impl Keys {
             Some(open) => Meaning::Answer(open.call, key),
             None => Meaning::Edit,
         }
-    }
-}
-
-/// Gives each key of the line editor to [`AnswerKeys`].
-pub(crate) struct KeyFilter<F> {
-    pub(crate) keys: AnswerKeys,
-    /// Takes an answer. Must not wait: the line editor prints nothing meanwhile.
-    pub(crate) answer: F,
-}
-
-impl<F: Fn(CallId, char) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
-    fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
-        let key = event.get(0)?;
-        let meaning = self.keys.lock().read(*key, !context.line().is_empty(), Instant::now());
-        match meaning {
-            Meaning::Edit => return None,
-            Meaning::Drop => {}
-            Meaning::Answer(call, key) => (self.answer)(call, key),
-        }
-        Some(Cmd::Noop)
     }
 }
 
@@ -187,6 +169,6 @@ mod tests {
         let keys = AnswerKeys::default();
         keys.open(CallId("k".into()), vec![YES]);
         keys.close();
-        assert_eq!(keys.lock().read(key('y'), false, Instant::now()), Meaning::Edit);
+        assert_eq!(keys.read(key('y'), false), Meaning::Edit);
     }
 }

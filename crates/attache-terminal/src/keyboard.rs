@@ -14,11 +14,15 @@ use attache_domain::CallId;
 use rustyline::config::BellStyle;
 use rustyline::error::ReadlineError;
 use rustyline::history::{FileHistory, History};
-use rustyline::{Cmd, Config, Editor, Event, EventHandler, ExternalPrinter, KeyCode, KeyEvent, Modifiers};
+use rustyline::{
+    Cmd, CompletionType, Config, Editor, Event, EventHandler, ExternalPrinter, KeyCode, KeyEvent, Modifiers,
+};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::answer_keys::{AnswerKeys, KeyFilter};
+use crate::answer_keys::AnswerKeys;
+use crate::completer::Completions;
 use crate::draft::Draft;
+use crate::key_filter::{KeyFilter, KeyState};
 
 /// Prompts that are kept for later sessions.
 const MAX_HISTORY: usize = 1000;
@@ -29,6 +33,8 @@ const MAX_BATCH_BYTES: usize = 64 << 10;
 
 /// What the person did and the screen has not taken yet.
 const MAX_UNREAD: usize = 8;
+/// A key that comes sooner after an Esc makes one key together with it: terminals send some keys like that.
+const ESCAPE_TIMEOUT_MS: u16 = 200;
 
 /// What the person did.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,8 +44,16 @@ pub(crate) enum Key {
     Answer(CallId, char),
     /// A key that is no character. The line stays as it was.
     Unreadable,
-    /// Ctrl-C, with what was typed in the line.
-    Interrupt(Typed),
+    /// Ctrl-C. In an idle session, the line that was typed is gone already.
+    Interrupt {
+        has_typed: bool,
+    },
+    /// Esc, while the session works on a prompt.
+    Escape,
+    /// A signal, or another key that interrupts, has ended the line. With what was typed in it.
+    BrokenOff(Typed),
+    /// Ctrl-Z has ended the line.
+    Suspend(Typed),
     /// Ctrl-D, a word that leaves, or the terminal is gone.
     End,
 }
@@ -64,15 +78,20 @@ pub(crate) struct Keyboard {
     /// The next line answers a question, and is not kept in the history if it is one word.
     is_asking: Arc<AtomicBool>,
     /// None on a terminal that gives only whole lines.
-    answer_keys: Option<AnswerKeys>,
+    key_state: Option<KeyState>,
     unprinted: mpsc::Sender<String>,
     printed: oneshot::Receiver<()>,
 }
 
 impl Keyboard {
     /// Starts to read. `history` is the file that keeps the prompts.
-    pub(crate) fn start(prompt: String, history: Option<PathBuf>) -> io::Result<Self> {
-        let mut editor = new_editor().map_err(|error| io::Error::other(error.to_string()))?;
+    pub(crate) fn start(
+        prompt: String,
+        history: Option<PathBuf>,
+        completions: Completions,
+    ) -> io::Result<Self> {
+        let mut editor =
+            new_editor(completions.clone()).map_err(|error| io::Error::other(error.to_string()))?;
         let history = history.filter(|path| prepare(path).is_ok());
         if let Some(path) = &history {
             // A history that cannot be read is as good as none.
@@ -81,14 +100,15 @@ impl Keyboard {
         // A terminal that cannot move its cursor has no editor; lines are then printed where the cursor is.
         let printer = editor.create_external_printer().ok();
         let (sender, keys) = mpsc::channel(MAX_UNREAD);
-        let answer_keys = printer.is_some().then(AnswerKeys::default);
-        if let Some(answer_keys) = &answer_keys {
-            let answers = sender.clone();
-            let answer = move |call, key| {
+        let key_state = printer.is_some().then(KeyState::default);
+        let suspends = key_state.as_ref().map(|state| state.suspends.clone()).unwrap_or_default();
+        if let Some(state) = &key_state {
+            let told = sender.clone();
+            let tell = move |key| {
                 // Fails only if the screen takes nothing; then the question stays, and a word answers it.
-                let _ = answers.try_send(Key::Answer(call, key));
+                let _ = told.try_send(key);
             };
-            let filter = KeyFilter { keys: answer_keys.clone(), answer };
+            let filter = KeyFilter { state: state.clone(), completions, tell };
             editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(filter)));
         }
         let (unprinted, printed) = start_printing(printer)?;
@@ -99,7 +119,13 @@ impl Keyboard {
             // Nothing is read before the screen is ready.
             let mut next = may_proceed.recv().ok();
             while let Some(typed) = next {
-                let (key, is_asking) = read_key(&mut editor, &prompt, &typed, &asking);
+                let (mut key, is_asking) = read_key(&mut editor, &prompt, &typed, &asking);
+                let is_suspended = suspends.swap(false, Ordering::Relaxed);
+                if let Key::BrokenOff(typed) = &mut key
+                    && is_suspended
+                {
+                    key = Key::Suspend(std::mem::take(typed));
+                }
                 if let Key::Line(line) = &key
                     && !(is_asking && is_short(line))
                 {
@@ -108,7 +134,7 @@ impl Keyboard {
                 let unreadable = key == Key::Unreadable;
                 // The session may end by these, so no prompt is shown before they were handled. After other keys the
                 // terminal stays with the editor, so that what is typed meanwhile is shown in its place.
-                let waits = matches!(key, Key::Interrupt(_) | Key::End);
+                let waits = matches!(key, Key::BrokenOff(_) | Key::Suspend(_) | Key::End);
                 if sender.blocking_send(key).is_err() {
                     return;
                 }
@@ -119,7 +145,7 @@ impl Keyboard {
                 };
             }
         })?;
-        Ok(Self { keys, proceed, is_asking, answer_keys, unprinted, printed })
+        Ok(Self { keys, proceed, is_asking, key_state, unprinted, printed })
     }
 
     /// Shows the first prompt.
@@ -127,7 +153,7 @@ impl Keyboard {
         self.read_on(Typed::default());
     }
 
-    /// Reads the next line after [`Key::Interrupt`]. The line begins with `typed`.
+    /// Reads the next line after [`Key::BrokenOff`] and [`Key::Suspend`]. The line begins with `typed`.
     pub(crate) fn read_on(&self, typed: Typed) {
         // Fails only if the thread is gone; then no key comes.
         let _ = self.proceed.send(typed);
@@ -140,7 +166,14 @@ impl Keyboard {
 
     /// The keys that answer a question; none on a terminal that gives only whole lines.
     pub(crate) fn answer_keys(&self) -> Option<&AnswerKeys> {
-        self.answer_keys.as_ref()
+        self.key_state.as_ref().map(|state| &state.answers)
+    }
+
+    /// Whether the session works on a prompt.
+    pub(crate) fn set_busy(&self, is_busy: bool) {
+        if let Some(state) = &self.key_state {
+            state.is_busy.store(is_busy, Ordering::Relaxed);
+        }
     }
 
     /// Waits for what the person does. Can be dropped and called again.
@@ -162,12 +195,14 @@ impl Keyboard {
     }
 }
 
-fn new_editor() -> Result<Editor<Draft, FileHistory>, ReadlineError> {
+fn new_editor(completions: Completions) -> Result<Editor<Draft, FileHistory>, ReadlineError> {
     let config = Config::builder().max_history_size(MAX_HISTORY)?;
-    let config =
-        config.history_ignore_space(true).auto_add_history(false).bell_style(BellStyle::None).build();
+    let config = config.history_ignore_space(true).auto_add_history(false).bell_style(BellStyle::None);
+    let config = config.completion_type(CompletionType::List).completion_show_all_if_ambiguous(true);
+    // Without a timeout, the editor would wait for the key behind an Esc, and print nothing meanwhile.
+    let config = config.keyseq_timeout(Some(ESCAPE_TIMEOUT_MS)).build();
     let mut editor = Editor::with_config(config)?;
-    editor.set_helper(Some(Draft::default()));
+    editor.set_helper(Some(Draft::with(completions)));
     let newline = KeyEvent(KeyCode::Enter, Modifiers::ALT);
     editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
     Ok(editor)
@@ -217,7 +252,7 @@ fn read_key(
         Ok(line) if is_farewell(&line, is_asking) => Key::End,
         Ok(line) => Key::Line(line),
         Err(ReadlineError::Interrupted) => {
-            Key::Interrupt(editor.helper().map(Draft::take).unwrap_or_default())
+            Key::BrokenOff(editor.helper().map(Draft::take).unwrap_or_default())
         }
         Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => Key::Unreadable,
         Err(_) => Key::End,

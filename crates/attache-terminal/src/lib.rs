@@ -10,7 +10,9 @@
 //! what could control a terminal.
 
 mod answer_keys;
+mod completer;
 mod draft;
+mod key_filter;
 mod keyboard;
 mod line;
 mod line_screen;
@@ -22,6 +24,8 @@ mod session_files;
 mod session_input;
 mod session_renderer;
 mod session_retention;
+mod signals;
+mod silence;
 mod text_wrapper;
 
 pub use line_screen::{LineScreen, PromptCheck, ScreenEnd, run_line_screen};

@@ -7,11 +7,11 @@ use std::time::Duration;
 use attache_command::CommandRegistry;
 use attache_domain::{CallId, TaskView};
 use rustix::termios::tcgetwinsize;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use crate::completer::Completions;
 use crate::keyboard::{Key, Keyboard, Typed};
 use crate::line::{Line, Style, lines_of};
 use crate::open_session::OpenSession;
@@ -19,7 +19,10 @@ use crate::question::{answer_keys, choice_name, how_to_answer, is_answer_word, r
 use crate::restore_terminal::RestoreTerminal;
 use crate::session_event::{Participant, SessionEvent};
 use crate::session_input::{InputRefusal, QuestionAnswer, SessionInput};
-use crate::session_renderer::SessionRenderer;
+use crate::session_renderer::{SessionRenderer, notice_lines};
+use crate::signals::{StopSignal, StopSignals, suspend};
+use crate::silence::Silence;
+use crate::text_wrapper::wrapped;
 
 /// A second Ctrl-C within this time leaves.
 const LEAVE_INTERVAL: Duration = Duration::from_secs(2);
@@ -38,9 +41,10 @@ const PROMPT: &str = "> ";
 /// Shows and cancels running calls.
 const CALLS: &str = "/calls";
 
-const HELP: &str = "At the terminal: /quit, exit or Ctrl-D leaves; Ctrl-C stops what is being done, twice leaves; Alt-Enter \
-                    begins a new line; @path adds a file to the prompt; /calls lists the running calls, /calls cancel ID \
-                    cancels one.";
+const HELP_COMMAND: &str = "/help";
+const HELP: &str = "At the terminal: /quit, exit or Ctrl-D leaves; Ctrl-C or Esc stops what is being done, Ctrl-C twice leaves; \
+                    Alt-Enter, or a backslash and Enter, begins a new line; Tab completes commands and paths; @path adds a \
+                    file to the prompt; /calls lists the running calls, /calls cancel ID cancels one.";
 
 /// What is wrong with a prompt, if something is.
 pub type PromptCheck = Box<dyn Fn(&str) -> Option<String> + Send>;
@@ -50,6 +54,8 @@ pub struct LineScreen {
     pub has_colour: bool,
     /// The file that keeps the prompts for later sessions.
     pub history: Option<PathBuf>,
+    /// Where paths behind an `@` begin.
+    pub workspace: PathBuf,
     /// Lines about the session, shown first.
     pub greeting: Vec<String>,
     /// Given before the person types anything.
@@ -77,7 +83,9 @@ pub enum ScreenEnd {
 pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::Result<ScreenEnd> {
     let mut stop_signals = StopSignals::watch()?;
     let mut restore_terminal = RestoreTerminal::at_end();
-    let keyboard = Keyboard::start(PROMPT.to_owned(), options.history.clone())?;
+    let completions = Completions::default();
+    completions.set_workspace(options.workspace);
+    let keyboard = Keyboard::start(PROMPT.to_owned(), options.history.clone(), completions.clone())?;
     restore_terminal.has_editor = keyboard.answer_keys().is_some();
     let refused = |fault: attache_domain::Fault| io::Error::other(fault.to_string());
     let (view, mut events) = session.events().await.map_err(refused)?;
@@ -87,12 +95,15 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
         has_colour: options.has_colour,
         check_prompt: options.check_prompt,
         renderer: SessionRenderer::default(),
-        stops: JoinSet::new(),
+        errands: JoinSet::new(),
         interrupted_at: None,
         other_answer: None,
         shown_question: None,
         keys_from: None,
+        silence: Silence::default(),
+        completions,
     };
+    screen.learn_commands();
     screen.greet(&options.greeting, &view).await;
     if let Some(prompt) = options.first_prompt {
         screen.print(lines_of(Style::Plain, PROMPT, &prompt)).await;
@@ -110,6 +121,9 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
             event = events.next() => {
                 let is_over = matches!(event, None | Some(SessionEvent::Over(_)));
                 if let Some(event) = event {
+                    if matches!(event, SessionEvent::Idle { .. }) {
+                        screen.learn_commands();
+                    }
                     if let SessionEvent::Answered { choice, by: Participant::Other(by), .. } = &event {
                         let (at, by, choice) = (Instant::now(), by.clone(), choice.clone());
                         screen.other_answer = Some(OtherAnswer { at, by, choice });
@@ -117,6 +131,7 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
                     let lines = screen.renderer.show(event, columns());
                     screen.print(lines).await;
                     screen.update_question().await;
+                    screen.update_state();
                 }
                 if is_over {
                     break ScreenEnd::Over;
@@ -129,8 +144,12 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
             () = sleep_until(screen.keys_from.unwrap_or_else(Instant::now)), if screen.keys_from.is_some() => {
                 screen.open_keys().await;
             }
+            () = sleep_until(screen.silence.due().unwrap_or_else(Instant::now)), if screen.silence.due().is_some() => {
+                let told = screen.silence.tell();
+                screen.print(lines_of(Style::Dim, "", &told)).await;
+            }
             line = next_log_line(&mut log) => screen.print(lines_of(Style::Dim, "", &line)).await,
-            Some(stopped) = screen.stops.join_next() => {
+            Some(stopped) = screen.errands.join_next() => {
                 if let Ok(Err(refusal)) = stopped {
                     screen.warn(&refusal.to_string()).await;
                 }
@@ -147,7 +166,7 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
     };
     let _ = timeout(LAST_LINES_TIMEOUT, screen.keyboard.finish()).await;
     // The prompt stands on the last line.
-    if matches!(end, ScreenEnd::Over | ScreenEnd::Terminated) {
+    if end != ScreenEnd::Left {
         let mut out = io::stdout().lock();
         let _ = out.write_all(b"\n").and_then(|()| out.flush());
     }
@@ -160,14 +179,16 @@ struct Running {
     has_colour: bool,
     check_prompt: PromptCheck,
     renderer: SessionRenderer,
-    /// Turns that are being stopped. This may take a moment, in which the screen goes on.
-    stops: JoinSet<Result<(), InputRefusal>>,
+    /// What may take a moment, in which the screen goes on.
+    errands: JoinSet<Result<(), InputRefusal>>,
     interrupted_at: Option<Instant>,
     other_answer: Option<OtherAnswer>,
     /// The question whose keys were handled.
     shown_question: Option<u64>,
     /// From then on, single keys answer the question.
     keys_from: Option<Instant>,
+    silence: Silence,
+    completions: Completions,
 }
 
 /// Another client was quicker, so the next word may be meant for the question that it answered.
@@ -196,6 +217,7 @@ impl Running {
         lines.extend(self.renderer.resume(view));
         self.print(lines).await;
         self.update_question().await;
+        self.update_state();
     }
 
     /// Closes the keys of a question that is not shown any more, and has those of a new one count after a moment.
@@ -217,6 +239,24 @@ impl Running {
         }
     }
 
+    /// After an event.
+    fn update_state(&mut self) {
+        let is_busy = self.renderer.is_busy();
+        self.keyboard.set_busy(is_busy);
+        self.silence.end(is_busy && self.renderer.question().is_none(), Instant::now());
+    }
+
+    /// The commands may change with the files of the workspace. They are for completion only, so nothing waits for them.
+    fn learn_commands(&mut self) {
+        let (session, completions) = (self.session.clone(), self.completions.clone());
+        self.errands.spawn(async move {
+            if let Ok(commands) = session.commands().await {
+                completions.set_commands(&commands);
+            }
+            Ok(())
+        });
+    }
+
     async fn open_keys(&mut self) {
         self.keys_from = None;
         let Some(question) = self.renderer.question() else { return };
@@ -231,19 +271,31 @@ impl Running {
     }
 
     async fn warn(&self, text: &str) {
-        self.print(lines_of(Style::Yellow, "! ", text)).await;
+        self.print(notice_lines(text, columns())).await;
     }
 
     async fn take_key(&mut self, key: Key) -> Option<ScreenEnd> {
         match key {
             Key::End => return Some(ScreenEnd::Left),
-            Key::Interrupt(typed) => {
+            Key::Interrupt { has_typed } => return self.interrupt(has_typed).await,
+            Key::BrokenOff(typed) => {
                 // The line stays while the turn is stopped.
                 let kept = if self.renderer.is_busy() { typed.clone() } else { Typed::default() };
                 if let Some(end) = self.interrupt(typed != Typed::default()).await {
                     return Some(end);
                 }
                 self.keyboard.read_on(kept);
+            }
+            Key::Escape if self.renderer.is_busy() => {
+                self.stop_turn();
+                self.warn("stopping").await;
+            }
+            Key::Escape => {}
+            Key::Suspend(typed) => {
+                if let Err(error) = suspend().await {
+                    self.warn(&format!("this program cannot be suspended: {error}")).await;
+                }
+                self.keyboard.read_on(typed);
             }
             Key::Answer(call, key) => {
                 self.interrupted_at = None;
@@ -265,8 +317,7 @@ impl Running {
             return Some(ScreenEnd::Interrupted);
         }
         if self.renderer.is_busy() {
-            let session = self.session.clone();
-            self.stops.spawn(async move { session.send(SessionInput::StopTurn).await });
+            self.stop_turn();
             self.warn("stopping; Ctrl-C again leaves").await;
         } else if has_typed {
             return None;
@@ -275,6 +326,11 @@ impl Running {
         }
         self.interrupted_at = Some(now);
         None
+    }
+
+    fn stop_turn(&mut self) {
+        let session = self.session.clone();
+        self.errands.spawn(async move { session.send(SessionInput::StopTurn).await });
     }
 
     /// The key is for the question that was shown when it was pressed.
@@ -321,7 +377,7 @@ impl Running {
             // It ends in a moment, in which the screen goes on.
             Ok(Some(input @ SessionInput::CancelCall(_))) => {
                 let session = self.session.clone();
-                self.stops.spawn(async move { session.send(input).await });
+                self.errands.spawn(async move { session.send(input).await });
             }
             Ok(Some(input)) => {
                 self.send(input).await;
@@ -333,12 +389,13 @@ impl Running {
     ///
     /// Nothing when the line is done with.
     async fn read_line(&self, line: &str) -> Result<Option<SessionInput>, String> {
+        let line = if line == "?" { HELP_COMMAND } else { line };
         if let Some(rest) = line.strip_prefix(CALLS).filter(|rest| rest.is_empty() || rest.starts_with(' ')) {
             return self.read_calls_line(rest.trim()).await;
         }
         if let Some(call) = CommandRegistry::default().parse(line) {
             if matches!(call.path.first().map(String::as_str), Some("help" | "?")) {
-                self.print(lines_of(Style::Dim, "", HELP)).await;
+                self.print(lines_of(Style::Dim, "", &wrapped(HELP, columns()))).await;
             }
             return Ok(Some(SessionInput::Command(call)));
         }
@@ -385,33 +442,4 @@ fn columns() -> usize {
         0 => USUAL_COLUMNS,
         columns => columns.into(),
     })
-}
-
-enum StopSignal {
-    Interrupt,
-    Terminate,
-}
-
-struct StopSignals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl StopSignals {
-    fn watch() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> StopSignal {
-        tokio::select! {
-            _ = self.interrupt.recv() => StopSignal::Interrupt,
-            _ = self.terminate.recv() => StopSignal::Terminate,
-            _ = self.hang_up.recv() => StopSignal::Terminate,
-        }
-    }
 }

@@ -4,9 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use attache_domain::{
-    ANSWER, CallId, DataAnswer, Fault, GetTask, GivenChoice, IgnorePoison, Interface, Message,
-    MessageAnswers, MessageId, NewContent, Part, PartAnswers, PartContent, Rights, Role, Scope,
-    SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskEnding, TaskId, TaskView,
+    ANSWER, CallId, CommandSpec, DataAnswer, Fault, GetTask, GivenChoice, IgnorePoison, Interface,
+    ListCommands, Message, MessageAnswers, MessageId, NewContent, Part, PartAnswers, PartContent, Rights,
+    Role, Scope, SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskEnding, TaskId, TaskView,
 };
 use attache_session::{
     CommandOutcome, Follower, FutureFollower, Reservation, SessionService, TailEntry, WhenFinished,
@@ -107,6 +107,12 @@ impl OpenSession {
         let (entries, ready) = (Vec::new(), VecDeque::new());
         let events = SessionEvents { session: self.clone(), source, entries, ready };
         Ok((subscription.view, events))
+    }
+
+    /// The commands that can be given.
+    pub async fn commands(&self) -> Result<Vec<CommandSpec>, Fault> {
+        let list = ListCommands { task: Some(self.id.clone()), ..ListCommands::default() };
+        self.session.commands(&self.scope, list).await
     }
 
     /// Hands an input to the task. What happens then comes as events.

@@ -12,7 +12,7 @@ use attache_wire::devtool::call_display;
 use crate::line::{Line, Style, lines_of};
 use crate::question::{diff_lines, question_lines};
 use crate::session_event::{Participant, SessionEvent, prompt_text};
-use crate::text_wrapper::TextWrapper;
+use crate::text_wrapper::{TextWrapper, wrapped};
 
 /// Messages of a resumed session that are shown again, and lines of each.
 const MAX_OLD_MESSAGES: usize = 12;
@@ -22,6 +22,8 @@ const MAX_DIFF_LINES: usize = 60;
 const MAX_OUTCOME_LINES: usize = 3;
 /// Output of a call without a line break is shown when it gets longer.
 const MAX_PENDING_BYTES: usize = 8 << 10;
+
+const NOTICE: &str = "! ";
 
 /// Keeps what the next lines depend on.
 #[derive(Debug, Default)]
@@ -114,15 +116,15 @@ impl SessionRenderer {
                 }
                 lines.extend(self.close_question(&call));
             }
-            SessionEvent::Notice(text) => lines.extend(lines_of(Style::Yellow, "! ", &text)),
+            SessionEvent::Notice(text) => lines.extend(notice_lines(&text, columns)),
             SessionEvent::Idle { message, is_problem } => {
                 self.is_busy = false;
                 self.questions.clear();
                 self.running.clear();
                 let message = message.unwrap_or_default();
                 lines.extend(match is_problem {
-                    true => lines_of(Style::Yellow, "! ", &message),
-                    false => answer_lines(&message),
+                    true => notice_lines(&message, columns),
+                    false => answer_lines(&wrapped(&message, columns)),
                 });
             }
             SessionEvent::Over(state) => {
@@ -230,6 +232,11 @@ fn is_about_approval(message: &Message) -> bool {
 fn answer_line(text: String) -> Line {
     let has_mark = ["? ", "! ", "> ", "* "].iter().any(|mark| text.starts_with(mark));
     Line::plain(if has_mark { format!(" {text}") } else { text })
+}
+
+/// What the session itself tells.
+pub(crate) fn notice_lines(text: &str, columns: usize) -> Vec<Line> {
+    lines_of(Style::Yellow, NOTICE, &wrapped(text, columns.saturating_sub(NOTICE.len())))
 }
 
 fn answer_lines(text: &str) -> Vec<Line> {

@@ -3,7 +3,7 @@
 //! A line ends where the model ends it. A longer one is broken between words once it fills the terminal, so that a long
 //! paragraph appears while it is written. Lines of code are never broken: people copy them.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 const FENCE: &str = "```";
 
@@ -20,16 +20,19 @@ impl TextWrapper {
     /// Adds a piece and returns the lines that are full now.
     pub(crate) fn push(&mut self, piece: &str, columns: usize) -> Vec<String> {
         self.pending.push_str(piece);
+        let text = std::mem::take(&mut self.pending);
         let mut lines = Vec::new();
-        while let Some(end) = self.pending.find('\n') {
-            let line: String = self.pending.drain(..=end).collect();
-            lines.push(self.finished(line.trim_end_matches(['\n', '\r']).to_owned()));
-        }
-        let is_code = self.in_code || self.pending.trim_start().starts_with('`');
-        while !is_code && let Some(end) = break_at(&self.pending, columns) {
-            let rest = self.pending.split_off(end);
-            let line = std::mem::replace(&mut self.pending, rest.trim_start_matches(' ').to_owned());
-            lines.push(line.trim_end().to_owned());
+        for line in text.split_inclusive('\n') {
+            let is_code = self.in_code || line.trim_start().starts_with('`');
+            let whole = line.strip_suffix('\n').map(|line| line.trim_end_matches('\r'));
+            let written = whole.unwrap_or(line);
+            let rest = if is_code { written } else { break_line(written, columns, &mut lines) };
+            if whole.is_some() {
+                self.in_code ^= written.trim_start().starts_with(FENCE);
+                lines.push(rest.to_owned());
+            } else {
+                self.pending = rest.to_owned();
+            }
         }
         if self.pending.len() > MAX_PENDING_BYTES {
             lines.push(std::mem::take(&mut self.pending));
@@ -51,29 +54,41 @@ impl TextWrapper {
         self.in_code = false;
         self.flush()
     }
+}
 
-    fn finished(&mut self, line: String) -> String {
-        self.in_code ^= line.trim_start().starts_with(FENCE);
-        line
+/// A whole text, broken in the same places.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let mut wrapper = TextWrapper::default();
+    let mut lines = wrapper.push(text, columns);
+    lines.extend(wrapper.finish());
+    lines.join("\n")
+}
+
+/// Adds the parts of a line that fill the terminal, and returns its rest.
+fn break_line<'line>(mut line: &'line str, columns: usize, lines: &mut Vec<String>) -> &'line str {
+    while let Some(end) = break_at(line, columns) {
+        lines.push(line[..end].trim_end().to_owned());
+        line = line[end..].trim_start_matches(' ');
     }
+    line
 }
 
 /// Where a line that is wider than the terminal is broken: at its last blank that still fits.
 fn break_at(line: &str, columns: usize) -> Option<usize> {
-    if columns < 20 || line.len() < columns || line.width() < columns {
+    if columns < 20 || line.len() < columns {
         return None;
     }
     let (mut width, mut last_blank) = (0, None);
     for (place, character) in line.char_indices() {
         width += character.width().unwrap_or(0);
         if width >= columns {
-            break;
+            return last_blank;
         }
         if character == ' ' && place > 0 {
             last_blank = Some(place);
         }
     }
-    last_blank
+    None
 }
 
 #[cfg(test)]
@@ -96,6 +111,21 @@ mod tests {
         check(&["unbreakable-word-of-length"], &[], Some("unbreakable-word-of-length"));
         check(&["a\r\n\nb"], &["a", ""], Some("b"));
         check(&["wide 漢字漢字 漢字漢字 x"], &["wide 漢字漢字"], Some("漢字漢字 x"));
+    }
+
+    #[test]
+    fn a_line_that_comes_whole_is_broken_too() {
+        check(&["one two three four five\nsix"], &["one two three four", "five"], Some("six"));
+        check(&["a\r", "\nb"], &["a"], Some("b"));
+        let long = "word ".repeat(100_000);
+        assert_eq!(TextWrapper::default().push(&long, 80).len(), 100_000 / 15);
+    }
+
+    #[test]
+    fn a_whole_text_is_broken_like_a_streamed_one() {
+        let text = "one two three four five\n\n- six\n";
+        assert_eq!(wrapped(text, 20), "one two three four\nfive\n\n- six");
+        assert_eq!(wrapped("", 20), "");
     }
 
     #[test]

@@ -14,8 +14,10 @@ use clap::{Parser, Subcommand};
 use crate::headless::HeadlessArguments;
 use crate::store_command::StoreArguments;
 
+const ABOUT: &str = "A coding agent that lives on the network: without a command, a session at this terminal, or one task with -p";
+
 #[derive(Debug, Parser)]
-#[command(name = "attache", version, about = "A coding agent that lives on the network", after_help = environment_help())]
+#[command(name = "attache", version, about = ABOUT, after_help = environment_help())]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]

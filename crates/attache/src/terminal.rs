@@ -12,7 +12,7 @@ use attache_cli::resolve_trust;
 use attache_config::{Settings, StoreChoice};
 use attache_domain::{ApiKeys, Scope, terminal_safe};
 use attache_headless::{FailureKind, RunFailure};
-use attache_session::SessionService;
+use attache_session::{SessionOptions, SessionService};
 use attache_store_sql::OpenError;
 use attache_terminal::{
     LineScreen, OpenSession, OpenSessionError, RetentionLimits, ScreenEnd, SessionPlace, SessionRequest,
@@ -98,10 +98,12 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
     let wiring::WiredAgent { agent, model, api_keys, session_retention, .. } =
         wiring::agent(&settings, flags, Interactivity::Interactive)?;
     let stores = wiring::stores(&settings).map_err(|error| without_store(&place, error))?;
-    let service = SessionService::start(stores, agent, wiring::session_options(&settings)).await?;
+    let options = SessionOptions { keeps_sessions: true, ..wiring::session_options(&settings) };
+    let service = SessionService::start(stores, agent, options).await?;
     let screen = LineScreen {
         has_colour,
         history: place.file.is_some().then(|| settings.data_folder.join("history")),
+        workspace: settings.workspace.clone(),
         greeting: greeting(&settings.workspace, &models::name_of(&model), &place),
         first_prompt: arguments.first_prompt(),
         check_prompt: {

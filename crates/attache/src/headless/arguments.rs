@@ -15,7 +15,7 @@ const QUIET: &str = "warn,attache_agent::model_request=error";
 
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArguments {
-    /// What to do, in more than one word; the same as --prompt
+    /// What to do, in more than one word: at a terminal a session begins with it, elsewhere it is the same as --prompt
     pub(crate) query: Vec<String>,
     /// Do this in one go and print the answer; piped text is put before it
     #[arg(short, long, value_name = "TEXT")]

@@ -2,6 +2,9 @@
 
 use super::world::{CTRL_C, World};
 
+const ESCAPE: &str = "\u{1b}";
+const CTRL_Z: &str = "\u{1a}";
+
 #[tokio::test]
 async fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
     let world = World::new();
@@ -117,4 +120,84 @@ async fn a_signal_ends_the_session_and_gives_the_terminal_back() {
     assert_eq!(code, Some(143), "{shown}");
     assert!(terminal.raw().contains("\u{1b}[?2004l"), "bracketed paste is switched off");
     assert!(shown.contains("goes on with this session"), "{shown}");
+}
+
+#[tokio::test]
+async fn ctrl_c_twice_at_once_leaves() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.press(&format!("{CTRL_C}{CTRL_C}")).await;
+    assert_eq!(terminal.end().await.0, Some(130));
+}
+
+#[tokio::test]
+async fn escape_stops_the_turn_and_keeps_the_line() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("slow").await;
+    terminal.until("It takes a while.").await;
+    terminal.press("dra").await;
+    terminal.until("dra").await;
+    terminal.keys(ESCAPE).await;
+    terminal.until("! Stopped, as requested.").await;
+    terminal.until("> dra").await;
+    terminal.keys("ft\r").await;
+    terminal.until("You said draft.").await;
+}
+
+#[tokio::test]
+async fn escape_in_an_idle_session_holds_nothing_up() {
+    let world = World::new();
+    let (mut terminal, endpoint) = world.start_with_endpoint().await;
+    let mut socket = endpoint.socket().await;
+    terminal.press(ESCAPE).await;
+    socket.prompt("hello").await;
+    terminal.until("You said hello.").await;
+    terminal.line("again").await;
+    terminal.until("You said again.").await;
+}
+
+#[tokio::test]
+async fn a_suspended_session_goes_on_with_its_line() {
+    let world = World::new();
+    let mut terminal = world.start_in_shell(&[]).await;
+    for begun in ["half", "other"] {
+        terminal.press(begun).await;
+        terminal.until(begun).await;
+        terminal.keys(CTRL_Z).await;
+        terminal.until("Stopped").await;
+        terminal.press("fg\r").await;
+        terminal.until(&format!("> {begun}")).await;
+        terminal.keys(" a line\r").await;
+        terminal.until(&format!("You said {begun} a line.")).await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_a_shell_is_not_suspended() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.press("half").await;
+    terminal.until("half").await;
+    terminal.keys(CTRL_Z).await;
+    terminal.until("> half").await;
+    terminal.keys(" a line\r").await;
+    terminal.until("You said half a line.").await;
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_a_search_and_clears_all_lines_of_a_prompt() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.line("hello").await;
+    terminal.until("You said hello.").await;
+    terminal.press("half\u{12}hel").await;
+    terminal.until("(reverse-i-search)`hel': hello").await;
+    terminal.keys(CTRL_C).await;
+    terminal.until("> half").await;
+    terminal.keys("\u{1b}\rand more").await;
+    terminal.until("and more").await;
+    terminal.keys(CTRL_C).await;
+    terminal.press("again\r").await;
+    terminal.until("You said again.").await;
 }

@@ -44,6 +44,8 @@ async fn commands_are_carried_out_and_mistakes_are_told() {
     terminal.line("/help").await;
     terminal.until("/quit, exit or Ctrl-D leaves").await;
     terminal.until("/memory").await;
+    terminal.line("?").await;
+    terminal.until("/memory").await;
     terminal.line("/nonsense").await;
     terminal.until("there is no command `/nonsense`").await;
     terminal.line("see @src/missing.rs").await;
@@ -110,4 +112,27 @@ async fn lines_that_arrive_together_are_all_taken_and_a_draft_behind_them_stays(
     terminal.until("You said three c.").await;
     terminal.keys("ft\r").await;
     terminal.until("You said draft.").await;
+}
+
+#[tokio::test]
+async fn tab_completes_commands_and_paths() {
+    let world = World::new();
+    std::fs::write(world.work("notes of mine.md"), "Tabs, not spaces.").unwrap();
+    let mut terminal = world.start(&[]);
+    terminal.line("/help").await;
+    terminal.until("/tools").await;
+    terminal.press("/mem\tsh\t\r").await;
+    terminal.until("/memory show").await;
+    terminal.until("> ").await;
+    terminal.keys("see @no\ttoday\r").await;
+    terminal.until(r"You said see @notes\ of\ mine.md today").await;
+}
+
+#[tokio::test]
+async fn a_line_goes_on_behind_a_backslash_and_behind_alt_enter() {
+    let world = World::new();
+    let mut terminal = world.start(&[]);
+    terminal.press("one\\\rtwo\u{1b}\rthree\r").await;
+    let shown = terminal.until("three.").await;
+    assert!(shown.contains("You said one\ntwo\n"), "{shown}");
 }

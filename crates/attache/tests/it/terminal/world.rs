@@ -106,10 +106,25 @@ impl World {
     }
 
     pub(crate) fn start_with(&self, arguments: &[&str], more: &[(&str, &str)]) -> Terminal {
+        self.start_program(env!("CARGO_BIN_EXE_attache"), &self.arguments(arguments), more)
+    }
+
+    /// Starts the binary from a shell, which can suspend it.
+    pub(crate) async fn start_in_shell(&self, arguments: &[&str]) -> Terminal {
+        let shell = ["--norc", "--noediting", "-i"].map(str::to_owned);
+        let mut terminal = self.start_program("bash", &shell, &[("NO_COLOR", "1"), ("PS1", "$> ")]);
+        let arguments: Vec<_> = self.arguments(arguments).iter().map(|it| format!("'{it}'")).collect();
+        let line = format!("{} {}\r", env!("CARGO_BIN_EXE_attache"), arguments.join(" "));
+        terminal.press(&line).await;
+        terminal.until("Ctrl-D leaves").await;
+        terminal
+    }
+
+    fn start_program(&self, program: &str, arguments: &[String], more: &[(&str, &str)]) -> Terminal {
         let (pty, other) = pty_process::open().unwrap();
         pty.resize(Size::new(50, 100)).unwrap();
-        let command = pty_process::Command::new(env!("CARGO_BIN_EXE_attache"));
-        let command = command.args(self.arguments(arguments)).env_clear().envs(self.variables());
+        let command = pty_process::Command::new(program);
+        let command = command.args(arguments).env_clear().envs(self.variables());
         let command = command.envs(more.iter().copied()).current_dir(self.folder.path().join("work"));
         let child = command.kill_on_drop(true).spawn(other).unwrap();
         let (mut output, input) = pty.into_split();
