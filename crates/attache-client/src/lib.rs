@@ -58,9 +58,10 @@ pub use attache_wire::Version;
 pub use attache_wire::client::{
     ArtifactUpdate, AskedCall, CallError, CallNews, CallOutput, CallStatus, CommandExecution, CommandStatus,
     DevelopmentEvent, DevelopmentToolOffer, FileDiff, OfferedExtension, OpenCall, Protocol,
-    RemoteCapabilities, RemoteCard, RemoteCommand, RemoteCommandArgument, RemoteGap, RemoteInterface,
-    RemotePushConfig, RemotePushConfigPage, RemoteSkill, RemoteStatus, RemoteTask, RemoteTaskPage,
-    StatusUpdate, StreamEvent, ToolCall, approval_in, artifact_text, state_name,
+    RemoteCapabilities, RemoteCard, RemoteCommand, RemoteCommandArgument, RemoteError, RemoteGap,
+    RemoteInterface, RemotePushConfig, RemotePushConfigPage, RemoteSkill, RemoteStatus, RemoteTask,
+    RemoteTaskPage, StatusUpdate, StreamEvent, ToolCall, UnsupportedOperation, approval_in, artifact_text,
+    state_name,
 };
 pub use attache_wire::devtool::URI as DEVELOPMENT_TOOL;
 pub use attache_wire::replay::URI as REPLAY;
