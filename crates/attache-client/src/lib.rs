@@ -60,7 +60,8 @@ pub use attache_wire::client::{
     DevelopmentEvent, DevelopmentToolOffer, FileDiff, OfferedExtension, OpenCall, Protocol,
     RemoteCapabilities, RemoteCard, RemoteCommand, RemoteCommandArgument, RemoteError, RemoteGap,
     RemoteInterface, RemotePushConfig, RemotePushConfigPage, RemoteSkill, RemoteStatus, RemoteTask,
-    RemoteTaskPage, StatusUpdate, StreamEvent, ToolCall, approval_in, artifact_text, state_name,
+    RemoteTaskPage, StatusUpdate, StreamEvent, ToolCall, UnsupportedOperation, approval_in, artifact_text,
+    state_name,
 };
 pub use attache_wire::devtool::URI as DEVELOPMENT_TOOL;
 pub use attache_wire::replay::URI as REPLAY;

@@ -96,7 +96,12 @@ async fn what_an_agent_sends_does_not_steer_the_terminal() {
     assert!(!said.contains('\u{1b}') && !said.contains('\u{7}') && said.contains(r"\u{1b}[2Jgone"), "{said}");
     let refusal = json_body(&json!({"error": {"code": -32603, "message": "\u{1b}[31mno"}}));
     let agent = ModelServer::with_responses([card("/", false), refusal]);
-    check(&call(&[&agent.url(), "hi"]).await, 1, "", &[r"error: \u{1b}[31mno"]);
+    check(
+        &call(&[&agent.url(), "hi"]).await,
+        1,
+        "",
+        &[r"the agent refused the request (error -32603): \u{1b}[31mno"],
+    );
 }
 
 #[tokio::test]
