@@ -176,7 +176,6 @@ async fn after_a_reset_the_next_call_begins_a_new_context() {
     assert_eq!(contexts, [None, Some(json!("c-1")), None]);
 }
 
-/// Without a word of it nobody would know why the agent refuses its calls.
 #[tokio::test]
 async fn what_an_agent_requires_and_its_file_lacks_is_told() {
     let guarded = launch().in_memory().script(SCRIPT);
