@@ -104,10 +104,14 @@ impl Client {
         self.endpoint().url.as_str()
     }
 
-    /// Asks `source` for the credential of a call, and sends nothing to the agent. The error says why there is none.
-    pub async fn check_credential(&self, source: &dyn CredentialSource) -> Result<(), CredentialError> {
+    /// Asks `source` for the credential of a call, if there is one, and sends nothing to the agent. The error says why there
+    /// is none.
+    pub async fn check_credential(
+        &self,
+        source: Option<&dyn CredentialSource>,
+    ) -> Result<(), CredentialError> {
         let Endpoint { url, sends_credential, .. } = self.endpoint();
-        if *sends_credential {
+        if let Some(source) = source.filter(|_| *sends_credential) {
             let security = Some(self.security());
             source.credential(CredentialRequest { target: url, refused: None, security }).await?;
         }

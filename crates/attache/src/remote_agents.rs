@@ -6,20 +6,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_cli::{card_signatures, network};
 use attache_client::{
-    CardCache, CardSecurity, CardSource, Client, ClientError, ClientOptions, CredentialSource, Origin,
-    SignatureCheck,
+    CardCache, CardSecurity, CardSource, Client, ClientError, ClientOptions, Origin, SignatureCheck,
 };
-use attache_credentials::oauth::OAuthSource;
-use attache_credentials::{CredentialError, NoSignIn, SignIn, SignInLater};
+use attache_credentials::{NoSignIn, SignIn, SignInLater};
 use attache_domain::IgnorePoison;
 use attache_net::{HttpClientOptions, NetworkSettings};
 use attache_tool::{AgentStatus, Tool};
 use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin};
-use attache_workspace::agent_files::{
-    self, AgentAuth, AgentDefinition, AgentKind, SourceContext, credential_source, missing_authentication,
-    oauth_source,
-};
+use attache_workspace::agent_files::{self, AgentDefinition, AgentKind, AgentSource, SourceContext};
 use attache_workspace::{AgentGroup, RemoteAgents};
+
+use crate::environment::variable;
 
 /// Agents may be silent for long while they work.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
@@ -76,12 +73,10 @@ impl SharedAgents {
             agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
         };
         let sign_in: Arc<dyn SignIn> = if attended { Arc::new(SignInLater) } else { Arc::new(NoSignIn) };
-        let source = AgentSource::of(agent, &self.network, &sign_in);
+        let source = source(agent, &self.network, &sign_in);
         let allowed_origins = remote.allowed_origins.iter().map(|text| Origin::parse(text)).collect();
         let access = FileAccess {
             definition: agent.clone(),
-            auth: remote.auth.clone(),
-            has_certificate: agent.tls.as_ref().is_some_and(|tls| tls.client_certificate.is_some()),
             source,
             allowed_origins: Result::map_err(allowed_origins, |error: ClientError| error.to_string()),
             cards: self.cards.clone(),
@@ -97,38 +92,20 @@ impl SharedAgents {
     }
 }
 
-/// The credentials of an agent.
-#[derive(Clone)]
-struct AgentSource {
-    credential: Arc<dyn CredentialSource>,
-    /// The same, if a person can sign in to it.
-    oauth: Option<Arc<OAuthSource>>,
-}
-
-impl AgentSource {
-    /// `None` if its file has no `auth`.
-    fn of(
-        agent: &AgentDefinition,
-        network: &NetworkSettings,
-        sign_in: &Arc<dyn SignIn>,
-    ) -> Result<Option<Self>, String> {
-        // The certificate proves who we are to the agent, and not to a server of tokens.
-        let net = network.client_options();
-        let environment = &|name: &str| crate::environment::variable(name);
-        let context = SourceContext { environment, net: &net, sign_in };
-        if let Some(oauth) = oauth_source(agent, context)?.map(Arc::new) {
-            return Ok(Some(Self { credential: oauth.clone(), oauth: Some(oauth) }));
-        }
-        let credential = credential_source(agent, context)?;
-        Ok(credential.map(|credential| Self { credential, oauth: None }))
-    }
+/// The credentials of an agent; `None` if its file has no `auth`.
+fn source(
+    agent: &AgentDefinition,
+    network: &NetworkSettings,
+    sign_in: &Arc<dyn SignIn>,
+) -> Result<Option<AgentSource>, String> {
+    // The certificate proves who we are to the agent, and not to a server of tokens.
+    let net = network.client_options();
+    AgentSource::of(agent, SourceContext { environment: &variable, net: &net, sign_in })
 }
 
 /// Reaches an agent as its file says.
 struct FileAccess {
     definition: AgentDefinition,
-    auth: Option<AgentAuth>,
-    has_certificate: bool,
     /// Or why there can be none.
     source: Result<Option<AgentSource>, String>,
     allowed_origins: Result<Vec<Origin>, String>,
@@ -139,9 +116,8 @@ struct FileAccess {
 impl FileAccess {
     /// Certificates are read when the agent is needed, so files that are missing concern this agent only.
     fn net(&self) -> Result<HttpClientOptions, String> {
-        let environment = &|name: &str| crate::environment::variable(name);
         let network = match &self.definition.tls {
-            Some(tls) => network::for_agent(&self.network, tls, environment),
+            Some(tls) => network::for_agent(&self.network, tls, &variable),
             None => Ok(self.network.clone()),
         };
         let network = network.map_err(|error| format!("{error:#}"))?;
@@ -149,13 +125,8 @@ impl FileAccess {
     }
 
     fn signatures(&self) -> Result<SignatureCheck, String> {
-        let environment = &|name: &str| crate::environment::variable(name);
-        match &self.definition.signatures {
-            Some(signatures) => {
-                card_signatures::for_agent(signatures, environment).map_err(|error| format!("{error:#}"))
-            }
-            None => Ok(SignatureCheck::default()),
-        }
+        let Some(signatures) = &self.definition.signatures else { return Ok(SignatureCheck::default()) };
+        card_signatures::for_agent(signatures, &variable).map_err(|error| format!("{error:#}"))
     }
 }
 
@@ -173,25 +144,18 @@ impl AgentAccess for FileAccess {
     }
 
     fn missing_authentication(&self, security: &CardSecurity) -> Option<String> {
-        missing_authentication(self.auth.as_ref(), self.has_certificate, security)
+        self.definition.missing_authentication(security)
     }
 
     async fn check_credential(&self, client: &Client) -> Result<(), String> {
         let no_sign_in: Arc<dyn SignIn> = Arc::new(NoSignIn);
-        let Some(source) = AgentSource::of(&self.definition, &self.network, &no_sign_in)? else {
-            return Ok(());
-        };
-        client.check_credential(&*source.credential).await.map_err(|error| error.to_string())
+        let credential =
+            source(&self.definition, &self.network, &no_sign_in)?.map(|source| source.credential);
+        client.check_credential(credential.as_deref()).await.map_err(|error| error.to_string())
     }
 
     async fn sign_in(&self, client: &Client) -> Result<Option<String>, String> {
-        let source = self.source.clone()?.and_then(|source| source.oauth);
-        let source = source.ok_or("only oauth2 has a sign-in")?;
-        match source.sign_in(Some(client.security())).await {
-            Ok(()) => Ok(None),
-            Err(CredentialError::SignInRequired { what, url: Some(_) }) => Ok(Some(what)),
-            Err(error) => Err(error.to_string()),
-        }
+        AgentSource::sign_in(self.source.clone()?.as_ref(), client.security()).await
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use attache_client::{Client, ClientOptions};
 use attache_credentials::{NoSignIn, SignIn};
 use attache_workspace::agent_files::{
-    AgentDefinition, AgentKind, RemoteAgent, SourceContext, credential_source, missing_authentication,
+    AgentDefinition, AgentKind, RemoteAgent, SourceContext, credential_source,
 };
 use serde_json::{Value, json};
 
@@ -73,13 +73,10 @@ async fn connect(
     let options =
         ClientOptions { credential: credential.clone(), net, allowed_origins, ..ClientOptions::default() };
     let client = Client::connect_to(&card_source(remote.card.clone()), options).await?;
-    let has_certificate = agent.tls.as_ref().is_some_and(|tls| tls.client_certificate.is_some());
-    if let Some(missing) = missing_authentication(remote.auth.as_ref(), has_certificate, client.security()) {
+    if let Some(missing) = agent.missing_authentication(client.security()) {
         bail!("{missing}");
     }
-    if let Some(credential) = credential {
-        client.check_credential(&*credential).await?;
-    }
+    client.check_credential(credential.as_deref()).await?;
     Ok(client)
 }
 

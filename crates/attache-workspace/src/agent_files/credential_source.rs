@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attache_config::{Environment, variable};
 use attache_credentials::google::{GoogleEnvironment, GoogleSource};
 use attache_credentials::oauth::{OAuthSettings, OAuthSource, RedirectUri, SecretValue, TokenFile};
-use attache_credentials::{CredentialSource, SignIn};
+use attache_credentials::{CardSecurity, CredentialError, CredentialSource, SignIn};
 use attache_net::{HttpClientOptions, Url};
 
 use super::auth::AgentAuth;
@@ -26,6 +26,35 @@ pub struct SourceContext<'a> {
     /// For token endpoints.
     pub net: &'a HttpClientOptions,
     pub sign_in: &'a Arc<dyn SignIn>,
+}
+
+/// The source of an agent's credentials, and what a person can sign in to.
+#[derive(Debug, Clone)]
+pub struct AgentSource {
+    pub credential: Arc<dyn CredentialSource>,
+    /// The same, if it is OAuth 2.0.
+    oauth: Option<Arc<OAuthSource>>,
+}
+
+impl AgentSource {
+    /// As [`credential_source`].
+    pub fn of(agent: &AgentDefinition, context: SourceContext<'_>) -> Result<Option<Self>, String> {
+        if let Some(oauth) = oauth_source(agent, context)?.map(Arc::new) {
+            return Ok(Some(Self { credential: oauth.clone(), oauth: Some(oauth) }));
+        }
+        let credential = credential_source(agent, context)?;
+        Ok(credential.map(|credential| Self { credential, oauth: None }))
+    }
+
+    /// Begins a sign-in, and returns what the person is to do; `None` if a program gets its tokens itself.
+    pub async fn sign_in(source: Option<&Self>, security: &CardSecurity) -> Result<Option<String>, String> {
+        let oauth = source.and_then(|source| source.oauth.as_deref()).ok_or("only oauth2 has a sign-in")?;
+        match oauth.sign_in(Some(security)).await {
+            Ok(()) => Ok(None),
+            Err(CredentialError::SignInRequired { what, url: Some(_) }) => Ok(Some(what)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
 }
 
 /// The source of an agent's credentials; `None` if its file has no `auth`. Nothing is asked for or run before the first

@@ -3,6 +3,7 @@
 use attache_credentials::{CardSecurity, SecurityScheme};
 
 use super::auth::AgentAuth;
+use super::definition::{AgentDefinition, AgentKind};
 
 /// What is missing, in one sentence; None if a requirement of the card is met, or there is none. `has_certificate`: the
 /// agent gets a client certificate.
@@ -24,6 +25,15 @@ pub fn missing_authentication(
         Some(auth) => format!("its file has {}", auth.name()),
     };
     Some(format!("{missing}; {configured}"))
+}
+
+impl AgentDefinition {
+    /// What its file and the settings lack of what its card asks for, in one sentence.
+    pub fn missing_authentication(&self, security: &CardSecurity) -> Option<String> {
+        let AgentKind::Remote(remote) = &self.kind else { return None };
+        let has_certificate = self.tls.as_ref().is_some_and(|tls| tls.client_certificate.is_some());
+        missing_authentication(remote.auth.as_ref(), has_certificate, security)
+    }
 }
 
 fn fits(auth: &AgentAuth, scheme: &SecurityScheme) -> bool {
