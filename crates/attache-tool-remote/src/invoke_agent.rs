@@ -209,8 +209,9 @@ impl ResumableTool for InvokeAgent {
         let saved = SavedCall::read(start.saved.as_ref());
         let was_sent = saved.is_some();
         let (call, prompt) = match self.prepare(&proposal, saved, context) {
-            // The agent is gone, and what it does for us cannot be known.
-            Err(_) if was_sent => return Ok(CallEnd::Unknown),
+            // The agent is gone, and what it does for us cannot be known. A person who decides that the call goes on nevertheless
+            // reads why it does not.
+            Err(_) if was_sent && start.restarted => return Ok(CallEnd::Unknown),
             ready => ready?,
         };
         call.run(&prompt, start).await
