@@ -96,6 +96,7 @@ impl SessionService {
             records: stores.records.clone(),
             tracker: runners.clone(),
             stop: stop.clone(),
+            untold: watch::Sender::new(0),
         };
         let session = Arc::new(Self {
             stores,

@@ -31,6 +31,8 @@ pub(crate) struct SessionRenderer {
     text: TextWrapper,
     /// The unfinished last line of running calls.
     output: HashMap<CallId, String>,
+    /// The same of agents that work for this session. Their text is broken like an answer.
+    agent_output: HashMap<CallId, AgentOutput>,
     /// The open questions, in the order in which they are asked. The first one is shown.
     questions: Vec<Arc<CallRecord>>,
     /// How often a question was shown, also the same one with another content.
@@ -38,6 +40,13 @@ pub(crate) struct SessionRenderer {
     /// The calls that run or ask something, in the order in which they started.
     running: Vec<Arc<CallRecord>>,
     is_busy: bool,
+}
+
+/// What an agent says while its call runs.
+#[derive(Debug, Default)]
+struct AgentOutput {
+    indent: String,
+    text: TextWrapper,
 }
 
 impl SessionRenderer {
@@ -97,7 +106,9 @@ impl SessionRenderer {
                 self.running.retain(|known| known.call.id != call.call.id);
                 self.running.push(call);
             }
-            SessionEvent::CallOutput { call, text } => lines.extend(self.output_lines(&call, &text)),
+            SessionEvent::CallOutput { call, text } => {
+                lines.extend(self.output_lines(&call, &text, columns));
+            }
             SessionEvent::CallFinished(call) => {
                 lines.extend(self.rest_of_output(&call.call.id));
                 lines.extend(outcome_lines(&call));
@@ -138,7 +149,9 @@ impl SessionRenderer {
 
     /// There is text that no line shows yet.
     pub(crate) fn has_unfinished_line(&self) -> bool {
-        self.text.has_pending() || self.output.values().any(|pending| !pending.is_empty())
+        self.text.has_pending()
+            || self.output.values().any(|pending| !pending.is_empty())
+            || self.agent_output.values().any(|output| output.text.has_pending())
     }
 
     /// Shows the text that no line shows yet, because nothing follows for a while.
@@ -146,6 +159,9 @@ impl SessionRenderer {
         let mut lines: Vec<_> = self.text.flush().map(answer_line).into_iter().collect();
         for pending in self.output.values_mut() {
             lines.extend(lines_of(Style::Dim, "  | ", &std::mem::take(pending)));
+        }
+        for AgentOutput { indent, text } in self.agent_output.values_mut() {
+            lines.extend(lines_of(Style::Dim, indent, &text.flush().unwrap_or_default()));
         }
         lines
     }
@@ -204,7 +220,16 @@ impl SessionRenderer {
         question_lines(call)
     }
 
-    fn output_lines(&mut self, call: &CallRecord, text: &str) -> Vec<Line> {
+    fn output_lines(&mut self, call: &CallRecord, text: &str, columns: usize) -> Vec<Line> {
+        if let Some((agent, _)) = call.proposal.as_ref().and_then(|proposal| proposal.agent()) {
+            let is_alone = self.running.iter().all(|running| running.call.id == call.call.id);
+            let output = self.agent_output.entry(call.call.id.clone()).or_default();
+            // Of several, the reader wants to know which one speaks.
+            output.indent =
+                if is_alone { "  | ".to_owned() } else { format!("  {} | ", visible_line(agent)) };
+            let lines = output.text.push(text, columns.saturating_sub(output.indent.len()));
+            return lines.iter().flat_map(|line| lines_of(Style::Dim, &output.indent, line)).collect();
+        }
         let pending = self.output.entry(call.call.id.clone()).or_default();
         pending.push_str(text);
         let end = match pending.rfind('\n') {
@@ -217,7 +242,11 @@ impl SessionRenderer {
     }
 
     fn rest_of_output(&mut self, call: &CallId) -> Vec<Line> {
-        lines_of(Style::Dim, "  | ", &self.output.remove(call).unwrap_or_default())
+        let mut lines = lines_of(Style::Dim, "  | ", &self.output.remove(call).unwrap_or_default());
+        if let Some(AgentOutput { indent, mut text }) = self.agent_output.remove(call) {
+            lines.extend(lines_of(Style::Dim, &indent, &text.finish().unwrap_or_default()));
+        }
+        lines
     }
 }
 
@@ -273,12 +302,23 @@ fn outcome_lines(call: &CallRecord) -> Vec<Line> {
     }
     // The output was shown while it ran.
     let is_command = call.proposal.as_ref().is_some_and(|it| matches!(it.shown, Preview::Exec { .. }));
-    let told = if is_command && !call.live.is_empty() { &call.summary } else { outcome.as_ref() };
+    let told = match call.proposal.as_ref().and_then(|proposal| proposal.agent()) {
+        Some(_) if was_shown(&outcome, call) => "",
+        _ if is_command && !call.live.is_empty() => call.summary.as_str(),
+        _ => &*outcome,
+    };
     let mut lines = limited(lines_of(Style::Dim, "  ", &visible(told.trim_end())), MAX_OUTCOME_LINES);
     if let Some(diff) = call.diff.as_ref().filter(|_| call.answer.is_none()) {
         lines.extend(limited(diff_lines("  ", &visible(diff)), MAX_DIFF_LINES));
     }
     lines
+}
+
+/// Whether the person has read all that `outcome` says of an agent's words, but for the names of artifacts.
+fn was_shown(outcome: &str, call: &CallRecord) -> bool {
+    let mut lines = outcome.lines().map(|line| line.trim_end_matches('…').trim());
+    let live = call.live.as_str();
+    !live.is_empty() && lines.all(|line| line.starts_with("Artifact (") || live.contains(line))
 }
 
 fn limited(mut lines: Vec<Line>, most: usize) -> Vec<Line> {

@@ -56,6 +56,35 @@ fn output_is_shown_by_lines_and_its_rest_at_the_end() {
     assert_eq!(shown.of(SessionEvent::CallFinished(Arc::new(over))), ["  | three", "  Exit code 0"]);
 }
 
+fn agent_call(agent: &str) -> CallRecord {
+    let origin = "http://a.example".to_owned();
+    let effects = vec![Effect::Delegate { agent: agent.into(), origin: origin.clone() }];
+    let shown =
+        Preview::Agent { agent: agent.into(), url: origin, prompt: "Count!".into(), files: Vec::new() };
+    let proposal = Proposal { input: Default::default(), effects, shown };
+    CallRecord { proposal: Some(Arc::new(proposal)), ..command(agent, &[]) }
+}
+
+#[test]
+fn an_agent_is_read_while_it_speaks_and_once() {
+    let mut shown = Shown(SessionRenderer::default());
+    let call = Arc::new(agent_call("one"));
+    let output = |text: &str| SessionEvent::CallOutput { call: call.clone(), text: text.into() };
+    shown.of(SessionEvent::CallStarted(call.clone()));
+    let words = "word ".repeat(30);
+    let first = shown.of(output(&words));
+    assert_eq!(first, [format!("  | {}", "word ".repeat(15).trim_end())], "the line that is full");
+    shown.of(SessionEvent::CallStarted(Arc::new(agent_call("two"))));
+    assert_eq!(shown.of(output("\nlast")), [format!("  one | {}", "word ".repeat(15).trim_end())]);
+    let mut over = agent_call("one");
+    over.live = format!("{words}\nlast");
+    (over.summary, over.outcome) = (over.live.clone(), Some(CallOutcome::Succeeded));
+    assert_eq!(shown.of(SessionEvent::CallFinished(Arc::new(over.clone()))), ["  one | last"]);
+    over.summary.push_str("\nand what was not shown");
+    let again = shown.of(SessionEvent::CallFinished(Arc::new(over)));
+    assert_eq!(again.last().unwrap(), "  and what was not shown");
+}
+
 #[test]
 fn questions_come_one_after_the_other_and_close_when_another_client_answers() {
     let mut shown = Shown(SessionRenderer::default());

@@ -48,13 +48,23 @@ pub(crate) struct AgentCall<'a> {
     /// The connection of this run.
     client: Option<Client>,
     output: AgentOutput,
+    /// The first message of the call, until the agent has taken it.
+    first_message: Option<FirstMessage>,
     /// A message is on its way, and the agent has not named the task for it yet.
     in_flight: watch::Sender<bool>,
     id_changes: u32,
     replay: Replay,
+    /// The latest event was the whole task at its end.
+    has_whole_task: bool,
     saved_at: Instant,
     /// What was kept last for later calls.
     kept: Option<Value>,
+}
+
+/// What the call sends first. Goes to a new task if the task of an earlier call takes no more messages.
+struct FirstMessage {
+    run: String,
+    text: String,
 }
 
 /// Where a run goes on.
@@ -81,9 +91,11 @@ impl<'a> AgentCall<'a> {
             _busy: busy,
             client: None,
             output: AgentOutput::new(agent.cleaner.clone()),
+            first_message: None,
             in_flight: watch::Sender::new(false),
             id_changes: 0,
             replay: Replay::None,
+            has_whole_task: false,
             saved_at: Instant::now(),
             kept: None,
         }
@@ -109,7 +121,7 @@ impl<'a> AgentCall<'a> {
         };
         match ended {
             Some(ended) => ended,
-            None => Err(self.cancelled().await),
+            None => self.cancelled().await,
         }
     }
 
@@ -207,16 +219,10 @@ impl<'a> AgentCall<'a> {
         self.keep_output().await;
         self.save_sending().await?;
         failpoint::reach("delegation-saved");
-        let mut sent = client.stream(self.message(client, text)).await;
-        if let (Err(ClientError::Refused(_)), Some(_)) = (&sent, &self.saved.task)
-            && self.saved.sent == 0
-        {
-            // The task of an earlier call takes no more messages. Nothing was done, so a new task may.
-            self.saved.task = None;
-            self.saved.message = self.message_id(&format!("{run} in a new task"), text);
-            self.save_sending().await?;
-            sent = client.stream(self.message(client, text)).await;
+        if self.saved.sent == 0 {
+            self.first_message = Some(FirstMessage { run: run.to_owned(), text: text.to_owned() });
         }
+        let sent = client.stream(self.message(client, text)).await;
         failpoint::reach("delegation-sent");
         match sent {
             Ok(events) => Ok(Source::Events(events)),
@@ -224,8 +230,29 @@ impl<'a> AgentCall<'a> {
         }
     }
 
+    /// The task of an earlier call took no more messages. Nothing was done, so a new task may.
+    async fn send_in_new_task(
+        &mut self,
+        client: &Client,
+    ) -> Result<Option<Result<EventStream, ClientError>>, ToolError> {
+        let Some(FirstMessage { run, text }) = self.first_message.take() else { return Ok(None) };
+        if self.saved.task.take().is_none() {
+            return Ok(None);
+        }
+        self.saved.message = self.message_id(&format!("{run} in a new task"), &text);
+        self.save_sending().await?;
+        Ok(Some(client.stream(self.message(client, &text)).await))
+    }
+
     /// The message got no response. It may have arrived all the same, or its task may need no answer any more.
-    async fn failed_send(&mut self, client: &Client, error: ClientError) -> Result<Source, ToolError> {
+    async fn failed_send(&mut self, client: &Client, mut error: ClientError) -> Result<Source, ToolError> {
+        if matches!(error, ClientError::Refused(_)) {
+            match self.send_in_new_task(client).await? {
+                Some(Ok(events)) => return Ok(Source::Events(events)),
+                Some(Err(refused)) => error = refused,
+                None => {}
+            }
+        }
         if let Some(question) = self.agent.sign_in_question(&error) {
             self.saved.phase = Phase::Unsent;
             return Ok(Source::Ended(self.sign_in(question).await?));

@@ -35,7 +35,7 @@ impl AgentCall<'_> {
     /// Some agents put their result into the task, and not into the stream; and of a stream that was not read from its
     /// beginning, the task holds the rest.
     async fn fetch_result(&mut self, client: &Client) {
-        let is_partial = self.output.is_empty() || self.replay.is_partial();
+        let is_partial = self.output.is_empty() || (self.replay.is_partial() && !self.has_whole_task);
         let Some(task) = self.saved.task.clone().filter(|_| is_partial) else {
             return;
         };
@@ -55,12 +55,14 @@ impl AgentCall<'_> {
             TaskState::AuthRequired => QuestionKind::Auth,
             _ => QuestionKind::Input,
         };
-        // The next prompt may answer a question for input. It is no credential, so a task that waits for one gets no prompt.
-        let waiting = self.saved.task.clone().filter(|_| kind == QuestionKind::Input);
-        self.keep_continuity(waiting).await?;
         // Some servers wait for the next message after each turn. That is no question for a person.
         let is_turn_end = kind == QuestionKind::Input && words.is_none() && !self.output.is_empty();
-        if self.attended && self.saved.task.is_some() && !is_turn_end {
+        let asks_person = self.attended && self.saved.task.is_some() && !is_turn_end;
+        // The next prompt may answer a question for input that no person is asked. A question to a person has its own answer,
+        // and none if it is skipped. A prompt is no credential either.
+        let takes_prompt = kind == QuestionKind::Input && !asks_person;
+        self.keep_continuity(self.saved.task.clone().filter(|_| takes_prompt)).await?;
+        if asks_person {
             let text = words.unwrap_or_else(|| match kind {
                 QuestionKind::Auth => "It needs a credential, and did not say which.".to_owned(),
                 QuestionKind::Input => "It needs more input, and did not say what.".to_owned(),
@@ -96,6 +98,15 @@ impl AgentCall<'_> {
             content.push_str(&format!("\n\n{note}"));
         }
         Ok(CallEnd::Finished(result_text::output(content, &self.output.text())))
+    }
+
+    /// What the agent said and sent until the call was cancelled.
+    pub(super) async fn finish_cancelled(&mut self) -> Result<CallEnd, ToolError> {
+        let report = self.report().await;
+        if report.is_empty() {
+            return Err(self.failure("the call was cancelled").await);
+        }
+        Ok(CallEnd::Finished(result_text::output(report, &self.output.text())))
     }
 
     /// Everything that the agent said and sent; empty if that is nothing. Files and long texts are saved.

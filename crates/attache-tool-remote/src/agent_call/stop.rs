@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_client::{Client, ClientError};
-use attache_tool::{PeerNotice, ToolError};
+use attache_tool::{CallEnd, PeerNotice, ToolError};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -28,8 +28,8 @@ pub(super) async fn wait_for_task(run: impl Future, mut in_flight: watch::Receiv
 }
 
 impl AgentCall<'_> {
-    /// The call was cancelled: the agent is told.
-    pub(super) async fn cancelled(&mut self) -> ToolError {
+    /// The call was cancelled: the agent is told. Returns what the agent said until then.
+    pub(super) async fn cancelled(&mut self) -> Result<CallEnd, ToolError> {
         if let Some(client) = self.client.clone() {
             let told = async {
                 while self.tell_to_stop(&client).await == PeerNotice::NotYet {
@@ -43,7 +43,7 @@ impl AgentCall<'_> {
                 );
             }
         }
-        self.failure("the call was cancelled").await
+        self.finish_cancelled().await
     }
 
     /// The same after the run of the call is gone.

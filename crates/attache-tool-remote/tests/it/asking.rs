@@ -178,6 +178,17 @@ async fn an_agent_that_keeps_its_stream_open_while_it_waits_is_answered_too() {
     assert!(text.ends_with(&said("half done")), "{text}");
 }
 
+/// The person skips the question, and the agent cannot cancel its task.
+#[tokio::test]
+async fn the_next_prompt_does_not_answer_a_question_to_a_person() {
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let world = World::new([card(true), stream(&asks("INPUT_REQUIRED")), stream(&done)]);
+    let CallEnd::Asks(_) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+    world.call("Something else").await.unwrap();
+    let message = world.requests()[1].json()["params"]["message"].clone();
+    assert_eq!((message.get("taskId"), &message["contextId"]), (None, &json!("c-1")), "{message}");
+}
+
 #[tokio::test]
 async fn without_a_person_the_model_reads_the_question_and_the_next_call_answers_it() {
     let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];

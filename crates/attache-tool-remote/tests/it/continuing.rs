@@ -65,14 +65,19 @@ async fn futures<T>(calls: [impl Future<Output = T>; 3]) -> [T; 3] {
 
 #[tokio::test]
 async fn a_task_that_takes_no_more_messages_is_replaced_by_a_new_one() {
-    let over = answer(&json!({"error": {"code": -32004, "message": "it is over"}}));
-    let world = World::new([card(true), over, done()]);
-    let kept = json!({"origin": world.agent.url(), "context": "c-1", "task": "t-0"});
-    world.memory.kept.lock().unwrap().insert("agent:helper".into(), kept);
-    world.call("Go on").await.unwrap();
-    let sent = world.requests();
-    assert_eq!((&message(&sent[0])["taskId"], message(&sent[1]).get("taskId")), (&json!("t-0"), None));
-    assert_eq!(message(&sent[1])["contextId"], "c-1");
+    let over = json!({"error": {"code": -32004, "message": "it is over"}});
+    // Some agents say it in a stream.
+    let in_stream = PlannedResponse::stream().bytes(format!("data: {over}\n\n"));
+    for refusal in [answer(&over), in_stream] {
+        let world = World::new([card(true), refusal, done()]);
+        let kept = json!({"origin": world.agent.url(), "context": "c-1", "task": "t-0"});
+        world.memory.kept.lock().unwrap().insert("agent:helper".into(), kept);
+        world.call("Go on").await.unwrap();
+        let sent = world.requests();
+        assert_eq!((&message(&sent[0])["taskId"], message(&sent[1]).get("taskId")), (&json!("t-0"), None));
+        assert_eq!(message(&sent[1])["contextId"], "c-1");
+        assert_ne!(message(&sent[0])["messageId"], message(&sent[1])["messageId"]);
+    }
 }
 
 #[tokio::test]

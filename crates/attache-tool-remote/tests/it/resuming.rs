@@ -5,8 +5,8 @@ use attache_tool::{CallEnd, CallStart};
 use serde_json::{Value, json};
 
 use crate::world::{
-    World, answer, bare_task, card, extended_card, finished, piece, replaying_card, result, said, status,
-    stream, stream_from, task,
+    World, answer, bare_task, card, extended_card, finished, input, piece, replaying_card, result, said,
+    status, stream, stream_from, task, tool,
 };
 
 /// What a call has saved when the server is killed.
@@ -135,5 +135,20 @@ async fn an_agent_that_has_moved_meanwhile_gets_nothing() {
     let world = World::new([card(true)]);
     let start = saved(&world, "following", json!({"task": "t-1", "origin": "https://elsewhere.example"}));
     assert_eq!(world.run("Work!", start).await.unwrap(), CallEnd::Unknown);
+    assert!(world.requests().is_empty());
+}
+
+/// Its file was removed while the server was stopped.
+#[tokio::test]
+async fn a_call_to_an_agent_that_is_gone_is_unknown_and_says_why_when_it_runs_again() {
+    let world = World::new([card(true)]);
+    let proposal = world.tool.propose(&input("helper", "Work!"), &world.context).await.unwrap();
+    let others = tool(&world.agent.url(), &["other"], true, None);
+    let run =
+        |start: CallStart| others.resumable().unwrap().run_from(proposal.clone(), start, &world.context);
+    let start = saved(&world, "following", json!({"task": "t-1"}));
+    assert_eq!(run(start.clone()).await, Ok(CallEnd::Unknown));
+    let error = run(CallStart { restarted: false, ..start }).await.unwrap_err();
+    assert!(error.message.contains("there is no agent \"helper\""), "{error}");
     assert!(world.requests().is_empty());
 }
