@@ -34,15 +34,15 @@ pub(crate) struct AbandonedCalls {
     pub(crate) tracker: TaskTracker,
     pub(crate) stop: CancellationToken,
     /// How many tasks are about to end their calls, and have not tried yet to tell the peers.
-    pub(crate) untold: watch::Sender<usize>,
+    pub(crate) pending: watch::Sender<usize>,
 }
 
 /// Held while a task ends its calls, until the first attempt to tell their peers is over.
-pub(crate) struct UntoldGuard(watch::Sender<usize>);
+pub(crate) struct PendingGuard(watch::Sender<usize>);
 
-impl Drop for UntoldGuard {
+impl Drop for PendingGuard {
     fn drop(&mut self) {
-        self.0.send_modify(|untold| *untold -= 1);
+        self.0.send_modify(|pending| *pending -= 1);
     }
 }
 
@@ -82,9 +82,9 @@ fn is_open(call: &CallProgress) -> bool {
 }
 
 impl AbandonedCalls {
-    pub(crate) fn begin(&self) -> UntoldGuard {
-        self.untold.send_modify(|untold| *untold += 1);
-        UntoldGuard(self.untold.clone())
+    pub(crate) fn begin(&self) -> PendingGuard {
+        self.pending.send_modify(|pending| *pending += 1);
+        PendingGuard(self.pending.clone())
     }
 
     /// Remembers the calls before they are over. A store that cannot be written must not prevent a cancel.
@@ -161,7 +161,7 @@ impl SessionService {
     /// Waits until it was tried to tell the peers of all calls that were cancelled. For a process that ends for good.
     pub async fn tell_peers(&self) {
         // The sender is part of this service.
-        let _ = self.abandoned_calls.untold.subscribe().wait_for(|untold| *untold == 0).await;
+        let _ = self.abandoned_calls.pending.subscribe().wait_for(|pending| *pending == 0).await;
     }
 
     /// Goes on with what an earlier process has left.
