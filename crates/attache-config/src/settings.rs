@@ -79,6 +79,19 @@ impl Settings {
     pub fn needs_token(&self) -> bool {
         self.token.is_some() || !self.clients.is_empty()
     }
+
+    /// The hosts that requests may name: the configured ones, that of the public URL, and the address listened on.
+    pub fn answered_hosts(&self) -> Vec<String> {
+        let public = self.public_url.as_deref().and_then(|url| {
+            let (_, rest) = url.split_once("://")?;
+            rest.split('/').next().map(str::to_owned)
+        });
+        let own = match self.host {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        };
+        self.allowed_hosts.iter().cloned().chain(public).chain([own]).collect()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Wires the program from its settings.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -258,7 +258,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         bearer_token: settings.token.clone(),
         clients: settings.clients.iter().map(client_token).collect(),
         local_user: Some(nix::unistd::geteuid().as_raw()),
-        allowed_hosts: allowed_hosts(settings),
+        allowed_hosts: settings.answered_hosts(),
         allowed_origins: settings.allowed_origins.clone(),
         strict_version: settings.strict_version,
         default_dialect: match settings.default_dialect {
@@ -323,17 +323,4 @@ fn require_development_tool(card: &mut AgentCard, required: bool) {
     for extension in &mut card.capabilities.extensions {
         extension.required |= required && devtool::is_devtool_uri(&extension.uri);
     }
-}
-
-/// The configured names, the host of the public URL, and the address that the server listens on.
-fn allowed_hosts(settings: &Settings) -> Vec<String> {
-    let promised = settings.public_url.as_deref().and_then(|url| {
-        let (_, rest) = url.split_once("://")?;
-        rest.split('/').next().map(str::to_owned)
-    });
-    let own = match settings.host {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("[{address}]"),
-    };
-    settings.allowed_hosts.iter().cloned().chain(promised).chain([own]).collect()
 }
