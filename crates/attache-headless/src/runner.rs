@@ -125,10 +125,14 @@ impl HeadlessRunner {
             ExitReason::Interrupted => Ok(Err(RunFailure::new(FailureKind::Cancelled, "cancelled"))),
             ExitReason::Unread(error) => Err(error),
         };
-        let cancel = CancelTask { task, metadata: None };
-        tokio::select! {
+        let cancel = async {
             // A task that has just settled cannot be cancelled, and need not be.
-            _ = session.cancel(&scope, &cancel) => {}
+            let _ = session.cancel(&scope, &CancelTask { task, metadata: None }).await;
+            // Nothing tells them later.
+            session.tell_peers().await;
+        };
+        tokio::select! {
+            () = cancel => {}
             () = interrupt.next() => std::process::exit(FailureKind::Cancelled.code().into()),
         }
         result

@@ -160,6 +160,7 @@ fn result<'a>(finished: &'a FinishedCall, live: &str) -> LineBody<'a> {
         match (live.trim_end(), finished.summary.as_str()) {
             ("", "") => texts.collect::<Vec<_>>().join("\n"),
             ("", summary) => summary.to_owned(),
+            (live, summary) if repeats(live, summary) => live.to_owned(),
             (live, summary) => format!("{live}\n\n{summary}").trim_end().to_owned(),
         }
     };
@@ -175,6 +176,12 @@ fn result<'a>(finished: &'a FinishedCall, live: &str) -> LineBody<'a> {
     };
     let error = Some(Error { r#type: kind, message: said() });
     LineBody::ToolResult { tool_id, status: Status::Error, output: None, error }
+}
+
+/// The summary of an agent's call is the beginning of what the agent said.
+fn repeats(live: &str, summary: &str) -> bool {
+    let mut lines = summary.lines().map(|line| line.trim_end_matches('…').trim());
+    lines.all(|line| line.starts_with("Artifact (") || live.contains(line))
 }
 
 fn totals(stats: &Stats, duration_ms: u64) -> Totals {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use attache_domain::{CallPhase, CallProgress, Seq, TaskKey, TaskView};
 use attache_store::{Record, RecordChange, Records, TaskIndex};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -32,6 +33,17 @@ pub(crate) struct AbandonedCalls {
     pub(crate) records: Arc<dyn Records>,
     pub(crate) tracker: TaskTracker,
     pub(crate) stop: CancellationToken,
+    /// How many tasks are about to end their calls, and have not tried yet to tell the peers.
+    pub(crate) untold: watch::Sender<usize>,
+}
+
+/// Held while a task ends its calls, until the first attempt to tell their peers is over.
+pub(crate) struct UntoldGuard(watch::Sender<usize>);
+
+impl Drop for UntoldGuard {
+    fn drop(&mut self) {
+        self.0.send_modify(|untold| *untold -= 1);
+    }
 }
 
 /// What is stored about a task.
@@ -70,6 +82,11 @@ fn is_open(call: &CallProgress) -> bool {
 }
 
 impl AbandonedCalls {
+    pub(crate) fn begin(&self) -> UntoldGuard {
+        self.untold.send_modify(|untold| *untold += 1);
+        UntoldGuard(self.untold.clone())
+    }
+
     /// Remembers the calls before they are over. A store that cannot be written must not prevent a cancel.
     pub(crate) async fn remember(&self, open: &OpenCalls) {
         if open.have_peers() {
@@ -141,6 +158,12 @@ impl AbandonedCalls {
 }
 
 impl SessionService {
+    /// Waits until it was tried to tell the peers of all calls that were cancelled. For a process that ends for good.
+    pub async fn tell_peers(&self) {
+        // The sender is part of this service.
+        let _ = self.abandoned_calls.untold.subscribe().wait_for(|untold| *untold == 0).await;
+    }
+
     /// Goes on with what an earlier process has left.
     pub(crate) async fn tell_left_peers(&self) {
         let left = self.stores.records.list_prefix(SPACE, "", None, MAX_READ).await;

@@ -261,6 +261,7 @@ impl Runner {
 
     /// Records `end`, with which the open calls are over, and tells their peers. After a crash in between, the next start does.
     async fn end_calls(&self, open: Option<OpenCalls>, end: Intent) {
+        let _untold = open.is_some().then(|| self.abandoned_calls.begin());
         if let Some(open) = &open {
             self.abandoned_calls.remember(open).await;
         }

@@ -8,7 +8,7 @@ use attache_domain::{
     TurnPhase,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -96,6 +96,7 @@ impl SessionService {
             records: stores.records.clone(),
             tracker: runners.clone(),
             stop: stop.clone(),
+            untold: watch::Sender::new(0),
         };
         let session = Arc::new(Self {
             stores,

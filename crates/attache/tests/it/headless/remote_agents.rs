@@ -2,20 +2,22 @@
 
 use std::fs;
 
+use attache_testkit::WAIT_TIMEOUT;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
+use super::stopping::interrupt;
 use super::{Run, calls, says};
-use crate::delegating::world::{asks, done, result, scripted_agent, sent};
+use crate::delegating::world::{asks, done, peer_tasks, result, scripted_agent, sent};
+use crate::support::launch;
 
-fn run_with(model: &ModelServer, agent: &ModelServer, arguments: &[&str]) -> Run {
+fn run_with(model: &ModelServer, agent: &str, arguments: &[&str]) -> Run {
     let run = Run::with(model, arguments);
     let settings = run.launch.folder().join(".gemini");
     fs::create_dir_all(settings.join("agents")).unwrap();
     fs::write(settings.join("settings.json"), r#"{"experimental": {"enableAgents": true}}"#).unwrap();
     let file = format!(
-        "---\nkind: remote\nname: helper\ndescription: It helps.\nagent_card_url: {}/card.json\n---\n",
-        agent.url()
+        "---\nkind: remote\nname: helper\ndescription: It helps.\nagent_card_url: {agent}/.well-known/agent-card.json\n---\n"
     );
     fs::write(settings.join("agents/helper.md"), file).unwrap();
     run
@@ -29,7 +31,7 @@ fn invoke() -> PlannedResponse {
 async fn an_agent_is_not_asked_without_an_approval() {
     let agent = scripted_agent(|_| result(&json!({})));
     let model = ModelServer::with_responses([invoke(), says("Without it.")]);
-    let ended = run_with(&model, &agent, &["-p", "Delegate"]).end().await;
+    let ended = run_with(&model, &agent.url(), &["-p", "Delegate"]).end().await;
     assert_eq!(sent(&agent).len(), 0, "{}{}", ended.out, ended.err);
     assert!(ended.out.contains("Without it."), "{}{}", ended.out, ended.err);
     assert!(ended.err.contains("--allowed-tools helper or --yolo"), "{}", ended.err);
@@ -43,7 +45,7 @@ async fn files_of_an_agent_are_there_after_the_run() {
     let event = json!({"jsonrpc": "2.0", "id": 1, "result": message});
     let agent = scripted_agent(move |_| PlannedResponse::stream().bytes(format!("data: {event}\n\n")));
     let model = ModelServer::with_responses([invoke(), says("Done.")]);
-    let mut run = run_with(&model, &agent, &["-p", "Delegate", "--approval-mode", "yolo"]);
+    let mut run = run_with(&model, &agent.url(), &["-p", "Delegate", "--approval-mode", "yolo"]);
     let ended = run.end().await;
     assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
     let told = model.received()[1].json().to_string();
@@ -60,11 +62,37 @@ async fn the_next_call_answers_the_question_of_an_agent() {
     });
     let red = calls("invoke_agent", json!({"agent_name": "helper", "prompt": "red"}));
     let model = ModelServer::with_responses([invoke(), red, says("Done.")]);
-    let mut run = run_with(&model, &agent, &["-p", "Delegate", "--approval-mode", "yolo"]);
+    let mut run = run_with(&model, &agent.url(), &["-p", "Delegate", "--approval-mode", "yolo"]);
     let ended = run.end().await;
     assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
     let asked = model.received()[1].json().to_string();
     assert!(asked.contains("Which colour?") && asked.contains("goes on with the same task"), "{asked}");
     assert_eq!(sent(&agent)[1]["taskId"], "t-1");
     assert!(model.received()[2].json().to_string().contains("It is painted."));
+}
+
+#[tokio::test]
+async fn an_agent_is_told_that_the_run_is_stopped() {
+    let script = "rules:\n  - steps:\n      - say: 'Half '\n      - wait: 20m\n";
+    let peer = launch().in_memory().script(script).start().await;
+    let model = ModelServer::with_responses([invoke()]);
+    let mut run = run_with(&model, peer.url(), &["-p", "Delegate", "--approval-mode", "yolo"]);
+    let child = run.start().await;
+    while peer_tasks(&peer).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    interrupt(&child).await;
+    let output = tokio::time::timeout(WAIT_TIMEOUT, child.wait_with_output()).await.unwrap().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let tasks = peer_tasks(&peer).await;
+    assert_eq!(tasks[0]["status"]["state"], "TASK_STATE_CANCELED", "{tasks:#?}");
+}
+
+#[tokio::test]
+async fn what_an_agent_says_is_told_once() {
+    let agent = scripted_agent(|_| done("It is painted."));
+    let model = ModelServer::with_responses([invoke(), says("Done.")]);
+    let arguments = ["-p", "Delegate", "--approval-mode", "yolo", "--output-format", "stream-json"];
+    let ended = run_with(&model, &agent.url(), &arguments).end().await;
+    assert_eq!(ended.out.matches("It is painted.").count(), 1, "{}", ended.out);
 }

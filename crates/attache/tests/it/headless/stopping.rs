@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{Run, calls, says};
 
-async fn interrupt(child: &Child) {
+pub(super) async fn interrupt(child: &Child) {
     let pid = child.id().unwrap().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().await.unwrap().success());
 }
