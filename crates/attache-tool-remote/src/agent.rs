@@ -10,7 +10,7 @@ use attache_client::{
 };
 use attache_domain::IgnorePoison;
 use attache_tool::{AgentCardSummary, AgentState, AgentStatus, CallQuestion, QuestionKind};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::Instant;
 
 use crate::agent_call::holds_words_of_peer;
@@ -46,8 +46,14 @@ pub(crate) struct Agent {
     pub(crate) origin: Result<Origin, String>,
     /// Removed from whatever the agent says.
     pub(crate) cleaner: TextCleaner,
+    /// A permit for each call that may run.
+    pub(crate) call_permits: Arc<Semaphore>,
     connection: Mutex<Connection>,
 }
+
+/// Calls to one agent that run at the same time. Agents that delegate to each other in a circle and do not pass on what the
+/// message says about it come to an end here.
+pub(crate) const MAX_RUNNING_CALLS: usize = 1_024;
 
 struct Connection {
     client: Arc<OnceCell<Client>>,
@@ -62,7 +68,8 @@ impl Agent {
     pub(crate) fn new(options: AgentOptions) -> Self {
         let origin = options.card.origin().map_err(|error| error.to_string());
         let cleaner = TextCleaner::default();
-        Self { options, origin, cleaner, connection: Mutex::new(Connection::new()) }
+        let call_permits = Arc::new(Semaphore::new(MAX_RUNNING_CALLS));
+        Self { options, origin, cleaner, call_permits, connection: Mutex::new(Connection::new()) }
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -162,8 +162,12 @@ impl ConversationAgents {
 mod tests {
     use async_trait::async_trait;
     use attache_client::{CardSource, ClientOptions};
-    use attache_tool::AgentState;
+    use attache_tool::{
+        AgentState, CallKey, CallStart, Delegation, IgnoreSources, LiveOutput, NoCallState, ToolContext,
+        ToolInput, Workspace,
+    };
     use tokio::time::Instant;
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
     use crate::AgentAccess;
@@ -210,5 +214,50 @@ mod tests {
         assert_eq!(agents.statuses()[0].state, AgentState::Failed { why });
         let why = "refused".to_owned();
         assert_eq!(agents.statuses()[2 * MAX_READS].state, AgentState::Failed { why });
+    }
+
+    struct Silent;
+
+    impl LiveOutput for Silent {
+        fn show(&self, _text: &str) {}
+    }
+
+    fn context() -> ToolContext {
+        let workspace = Workspace {
+            roots: vec!["/".into()],
+            scratch: "/nowhere".into(),
+            environment: Vec::new(),
+            ignore: IgnoreSources::default(),
+        };
+        ToolContext {
+            workspace: Arc::new(workspace),
+            cancel: CancellationToken::new(),
+            live: Arc::new(Silent),
+            mark: None,
+            call: CallKey::none(),
+            state: Arc::new(NoCallState),
+            delegation: Arc::new(Delegation::default()),
+        }
+    }
+
+    /// Agents in a circle may not pass on that they are one.
+    #[tokio::test]
+    async fn an_agent_with_very_many_running_calls_gets_no_more() {
+        let agents = AgentConnections::new(vec![agent(0, false)], OwnOrigin::default());
+        let all = agents.agents()[0].call_permits.clone().try_acquire_many_owned(1_024);
+        let tool = ConversationAgents::new(agents, true).tool().unwrap();
+        let input = ToolInput::from_iter([
+            ("agent_name".to_owned(), "agent-0".into()),
+            ("prompt".to_owned(), "Work!".into()),
+        ]);
+        let proposal = tool.propose(&input, &context()).await.unwrap();
+        let run = || async {
+            let (start, context) = (CallStart::first(CallKey::none().call), context());
+            let ended = tool.resumable().unwrap().run_from(proposal.clone(), start, &context).await;
+            ended.unwrap_err().message
+        };
+        assert!(run().await.contains("1024 calls to it are running"), "{}", run().await);
+        drop(all);
+        assert!(run().await.contains("refused"), "{}", run().await);
     }
 }

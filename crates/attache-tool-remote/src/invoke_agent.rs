@@ -10,7 +10,7 @@ use attache_tool::{
 };
 use serde_json::{Map, Value};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, MAX_RUNNING_CALLS};
 use crate::agent_call::AgentCall;
 use crate::agents::AgentConnections;
 use crate::catalog;
@@ -141,6 +141,15 @@ fn check_origin(proposal: &Proposal, agent: &str, now: &str) -> Result<(), ToolE
     }
 }
 
+fn too_many_calls(proposal: &Proposal) -> ToolError {
+    let name = proposal.agent().map(|(name, _)| name).unwrap_or_default();
+    let why = format!(
+        "{name} is not asked: {MAX_RUNNING_CALLS} calls to it are running, which is the most; agents may be delegating to each \
+         other in a circle"
+    );
+    ToolError::new(ToolErrorKind::PolicyViolation, why)
+}
+
 fn origin_is(text: &str, origin: &attache_client::Origin) -> bool {
     attache_client::Origin::parse(text).is_ok_and(|known| known == *origin)
 }
@@ -214,6 +223,11 @@ impl ResumableTool for InvokeAgent {
             Err(_) if was_sent && start.restarted => return Ok(CallEnd::Unknown),
             ready => ready?,
         };
+        let permit = self.find(&read(&proposal.input)?.0)?.call_permits.clone().try_acquire_owned();
+        // A call that was running before goes on in any case.
+        if permit.is_err() && !was_sent {
+            return Err(too_many_calls(&proposal));
+        }
         call.run(&prompt, start).await
     }
 
