@@ -54,6 +54,8 @@ pub(crate) struct AgentCall<'a> {
     in_flight: watch::Sender<bool>,
     id_changes: u32,
     replay: Replay,
+    /// The latest event was the whole task at its end.
+    has_whole_task: bool,
     saved_at: Instant,
     /// What was kept last for later calls.
     kept: Option<Value>,
@@ -93,6 +95,7 @@ impl<'a> AgentCall<'a> {
             in_flight: watch::Sender::new(false),
             id_changes: 0,
             replay: Replay::None,
+            has_whole_task: false,
             saved_at: Instant::now(),
             kept: None,
         }

@@ -183,6 +183,7 @@ impl AgentCall<'_> {
             self.save().await?;
         }
         let is_shown = self.replay.is_new(event, cursor);
+        self.has_whole_task = matches!(event, StreamEvent::Task(task) if task.status.is_terminal());
         let new = if is_news { self.output.add(event) } else { String::new() };
         let new = self.without_question(event, &new);
         if is_shown && !new.is_empty() {

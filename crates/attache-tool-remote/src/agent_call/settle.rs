@@ -35,7 +35,7 @@ impl AgentCall<'_> {
     /// Some agents put their result into the task, and not into the stream; and of a stream that was not read from its
     /// beginning, the task holds the rest.
     async fn fetch_result(&mut self, client: &Client) {
-        let is_partial = self.output.is_empty() || self.replay.is_partial();
+        let is_partial = self.output.is_empty() || (self.replay.is_partial() && !self.has_whole_task);
         let Some(task) = self.saved.task.clone().filter(|_| is_partial) else {
             return;
         };
