@@ -1,7 +1,7 @@
 //! Makes up for events that were lost between a cut and the next subscription.
 //!
 //! An agent without event ids may begin a subscription with the next event and not with the task, as a2a-sdk 0.3 for Python
-//! does. Whoever joins the pieces would then miss some in the middle. The status that ends the task or asks something is
+//! does. A reader that joins the pieces would then miss some in the middle. The status that ends the task or asks something is
 //! held back until the whole task is fetched, which takes its place.
 //!
 //! That SDK stores each event that a second reader gets twice, so the fetched task may end with doubled parts. Those that the
