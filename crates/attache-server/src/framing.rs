@@ -208,3 +208,10 @@ pub(crate) fn json(status: u16, media_type: &'static str, mut body: Vec<u8>) -> 
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
+
+/// The client has seen the whole stream. Clients that connect again by themselves stop at this status.
+pub(crate) fn nothing_more() -> Response {
+    let mut response = json(204, "text/event-stream", Vec::new());
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}

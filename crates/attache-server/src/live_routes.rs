@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::app::{App, RequestOrigin, verb_not_allowed};
 use crate::extension_selection::ExtensionSelection;
-use crate::framing::{BindingName, Framing, json as answer, with_retry_after};
+use crate::framing::{BindingName, Framing, json as answer, nothing_more, with_retry_after};
 use crate::http::Response;
 use crate::live_answers::{answered_call, check_has_begun, is_answer};
 use crate::live_news::LiveNews;
@@ -162,12 +162,16 @@ async fn stream(
     origin.caller.may_ask(OperationKind::Stream)?;
     check_session(app, task)?;
     live_routes::address(&mut send, task)?;
-    complete(app, headers, &mut send, origin, Interface::LiveHttp);
     let after = last_event_id::cursor(headers)?;
     let scope = origin.caller.scope("");
     if is_answer(&send) {
         check_has_begun(app, &scope, task, answered_call(&send).as_ref()).await?;
+    } else if let Some(after) = after.as_ref().filter(|_| send.message.id.as_str().is_empty()) {
+        // A new prompt would do the work twice: clients of event streams send a request again by themselves.
+        let seen = app.session.prompt_seen(&scope, task, after, &send.message.text()).await?;
+        send.message.id = seen.ok_or_else(live_routes::resumed_without_id)?;
     }
+    complete(app, headers, &mut send, origin, Interface::LiveHttp);
     let operation = Operation::Stream(send);
     let open_call = open_call(app, &scope, origin, &operation).await?;
     let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
@@ -175,6 +179,9 @@ async fn stream(
     let PromptStream { subscription, turn } =
         streamed.map_err(|fault| live_routes::name_calls(fault, task))?;
     tracing::debug!(request = origin.number, task = %subscription.view.task, "a live stream");
+    if subscription.is_over() {
+        return Ok(nothing_more());
+    }
     let first = StreamOpening::Prompt { turn };
     let shape = shape(None, Dialect::Live);
     let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
@@ -214,11 +221,8 @@ async fn follow(
     let open_call = Some(app.open_calls.take_stream(origin)?);
     let scope = origin.caller.scope("");
     let start = follow_task(app, &scope, task, after.as_ref()).await?;
-    let Subscription { follower, promised, opening, gap, .. } = &start.subscription;
-    let is_over = follower.is_none() && promised.is_none() && opening.is_none() && gap.is_none();
-    if comes_back && is_over {
-        // An `EventSource` reconnects for ever, unless it gets 204.
-        return Ok(answer(204, "text/event-stream", Vec::new()));
+    if comes_back && start.subscription.is_over() {
+        return Ok(nothing_more());
     }
     let start = StreamStart { open_call, ..start };
     Ok(events(app, start, LiveNews::new(app, origin, Some(task.clone()))))

@@ -27,7 +27,7 @@ use crate::app::{App, RequestOrigin, verb_not_allowed};
 use crate::call::Call;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
-use crate::framing::{BindingName, Framing, json as answer, rest_api_fault};
+use crate::framing::{BindingName, Framing, json as answer, nothing_more, rest_api_fault};
 use crate::handler::TaskForm;
 use crate::http::Response;
 use crate::live_answers::check_has_begun;
@@ -244,8 +244,7 @@ impl Request<'_> {
         let PromptStream { subscription, turn } =
             app.session.stream_prompt(&scope, send, after.as_ref()).await?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
-        let Subscription { follower, gap, opening, .. } = &subscription;
-        if follower.is_none() && gap.is_none() && opening.is_none() {
+        if subscription.is_over() {
             return Ok(nothing_more());
         }
         let (first, shape) = (StreamOpening::Prompt { turn }, shape(None, Dialect::RestApi));
@@ -280,13 +279,6 @@ impl Request<'_> {
         };
         Ok(answer(200, JSON, rest_api::to_bytes(&delivered)))
     }
-}
-
-/// The client has seen the whole stream. Clients that connect again by themselves stop at this status.
-fn nothing_more() -> Response {
-    let mut response = answer(204, "text/event-stream", Vec::new());
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    response
 }
 
 /// Adds what A2A requires and this API does not: an id, and what the client expects.

@@ -32,6 +32,11 @@ impl Subscription {
         Self { view, follower: None, gap, at_rest: true, promised: None, opening: None }
     }
 
+    /// The reader has seen all, and nothing will come any more.
+    pub fn is_over(&self) -> bool {
+        self.follower.is_none() && self.promised.is_none() && self.gap.is_none() && self.opening.is_none()
+    }
+
     /// Ends after showing the task, if nothing is running.
     pub fn close_at_rest(&mut self) {
         if self.at_rest {

@@ -111,6 +111,33 @@ async fn a_message_that_is_sent_again_with_its_id_is_taken_once() {
     assert_eq!(opened[0], opened[1]);
 }
 
+/// Libraries for event streams repeat their request with the last id that they have seen.
+#[tokio::test]
+async fn a_client_that_connects_again_without_a_message_id_does_not_prompt_again() {
+    let server = live().start().await;
+    let client = server.client();
+    let task = session(&client).await;
+    let one = ask(&client, &task, "echo one").await;
+    let two = ask(&client, &task, "echo two").await;
+    for (text, whole) in [("echo one", &one), ("echo two", &two)] {
+        for (index, cursor) in cursors(whole).into_iter().enumerate() {
+            let resumed = client.with("Last-Event-ID", cursor);
+            if index + 1 < whole.len() {
+                assert_eq!(ask(&resumed, &task, text).await, whole[index + 1..], "{text} after {cursor}");
+            } else {
+                let over = resumed.post(&messages(&task), &prompt(text)).await;
+                assert_eq!((over.status, over.text().as_str()), (204, ""), "{text}");
+            }
+        }
+    }
+    let resumed = client.with("Last-Event-ID", cursors(&two).last().unwrap());
+    let refused = resumed.post(&messages(&task), &prompt("echo three")).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(refused.text().contains("message.messageId"), "{}", refused.text());
+    let (seen, _) = whole(&server, &task).await;
+    assert_eq!(prompts(&seen), [("RECEIVED", "echo one"), ("RECEIVED", "echo two")]);
+}
+
 #[tokio::test]
 async fn a_late_client_reads_the_whole_session() {
     let server = live().start().await;

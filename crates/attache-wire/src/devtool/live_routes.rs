@@ -145,6 +145,14 @@ fn read_subscribe_params(decoder: &mut Decoder, params: Value) -> Option<(Option
     Some((params.id(decoder, "taskId").map(TaskId::from), after))
 }
 
+/// A stream is to be read on, and no prompt with this text has the event that the client names.
+pub fn resumed_without_id() -> Fault {
+    Fault::invalid(
+        "message.messageId",
+        "is needed with Last-Event-ID: the event that it names is not one of a message with this text",
+    )
+}
+
 /// The fault of an answer for `task`, with the ids that the events of this dialect have.
 pub fn name_calls(fault: Fault, task: &TaskId) -> Fault {
     let shown = |call: String| CallId(call).correlation_id(task);
