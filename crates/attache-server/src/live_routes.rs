@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_domain::{
     Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
 };
-use attache_session::{PromptStream, Subscription, WhenFinished};
+use attache_session::{PromptStream, WhenFinished};
 use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
 use attache_wire::devtool::{Dialect, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};

@@ -11,7 +11,7 @@ use attache_domain::{
     CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, Scope,
     SendMessage, TaskId,
 };
-use attache_session::{PromptStream, Reservation, SendReply, Subscription};
+use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
     self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
 };
