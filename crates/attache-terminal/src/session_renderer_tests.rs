@@ -71,11 +71,11 @@ fn an_agent_is_read_while_it_speaks_and_once() {
     let call = Arc::new(agent_call("one"));
     let output = |text: &str| SessionEvent::CallOutput { call: call.clone(), text: text.into() };
     shown.of(SessionEvent::CallStarted(call.clone()));
-    let words = "word ".repeat(30);
+    let words = "word ".repeat(25);
     let first = shown.of(output(&words));
     assert_eq!(first, [format!("  | {}", "word ".repeat(15).trim_end())], "the line that is full");
     shown.of(SessionEvent::CallStarted(Arc::new(agent_call("two"))));
-    assert_eq!(shown.of(output("\nlast")), [format!("  one | {}", "word ".repeat(15).trim_end())]);
+    assert_eq!(shown.of(output("\nlast")), [format!("  one | {}", "word ".repeat(10).trim_end())]);
     let mut over = agent_call("one");
     over.live = format!("{words}\nlast");
     (over.summary, over.outcome) = (over.live.clone(), Some(CallOutcome::Succeeded));

@@ -117,6 +117,10 @@ async fn errors_name_calls_as_the_events_do() {
     request(&mut socket, &answer(&call, "proceed_once")).await;
     activity(&mut socket).await;
     assert_eq!(*notes.lock().unwrap(), ["one"]);
+    let without_question = request(&mut socket, &answer("uuid-correlation-id", "proceed_once")).await;
+    check_refused(&without_question, "uuid-correlation-id");
+    send(&mut socket, &prompt("note two")).await;
+    while next(&mut socket).await.get("confirmation_request").is_none() {}
 }
 
 #[tokio::test]

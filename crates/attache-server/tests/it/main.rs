@@ -14,7 +14,6 @@ mod keys;
 mod list;
 mod live;
 mod live_answers;
-mod live_examples;
 mod live_following;
 mod live_limits;
 mod live_reserved;

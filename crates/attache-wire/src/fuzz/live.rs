@@ -1,7 +1,6 @@
 //! The parameters of the requests of the live endpoint, and the address of its WebSocket.
 
 use attache_domain::Fault;
-use serde_json::Value;
 
 use super::{DEPTH, check_said};
 use crate::devtool::{live_routes, live_tools};
@@ -49,7 +48,7 @@ fn query(text: &str) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
