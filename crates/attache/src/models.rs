@@ -1,6 +1,5 @@
 //! Makes the model of a choice.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,7 +8,7 @@ use anyhow::Context;
 use attache_agent::AgentModel;
 use attache_cli::report::with_hint;
 use attache_credentials::google::{GoogleTokens, TokenPurpose};
-use attache_domain::IgnorePoison;
+use attache_domain::{BoundedCache, IgnorePoison};
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
@@ -25,14 +24,17 @@ use attache_workspace::{
     AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
 
-/// Makes models, each one once.
+/// Models that are kept at a time. Clients choose their names, so there may be any number of them.
+const MAX_KEPT_MODELS: usize = 64;
+
+/// Makes models, and keeps those that were used last.
 pub(crate) struct Models {
     network: NetworkSettings,
     client: HttpClient,
     retry: RetryOptions,
     /// The context window of models that are not at their vendor's own address.
     context_window: Option<u64>,
-    made: Mutex<HashMap<String, AgentModel>>,
+    kept: Mutex<BoundedCache<String, AgentModel>>,
 }
 
 impl Models {
@@ -48,7 +50,8 @@ impl Models {
             retry_network_failures: keys.retry_fetch_errors,
             ..RetryOptions::default()
         };
-        Ok(Self { network, client, retry, context_window, made: Mutex::default() })
+        let kept = Mutex::new(BoundedCache::new(MAX_KEPT_MODELS, MAX_KEPT_MODELS));
+        Ok(Self { network, client, retry, context_window, kept })
     }
 
     /// How models are reached, and everything else that the agent talks to.
@@ -58,12 +61,12 @@ impl Models {
 
     pub(crate) fn model(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
         let name = choice.name();
-        let mut made = self.made.lock().ignore_poison();
-        if let Some(model) = made.get(&name) {
+        let mut kept = self.kept.lock().ignore_poison();
+        if let Some(model) = kept.get(&name) {
             return Ok(model.clone());
         }
         let model = self.create(choice)?;
-        made.insert(name, model.clone());
+        kept.insert(name, model.clone(), 1);
         Ok(model)
     }
 
