@@ -22,6 +22,7 @@ pub mod shell;
 mod shorten;
 mod spec;
 mod tool;
+mod tool_names;
 mod untrusted;
 
 pub use agent_status::{AgentCardSummary, AgentState, AgentStatus, INVOKE_AGENT, invoke_agent_spec};
@@ -47,4 +48,5 @@ pub use tool::{
     IgnoreSources, LeftoverProcesses, LiveOutput, MARK_VARIABLE, OutputFile, Tool, ToolContext, ToolInput,
     ToolOutput, Workspace,
 };
+pub use tool_names::is_tool_name;
 pub use untrusted::untrusted;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use attache_document::{Node, NodeKind, ParseError};
+use attache_tool::is_tool_name;
 use serde_json::Value;
 
 use super::auth;
@@ -264,6 +265,10 @@ impl Common {
                 "must be a valid slug: at most {MAX_NAME} lower-case letters, digits, dashes and underscores"
             );
             fields.refuse(line, "name", what);
+        }
+        // Rules name agents and tools alike.
+        if is_tool_name(name) {
+            fields.refuse(line, "name", format!("must not be the name of a tool, as {name} is"));
         }
         Some(Self { name: name.to_owned(), display_name, description })
     }
