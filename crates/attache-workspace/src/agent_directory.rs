@@ -12,8 +12,8 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use crate::agent_files::{
-    AgentAuth, AgentDefinition, AgentKind, AgentSwitch, BUILT_IN_AGENTS, BuiltInAgent, LoadedAgents,
-    SwitchError,
+    AgentAuth, AgentDefinition, AgentKind, AgentScope, AgentSwitch, BUILT_IN_AGENTS, BuiltInAgent,
+    LoadedAgents, SwitchError,
 };
 use crate::setup_builder::SetupBuilder;
 use crate::{Project, RemoteAgents, WorkspaceSettings, visible};
@@ -53,6 +53,36 @@ impl WorkspaceAgents {
 
     fn known(&self) -> KnownAgents {
         self.known.lock().ignore_poison().clone()
+    }
+
+    /// Why calls of the agent are refused by now. Settings that cannot be read switch nothing off, and accept nothing.
+    pub(crate) async fn refuses_calls(&self, name: &str) -> Option<String> {
+        let snapshot = self.builder.current_snapshot(&self.requested).await.ok();
+        let settings = snapshot.as_ref().map(|snapshot| &snapshot.settings);
+        if let Some(origin) = settings.and_then(|settings| settings.agent_overrides.disabled_in(name)) {
+            return Some(format!("it is disabled in {}", visible(&origin.to_string())));
+        }
+        let known = self.known().agents?;
+        let agent = known.find(name).filter(|agent| agent.scope == AgentScope::Project)?;
+        let now = snapshot.and_then(|snapshot| snapshot.agents.clone());
+        if now.as_ref().and_then(|now| now.find(name)).is_some_and(|now| now.calls_as(agent)) {
+            return None;
+        }
+        let changed = now.is_some_and(|now| now.find(name).is_some_and(|now| now.path == agent.path));
+        Some(match changed {
+            true => "its file has changed; `/agents reload` reads it again".to_owned(),
+            false => {
+                "its file in the project is gone or not accepted any more; see `attache trust`".to_owned()
+            }
+        })
+    }
+
+    /// A test and a sign-in send credentials, too.
+    async fn check_calls(&self, name: &str) -> Result<(), String> {
+        match self.refuses_calls(name).await {
+            Some(why) => Err(format!("Agent \"{name}\" is not asked: {why}.")),
+            None => Ok(()),
+        }
     }
 
     /// Reads the settings and the agent files again. Changes nothing.
@@ -196,6 +226,7 @@ impl AgentDirectory for WorkspaceAgents {
         }
         let mut reload = changes(before.agents.as_deref(), after.agents.as_deref());
         reload.errors.extend(self.read_cards().await);
+        self.check_calls(name).await?;
         Ok(reload)
     }
 
@@ -205,6 +236,7 @@ impl AgentDirectory for WorkspaceAgents {
         let known = self.known();
         let agent = known.agents.as_deref().and_then(|agents| agents.find(name));
         let agent = agent.ok_or_else(|| not_found(known.agents.as_deref(), name))?;
+        self.check_calls(name).await?;
         Ok(entry(agent, status.as_ref()))
     }
 

@@ -75,13 +75,10 @@ impl WorkspaceConversations {
             ..command_context
         }));
         let declared = snapshot.declared.clone();
+        let switches = AgentSwitches::new(directory.clone());
         let configure = Arc::new(ConfigureAgent::new(directory));
-        let agent_tools = AgentTools {
-            agents: agents.clone(),
-            declared: snapshot.help_tool.clone(),
-            switches: AgentSwitches::new(self.builder.clone(), requested.clone()),
-            configure,
-        };
+        let agent_tools =
+            AgentTools { agents: agents.clone(), declared: snapshot.help_tool.clone(), switches, configure };
         setup.tool_source =
             Arc::new(ConversationTools::new(own_tools, declared, servers, brought, agent_tools));
         Ok((setup, agents))

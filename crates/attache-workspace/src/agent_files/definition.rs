@@ -19,12 +19,17 @@ pub struct AgentDefinition {
     pub path: PathBuf,
     /// The line in which its definition begins.
     pub line: u32,
-    /// The variables that its values may be. None: all.
-    pub variables: Option<Vec<String>>,
     /// The certificates that the settings name for it (`agents.overrides.NAME.tls`).
     pub tls: Option<AgentTls>,
     /// What the settings say about the signatures of its card (`agents.overrides.NAME.signatures`).
     pub signatures: Option<AgentSignatures>,
+}
+
+impl AgentDefinition {
+    /// Whether calls of both go to the same place with the same credentials.
+    pub(crate) fn calls_as(&self, other: &Self) -> bool {
+        self.path == other.path && self.kind == other.kind
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

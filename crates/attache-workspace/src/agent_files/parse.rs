@@ -287,16 +287,5 @@ fn definition(
     kind: AgentKind,
 ) -> AgentDefinition {
     let (scope, path, line) = (AgentScope::User, Default::default(), 0);
-    AgentDefinition {
-        name,
-        display_name,
-        description,
-        kind,
-        scope,
-        path,
-        line,
-        variables: None,
-        tls: None,
-        signatures: None,
-    }
+    AgentDefinition { name, display_name, description, kind, scope, path, line, tls: None, signatures: None }
 }

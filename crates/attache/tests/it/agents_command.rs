@@ -188,14 +188,7 @@ async fn an_agent_of_a_project_is_called_only_after_it_was_accepted() {
     assert!(shown.out.contains(&words) && shown.out.contains(secret), "{}", shown.out);
     assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
     let ran = world.run(&["call", "helper", "stream"]).await;
-    let why =
-        "a project's agent file may not use $AGENT_TOKEN; security.projectVariables in your own settings";
-    World::check_failure(&ran, &[why]);
-    assert!(world.run(&["agents"]).await.err.contains(why));
-    let allowed =
-        SWITCHED_ON.replace("{\"exp", "{\"security\": {\"projectVariables\": [\"AGENT_TOKEN\"]}, \"exp");
-    world.write(world.folder.path(), "settings.json", &allowed);
-    assert_eq!(world.run(&["call", "helper", "stream"]).await.code, Some(0));
+    assert_eq!(ran.code, Some(0), "the variable was shown and accepted: {}", ran.err);
     // A change of the file has to be accepted again.
     let changed = agent(server.url(), "auth:\n  type: apiKey\n  key: $AGENT_TOKEN\n");
     world.write(&world.project(), "agents/theirs.md", &changed);
@@ -215,7 +208,8 @@ async fn a_users_agent_may_name_variables_of_the_users_own_file() {
     let own = agent(server.url(), auth).replace("name: helper", "name: theirs");
     world.write(&world.project(), "agents/theirs.md", &own);
     assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
-    World::check_failure(&world.run(&["call", "theirs", "stream"]).await, &["may not use $MY_KEY"]);
+    let ran = world.run(&["call", "theirs", "stream"]).await;
+    assert_eq!(ran.code, Some(0), "so may an agent of a project that was accepted: {}", ran.err);
 }
 
 #[tokio::test]
