@@ -12,7 +12,9 @@ use attache_tool::{
     CallEnd, CallKey, CallStart, CallState, Delegation, IgnoreSources, LiveOutput, QuestionAnswer, Tool,
     ToolContext, ToolError, ToolInput, Workspace,
 };
-use attache_tool_remote::{AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin};
+use attache_tool_remote::{
+    AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -70,8 +72,8 @@ impl AgentAccess for Access {
 
 /// The tool for an agent that wants a credential.
 pub(crate) fn tool_with(url: &str, credential: Arc<dyn CredentialSource>) -> Arc<dyn Tool> {
-    let agents =
-        AgentConnections::new(vec![agent(url, "helper", Access(Some(credential)))], OwnOrigin::default());
+    let agents = vec![agent(url, "helper", Access(Some(credential)))];
+    let agents = AgentConnections::new(agents, OwnOrigin::default(), WarnedAgents::default());
     ConversationAgents::new(agents, true).tool().unwrap()
 }
 
@@ -92,7 +94,8 @@ pub(crate) fn tool(url: &str, names: &[&str], attended: bool, own: Option<&str>)
     if let Some(own) = own {
         own_origin.set(own.to_owned()).unwrap();
     }
-    let agents = AgentConnections::new(names.iter().map(agent).collect(), own_origin);
+    let agents = names.iter().map(agent).collect();
+    let agents = AgentConnections::new(agents, own_origin, WarnedAgents::default());
     ConversationAgents::new(agents, attended).tool().unwrap()
 }
 
