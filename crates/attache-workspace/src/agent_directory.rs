@@ -183,12 +183,7 @@ fn with_causes(error: &SwitchError) -> String {
 }
 
 fn not_found(agents: Option<&LoadedAgents>, name: &str) -> String {
-    let is_unaccepted = agents.is_some_and(|agents| agents.unaccepted.iter().any(|agent| agent.name == name));
-    if is_unaccepted {
-        let name = name.to_owned();
-        return SwitchError::Unaccepted { name }.to_string();
-    }
-    SwitchError::NotFound { name: name.to_owned() }.to_string()
+    SwitchError::unknown(agents, name).to_string()
 }
 
 #[async_trait]
@@ -226,22 +221,22 @@ impl AgentDirectory for WorkspaceAgents {
         }
         let mut reload = changes(before.agents.as_deref(), after.agents.as_deref());
         reload.errors.extend(self.read_cards().await);
-        self.check_calls(name).await?;
         Ok(reload)
     }
 
     async fn test(&self, name: &str) -> Result<AgentEntry, String> {
         self.find(name)?;
+        self.check_calls(name).await?;
         let status = self.remote.test(name).await;
         let known = self.known();
         let agent = known.agents.as_deref().and_then(|agents| agents.find(name));
         let agent = agent.ok_or_else(|| not_found(known.agents.as_deref(), name))?;
-        self.check_calls(name).await?;
         Ok(entry(agent, status.as_ref()))
     }
 
     async fn sign_in(&self, name: &str) -> Result<String, String> {
         self.find(name)?;
+        self.check_calls(name).await?;
         let known = self.known();
         let agent = known.agents.as_deref().and_then(|agents| agents.find(name));
         let auth = agent.and_then(|agent| match &agent.kind {
@@ -296,12 +291,19 @@ fn changes(before: Option<&LoadedAgents>, after: Option<&LoadedAgents>) -> Agent
     let local = after_all.values().filter(|agent| matches!(agent.kind, AgentKind::Local(_))).count();
     let is_changed =
         |name: &&String| before.get(*name).is_some_and(|known| after_all.get(*name) != Some(known));
+    let unaccepted = after.into_iter().flat_map(|agents| &agents.unaccepted);
+    let unaccepted: Vec<String> = unaccepted.map(|agent| agent.name.clone()).collect();
     AgentReload {
         local,
         remote: after_all.len() - local,
         new: after_all.keys().filter(|name| !before.contains_key(*name)).cloned().collect(),
         updated: after_all.keys().filter(is_changed).cloned().collect(),
-        deleted: before.keys().filter(|name| !after_all.contains_key(*name)).cloned().collect(),
+        deleted: before
+            .keys()
+            .filter(|name| !after_all.contains_key(*name) && !unaccepted.contains(name))
+            .cloned()
+            .collect(),
+        unaccepted,
         errors: after.into_iter().flat_map(|agents| &agents.errors).map(ToString::to_string).collect(),
     }
 }
@@ -349,6 +351,9 @@ fn entry(agent: &AgentDefinition, status: Option<&AgentStatus>) -> AgentEntry {
     };
     if let Some(status) = status {
         add_status(&mut entry, status);
+    }
+    if let AgentKind::Remote(remote) = &agent.kind {
+        entry.url = remote.card.shown_url().or(entry.url);
     }
     entry
 }
