@@ -453,5 +453,12 @@ async fn a_test_asks_the_agent_for_its_card() {
     let ran = world.run(&["agents", "test", "helper"]).await;
     assert!(ran.code == Some(0) && ran.out.contains("ready"), "{}{}", ran.out, ran.err);
     let ran = world.run(&["agents", "test", "nobody"]).await;
+    world.user_agent(&agent(server.url(), "").replace("agent-card.json", "none.json"));
+    let ran = world.run(&["agents", "test", "helper"]).await;
+    let advice = format!("most agents have their card at {}/.well-known/agent-card.json", server.url());
+    for words in [&format!("{}/.well-known/none.json", server.url()), &advice, "mine.md is fetched as it is"]
+    {
+        assert!(ran.out.contains(words), "{words} in {}", ran.out);
+    }
     World::check_failure(&ran, &["there is no agent \"nobody\" here"]);
 }
