@@ -6,6 +6,7 @@
 mod certificates;
 pub mod extension;
 mod forward_proxy;
+pub mod fuzzing;
 pub mod gemini_extension;
 pub mod model_server;
 pub mod pairs;
