@@ -30,7 +30,6 @@ mod connection;
 mod error;
 mod server;
 
-mod cut;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod input;
