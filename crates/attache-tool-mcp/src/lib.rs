@@ -42,5 +42,5 @@ mod tool_result;
 mod visible;
 
 pub use attache_tool::{ServerState, ServerStatus};
-pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerConfinement, ServerOptions, Transport};
+pub use options::{ConnectContext, ServerConfinement, ServerOptions, Transport};
 pub use servers::{McpServers, UnapprovedServer};
