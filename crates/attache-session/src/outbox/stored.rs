@@ -161,6 +161,8 @@ fn put(space: &'static str, key: String, value: &impl Serialize) -> RecordChange
     RecordChange::Put { space, record: Record { key, value } }
 }
 
+/// Written by hand, because keys are stored with characters that are not ASCII as they are, which percent-encoding would
+/// escape.
 fn escape(piece: &str, text: &mut String) {
     for character in piece.chars() {
         match character {
