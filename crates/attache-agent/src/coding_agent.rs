@@ -5,15 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{CommandError, ServerEntry};
 use attache_domain::{
-    Artifact, CommandCall, CommandSpec, Delegation, Fact, Fault, Message, Progress, ReplyShape,
-    RequestedSettings, TaskView, TurnOutcome,
+    Artifact, CommandCall, CommandSpec, Fact, Fault, Message, Progress, ReplyShape, RequestedSettings,
+    TaskView, TurnOutcome,
 };
 use attache_session::{
     Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, OtherTasks,
     ToolsGuard, TurnRequest, TurnStopped,
 };
 
-use attache_tool::ToolSpec;
+use attache_tool::{Delegation, ToolSpec};
 
 use crate::built_in::RequestEnd;
 use crate::command_turn::command_in;

@@ -6,10 +6,10 @@ use attache_command::{CommandError, CommandStep, MatchedCommand, ToolUse};
 use attache_domain::{
     Artifact, COMMAND_MODEL, CallId, CallOutcome, CallRecord, CommandCall, Content, ContextReason, Fact,
     ModelAnswer, ModelPart, ModelPartContent, Part, PartContent, RequestedSettings, ResponseEnd, Role,
-    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage, agent_state_key,
+    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage,
 };
 use attache_session::TurnStopped;
-use attache_tool::ToolErrorKind;
+use attache_tool::{ToolErrorKind, agent_state_key};
 use serde_json::{Value, json};
 
 use crate::AgentModel;

@@ -31,7 +31,7 @@ pub struct ServeArguments {
     /// Where answers stand: artifact, or message for clients that read only status messages [default: artifact]
     #[arg(long, value_name = "PLACE")]
     answers: Option<String>,
-    /// What clients of A2A 0.3 that name no extension are answered in: plain, gemini (as Gemini CLI's server) or developer
+    /// Dialect for clients of A2A 0.3 that name no extension: plain, gemini (as Gemini CLI's server) or developer
     /// [default: plain]
     #[arg(long, value_name = "DIALECT")]
     compat: Option<String>,

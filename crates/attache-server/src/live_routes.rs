@@ -1,4 +1,4 @@
-//! The live endpoint: prompts and answers in, flat events out. `POST /tasks` is in [`gemini_routes`](crate::gemini_routes).
+//! The live endpoint: prompts and answers in, flat events out. `POST /tasks` is in [`rest_api`](crate::rest_api).
 
 use std::pin::pin;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use attache_domain::{
 };
 use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
-    self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
+    self, Confirmation, CreateTask, CreatedTask, DeliveredAnswer, ExecuteTask, Route, RouteMatch, TaskState,
 };
 use attache_wire::devtool::{Dialect, gemini_routes as gemini, live_routes};
 use attache_wire::{Encoder, Encoding, JsonForm, Version, json, rest as a2a, version};
@@ -219,7 +219,7 @@ impl Request<'_> {
         let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
         Ok(match app.options.live {
             true => gemini::to_bytes(&live_routes::created(&reserved.view)),
-            false => rest_api::to_bytes(&Created::of(&reserved.view)),
+            false => rest_api::to_bytes(&CreatedTask::of(&reserved.view)),
         })
     }
 
@@ -271,7 +271,7 @@ impl Request<'_> {
         let SendReply::Task(view) = app.session.send(&scope, send).await? else {
             return Err(Fault::Internal);
         };
-        let delivered = Delivered {
+        let delivered = DeliveredAnswer {
             task_id: view.task.as_str(),
             tool_call_id: &confirmation.tool_call_id,
             option_id: &confirmation.option_id,

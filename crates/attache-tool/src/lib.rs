@@ -5,6 +5,7 @@
 
 mod agent_status;
 mod confinement;
+mod delegation;
 pub mod diff;
 mod error;
 pub mod failpoint;
@@ -27,11 +28,12 @@ mod untrusted;
 
 pub use agent_status::{AgentCardSummary, AgentState, AgentStatus, INVOKE_AGENT, invoke_agent_spec};
 /// Stored in the log, so they are types of the domain.
-pub use attache_domain::{Access, AccessLevel, Delegation, Effect, Preview, Proposal, QuestionKind};
+pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal, QuestionKind};
 pub use confinement::{
     ConfinedProgram, Confinement, ConfinementGuard, Confiner, Launch, NoConfinement, ProgramInput,
     ReadyProcess, ReadyStart, WATCHER_NAME,
 };
+pub use delegation::{DELEGATION, Delegation, MAX_DELEGATION_DEPTH, agent_state_key};
 pub use error::{ToolError, ToolErrorKind};
 pub use file_stamp::FileStamp;
 pub use glob_limit::check_glob;

@@ -1,4 +1,4 @@
-//! What clients with tokens of their own may do, at every door.
+//! What clients with tokens of their own may do, on every interface.
 
 use attache_domain::{Right, Rights};
 use attache_net::Secret;
@@ -47,7 +47,7 @@ enum Needs {
     Send,
 }
 
-/// One call of every kind at every door, to the open task `task` or to the one that is `done`.
+/// One call of every kind on every interface, to the open task `task` or to the one that is `done`.
 fn calls(task: &str, done: &str) -> Vec<(Needs, &'static str, String, Value)> {
     use Needs::*;
     let rpc =
