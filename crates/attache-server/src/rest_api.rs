@@ -8,8 +8,8 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use attache_domain::{
-    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, Scope,
-    SendMessage, TaskId,
+    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, OfferedKey, Operation, OperationKind, Right,
+    Scope, SendMessage, TaskId,
 };
 use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
@@ -23,7 +23,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::app::{App, RequestOrigin, verb_not_allowed};
+use crate::app::{App, RequestOrigin, unless_refused, verb_not_allowed};
 use crate::call::Call;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
@@ -198,7 +198,7 @@ impl Request<'_> {
             true => gemini::read_create(body)?,
             false => CreateTask::read(body)?.into_parts(),
         };
-        app.take_settings(requested.as_deref_mut(), self.origin);
+        let key = app.take_settings(requested.as_deref_mut(), self.origin);
         // A session of the live endpoint stays open between prompts.
         let dialect = match (is_gemini, app.options.live) {
             (true, _) => Dialect::Gemini,
@@ -207,7 +207,8 @@ impl Request<'_> {
         };
         let rights = self.origin.caller.rights();
         let reservation = Reservation { context, requested, ending: dialect.ending(), rights };
-        let task = app.session.reserve(&scope, reservation).await?;
+        let reserved = app.session.reserve(&scope, reservation).await;
+        let task = unless_refused(key, reserved)?;
         Ok((201, self.created(&scope, task, is_gemini).await?))
     }
 
@@ -237,12 +238,14 @@ impl Request<'_> {
             let seen = app.session.prompt_seen(&scope, &task, after, &send.message.text()).await?;
             send.message.id = seen.ok_or_else(rest_api::resumed_without_id)?;
         }
-        complete(app, &self.head.headers, &mut send, self.origin);
-        let operation = Operation::Stream(send);
-        let open_call = open_call(app, &scope, self.origin, &operation).await?;
-        let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-        let PromptStream { subscription, turn } =
-            app.session.stream_prompt(&scope, send, after.as_ref()).await?;
+        let key = complete(app, &self.head.headers, &mut send, self.origin);
+        let begin = async {
+            let operation = Operation::Stream(send);
+            let open_call = open_call(app, &scope, self.origin, &operation).await?;
+            let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
+            Ok((app.session.stream_prompt(&scope, send, after.as_ref()).await?, open_call))
+        };
+        let (PromptStream { subscription, turn }, open_call) = unless_refused(key, begin.await)?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
         if subscription.is_over() {
             return Ok(nothing_more());
@@ -263,7 +266,8 @@ impl Request<'_> {
         let call = CallId(confirmation.tool_call_id.clone());
         check_has_begun(app, &scope, &task, Some(&call)).await?;
         let mut send = confirmation.to_send(task);
-        complete(app, &self.head.headers, &mut send, self.origin);
+        // Its body has no settings.
+        let _ = complete(app, &self.head.headers, &mut send, self.origin);
         send.configuration.return_immediately = true;
         let operation = Operation::Send(send);
         let _open_call = open_call(app, &scope, self.origin, &operation).await?;
@@ -282,12 +286,18 @@ impl Request<'_> {
 }
 
 /// Adds what A2A requires and this API does not: an id, and what the client expects.
-fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: RequestOrigin) {
+fn complete(
+    app: &App,
+    headers: &HeaderMap,
+    send: &mut SendMessage,
+    origin: RequestOrigin,
+) -> Option<OfferedKey> {
     let has_own_id = !send.message.id.as_str().is_empty();
     if !has_own_id {
+    key
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
-    app.take_settings(send.message.requested.as_deref_mut(), origin);
+    let key = app.take_settings(send.message.requested.as_deref_mut(), origin);
     app.address_to_session(send);
     let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
     extensions.set_recognized_dialect(Some(Dialect::RestApi));
