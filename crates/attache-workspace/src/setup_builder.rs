@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use attache_agent::{
-    AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
+    API_KEY, AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
     SettingsRefusal,
 };
 use attache_config::{ApprovalMode, ConfigError, Settings};
@@ -119,6 +119,17 @@ impl SetupBuilder {
             SettingsRefusal { field: "model", what: format!("{} cannot be used here", choice.name()) }
         })
     }
+    /// The model for a setup: what the conversation has begun can go on until the model is asked.
+    pub(crate) fn model_or_without_key(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<AgentModel, SettingsRefusal> {
+        match self.model(requested) {
+            Err(refusal) if refusal.field == API_KEY => Ok(AgentModel::WithoutKey(refusal)),
+            found => found,
+        }
+    }
+
 
     /// Builds the setup of a conversation on the `snapshot` of its workspace. `agents`: its remote agents.
     pub(crate) fn build(
@@ -128,7 +139,7 @@ impl SetupBuilder {
         requested: &RequestedSettings,
         agents: &Arc<dyn RemoteAgents>,
     ) -> Result<PreparedSetup, SettingsRefusal> {
-        let model = self.model(requested)?;
+        let model = self.model_or_without_key(requested)?;
         let WorkspaceSnapshot { root, settings, policy, context, instructions, .. } = snapshot.as_ref();
         let scratch = self.scratch_folder(conversation)?;
         let workspace = Workspace {
