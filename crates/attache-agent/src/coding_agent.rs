@@ -46,9 +46,9 @@ impl Agent for CodingAgent {
         self.conversations.model(&RequestedSettings::of([view])).ok().map(|model| model.name().to_owned())
     }
 
-    fn check(&self, message: &Message) -> Result<(), Fault> {
+    fn check(&self, message: &Message, requested: Option<&RequestedSettings>) -> Result<(), Fault> {
         Delegation::of(message)?;
-        match &message.requested {
+        match requested {
             Some(settings) => self.conversations.check(settings).map_err(|refusal| fault(settings, refusal)),
             None => Ok(()),
         }

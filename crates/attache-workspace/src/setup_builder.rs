@@ -102,8 +102,7 @@ impl SetupBuilder {
         let named = self.named_settings(requested)?;
         let settings = named.as_deref().unwrap_or(&self.options.settings);
         permitted::check(&self.options.operator, settings, requested, self.options.confiner.confinement())?;
-        // A message alone does not say which model its key is for.
-        self.model(&requested.clone().over(RequestedSettings::default())).map(drop)
+        self.model(requested).map(drop)
     }
 
     pub(crate) fn model(&self, requested: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
@@ -119,6 +118,7 @@ impl SetupBuilder {
             SettingsRefusal { field: "model", what: format!("{} cannot be used here", choice.name()) }
         })
     }
+
     /// The model for a setup: what the conversation has begun can go on until the model is asked.
     pub(crate) fn model_or_without_key(
         &self,
@@ -129,7 +129,6 @@ impl SetupBuilder {
             found => found,
         }
     }
-
 
     /// Builds the setup of a conversation on the `snapshot` of its workspace. `agents`: its remote agents.
     pub(crate) fn build(
