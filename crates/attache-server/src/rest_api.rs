@@ -156,7 +156,13 @@ impl Request<'_> {
                 _ => self.run_command(body).await,
             }
         };
-        call.serve(self.app, work).await.unwrap_or_else(|fault| rest_api_fault(&fault))
+        let served = call.serve(self.app, work).await;
+        served.unwrap_or_else(|fault| match (route, &fault) {
+            (Route::Confirm, Fault::RightMissing { .. }) => {
+                rest_api_fault(&Fault::RightMissing { right: Right::Approve })
+            }
+            _ => rest_api_fault(&fault),
+        })
     }
 
     fn scope(&self) -> Scope {
