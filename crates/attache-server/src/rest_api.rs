@@ -15,6 +15,7 @@ use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
     self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
 };
+use attache_wire::devtool::setting_names::name_setting;
 use attache_wire::devtool::{Dialect, gemini_routes as gemini, live_routes};
 use attache_wire::{Encoder, Encoding, JsonForm, Version, json, rest as a2a, version};
 use bytes::Bytes;
@@ -181,7 +182,7 @@ impl Request<'_> {
             Err(fault) => {
                 tracing::debug!(
                     request = self.origin.number,
-                    reason = fault.to_string(),
+                    reason = name_setting(&fault).to_string(),
                     "a call was refused"
                 );
                 rest_api_fault(&fault)
