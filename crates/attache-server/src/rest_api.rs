@@ -38,6 +38,7 @@ use crate::task_stream::{StreamOpening, StreamStart};
 use crate::{body, gemini_routes, health, large_bodies, last_event_id, rest};
 
 const JSON: &str = "application/json";
+const A2A_JSON: &str = "application/a2a+json";
 
 /// The route of the request, unless its client speaks A2A and A2A has the path too.
 pub(crate) fn find(head: &Parts) -> Option<RouteMatch> {
@@ -63,12 +64,26 @@ pub(crate) fn is_alone_on(head: &Parts) -> bool {
 
 /// Whether the client names a version or an extension of A2A, or asks for A2A's media type.
 fn speaks_a2a(head: &Parts) -> bool {
-    let names = [version::HEADER_NAME, "a2a-extensions", "x-a2a-extensions"];
-    let accepts =
-        |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains("application/a2a+json"));
-    names.iter().any(|name| head.headers.contains_key(*name))
-        || head.headers.get_all(header::ACCEPT).iter().any(accepts)
+    let names = ["a2a-extensions", "x-a2a-extensions"];
+    let version = head.headers.get(version::HEADER_NAME);
+    version.is_some_and(|version| !version.as_bytes().trim_ascii().is_empty())
+        || names.iter().any(|name| head.headers.contains_key(*name))
+        || head.headers.get_all(header::ACCEPT).iter().any(accepts_a2a)
         || head.uri.query().is_some_and(|query| version::parse_requested(None, Some(query)) != Ok(None))
+}
+
+/// Media types are compared without regard to case, and one with `q=0` is refused by the client.
+fn accepts_a2a(accept: &HeaderValue) -> bool {
+    accept.to_str().unwrap_or_default().split(',').any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let names_a2a = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(A2A_JSON));
+        let is_zero = |part: &str| {
+            part.split_once('=').is_some_and(|(name, value)| {
+                name.trim().eq_ignore_ascii_case("q") && value.trim().parse() == Ok(0.0)
+            })
+        };
+        names_a2a && !parts.any(is_zero)
+    })
 }
 
 pub(crate) async fn handle(
@@ -301,7 +316,6 @@ fn complete(
 ) -> Option<OfferedKey> {
     let has_own_id = !send.message.id.as_str().is_empty();
     if !has_own_id {
-    key
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
     let key = app.take_settings(send.message.requested.as_deref_mut(), origin);
@@ -311,5 +325,27 @@ fn complete(
     extensions.apply_to(app, send, origin, Interface::Rest);
     if has_own_id {
         send.options.duplicate_rule = DuplicateRule::Id;
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_accepts_a2as_media_type_in_any_case_unless_its_quality_is_zero() {
+        for (accept, expected) in [
+            ("application/a2a+json", true),
+            ("Application/A2A+JSON;q=0.5", true),
+            ("text/html, application/a2a+json ; charset=utf-8", true),
+            ("application/a2a+json;q=0", false),
+            ("application/json, application/a2a+json; Q=0.0", false),
+            ("application/a2a+json-seq", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            assert_eq!(accepts_a2a(&HeaderValue::from_static(accept)), expected, "{accept}");
+        }
     }
 }
