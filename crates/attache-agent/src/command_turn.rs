@@ -101,13 +101,13 @@ impl TurnRunner<'_> {
     }
 
     async fn compress(&mut self) -> Result<TurnFlow, TurnStopped> {
-        let AgentModel::Language(model) = self.setup.model.clone() else {
-            return self
-                .end_with_result(
-                    "There is no language model here whose conversation could be summed up.".into(),
-                    None,
-                )
-                .await;
+        let model = match self.setup.model.clone() {
+            AgentModel::Language(model) => model,
+            AgentModel::WithoutKey(refusal) => return self.wait_for_key(&refusal).await,
+            AgentModel::BuiltIn(_) => {
+                let text = "There is no language model here whose conversation could be summed up.";
+                return self.end_with_result(text.into(), None).await;
+            }
         };
         let text = match self.compact_on_request(model.as_ref()).await? {
             Some((before, after)) => {

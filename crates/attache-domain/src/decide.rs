@@ -391,8 +391,8 @@ impl Progress {
         if let Some(said) = self.answered.iter().rev().find(|said| said.question_id() == id) {
             return said.already_answered();
         }
-        if let Err(finished) = self.refuse_if_finished() {
-            return finished;
+        if self.is_final() {
+            return Fault::TaskFinished { task: self.task.clone(), state: self.state };
         }
         let open = self.work.asked().map(|asked| asked.question_id().0.clone());
         Fault::NothingToAnswer { call: id.0.clone(), open: open.collect() }

@@ -56,7 +56,7 @@ mod visible;
 
 pub use access::{Access, AccessLevel};
 pub use answerer::Answerer;
-pub use api_key::{ApiKey, ApiKeys};
+pub use api_key::{ApiKey, ApiKeys, OfferedKey};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
 pub use bounded_cache::BoundedCache;

@@ -179,7 +179,7 @@ impl SessionService {
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
-        self.agent.check(&send.message)?;
+        self.check_message(scope, &send.message).await?;
         let (started, guard) = match send.message.task.clone() {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,

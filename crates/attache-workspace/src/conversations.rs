@@ -140,7 +140,7 @@ impl Conversations for WorkspaceConversations {
             Some(known) if known.requested == *requested => return Ok(known.setup),
             // Changing the model keeps the rest: read files, running programs, approvals.
             Some(known) if differs_only_in_model(&known.requested, requested) => {
-                let model = self.model(requested)?;
+                let model = self.builder.model_or_without_key(requested)?;
                 (ConversationSetup { model, ..known.setup.as_ref().clone() }, known.agents)
             }
             _ => self.build_setup(&conversation, requested).await?,

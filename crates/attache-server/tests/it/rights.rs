@@ -140,6 +140,17 @@ async fn each_call_at_each_door_needs_its_right() {
 }
 
 #[tokio::test]
+async fn a_confirmation_of_the_rest_api_needs_the_right_to_approve() {
+    let server = with_clients().start().await;
+    let task = client(&server, PROMPT).post("/tasks", &json!({})).await.json()["taskId"].clone();
+    let path = format!("/tasks/{}/confirmations", task.as_str().unwrap());
+    let refused =
+        client(&server, VIEW).post(&path, &json!({"toolCallId": "k", "optionId": "proceed_once"})).await;
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    assert!(refused.text().contains("does not have the right approve"), "{}", refused.text());
+}
+
+#[tokio::test]
 async fn each_grpc_call_needs_its_right() {
     let server = with_clients().start().await;
     for speaks in Speaks::BOTH {

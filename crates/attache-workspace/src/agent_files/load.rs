@@ -92,7 +92,7 @@ pub(crate) fn load(sources: AgentSources<'_>) -> (LoadedAgents, ProjectReport) {
         }
     }
     let user = user_folder(homes).into_iter().flat_map(|folder| read_folder(&folder, None, AgentScope::User));
-    let extensions = extensions::installed(homes).into_iter().filter(|extension| extension.enabled);
+    let extensions = extensions::installed(homes, root).into_iter().filter(|extension| extension.enabled);
     let of_extensions = extensions.flat_map(|extension| {
         read_folder(&extension.folder.join("agents"), Some(&extension.folder), AgentScope::Extension)
     });
@@ -109,7 +109,7 @@ pub(crate) fn load(sources: AgentSources<'_>) -> (LoadedAgents, ProjectReport) {
 /// How many agent files there are, whether they count or not.
 pub(crate) fn count_files(project_trust: &ProjectTrust, homes: &HomeFolders, root: &Path) -> usize {
     let project = project_folder(homes, root).filter(|_| project_trust.is_trusted());
-    let extensions = extensions::installed(homes).into_iter().filter(|extension| extension.enabled);
+    let extensions = extensions::installed(homes, root).into_iter().filter(|extension| extension.enabled);
     let of_extensions = extensions.map(|extension| extension.folder.join("agents"));
     let folders = project.into_iter().chain(user_folder(homes)).chain(of_extensions);
     folders.map(|folder| list(&folder).map_or(0, |paths| paths.len())).sum()
