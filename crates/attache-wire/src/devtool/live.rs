@@ -32,6 +32,13 @@ pub(crate) fn write(frame: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec
             let message = message.filter(|_| *why != StateReason::ApprovalAsked);
             state_change(*state, *why == StateReason::TurnEnded, message)
         }
+        DevtoolEvent::Settled { id, message, .. } => {
+            let mut event = state_change(TaskState::Working, true, *message);
+            if let Some(id) = id {
+                event["message_id"] = id.as_str().into();
+            }
+            event
+        }
         DevtoolEvent::Prompt { id, message, change } => prompt(id, *message, *change),
         DevtoolEvent::Thought(text) => {
             let (subject, description) = thought::split(text);
