@@ -135,6 +135,16 @@ async fn a_message_that_is_sent_again_with_its_id_is_taken_once() {
     let first = send_it().await;
     assert_eq!(prompts(&first), [("RECEIVED", "echo once")]);
     assert_eq!(send_it().await, first, "the turn is over, and is shown again");
+    let another = json!({"message": {"messageId": "m1", "content": {"text": "echo another"}}});
+    let other = server.client();
+    let elsewhere = session(&other).await;
+    let mut streams = Vec::new();
+    for message in [&message, &another, &message] {
+        let mut stream = other.post_stream(&messages(&elsewhere), message).await;
+        streams.push(payloads(&stream.rest().await));
+    }
+    assert_eq!(texts(&streams[1]), "another", "another text is another message");
+    assert_eq!(streams[2], streams[0], "the message counts, not its id alone");
     let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": message});
     send(&mut socket, &request).await;
@@ -234,6 +244,7 @@ async fn a_socket_of_many_tasks_reads_on_with_a_cursor_for_each() {
         let answer = next(&mut socket).await;
         assert_eq!(answer["result"]["taskId"], *task, "{answer:#}");
         assert_eq!(answer["result"]["cursor"], events.last().unwrap()["cursor"]);
+        assert_eq!(answer["result"]["state"], "idle", "as the events say");
         assert_eq!(activity(&mut socket).await, events[3..]);
     }
     // Without a task, the one that this socket named last is meant.
@@ -268,6 +279,15 @@ async fn a_gap_is_announced_with_the_state_of_the_task() {
         assert!(first["cursor"].as_str().unwrap().starts_with(epoch), "{first:#}");
         send(&mut socket, &prompt("echo b")).await;
         assert_eq!(texts(&activity(&mut socket).await), "b", "it goes on");
+        // So it is for a task that has not begun.
+        let reserved = session(&client).await;
+        let mut socket = connect(&server, &format!("/ws?taskId={reserved}&after={after}")).await;
+        let first = next(&mut socket).await;
+        assert_eq!(first["gap"], json!({"after": after, "reason": reason}), "{first:#}");
+        assert_eq!(first["state"], "submitted");
+        send(&mut socket, &prompt("echo c")).await;
+        let events = activity(&mut socket).await;
+        assert_eq!((prompts(&events), texts(&events).as_str()), (vec![("RECEIVED", "echo c")], "c"));
     }
     assert_eq!(client.get(&format!("{}?after=x", messages(&task))).await.status, 400);
 }
