@@ -171,7 +171,7 @@ impl SessionService {
             return Err(Fault::Unavailable);
         }
         let rights = send.options.rights;
-        rights.require_to_send()?;
+        rights.require_to_send(send.answers.has_data())?;
         rights.check_settings(send.message.requested.as_deref())?;
         if let Some(request) = &send.configuration.push {
             rights.require(Right::Prompt)?;
