@@ -69,6 +69,7 @@ pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
     let inside = matches!(fact, internal_fact!());
     let left_out = match fact {
         Fact::ArtifactAdded { artifact, .. } => artifact.is_changes() && !before.presentation.changes,
+        Fact::PromptSettled { message, .. } => message.is_none(),
         Fact::TextSaid { .. } | Fact::TextWithdrawn | Fact::TextReplaced { .. } | Fact::TextEnded => {
             before.presentation.answer == AnswerLocation::StatusMessage
         }
@@ -114,6 +115,8 @@ pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<
             let status = TaskStatus { state: outcome.state(), message: message.clone(), at: event.at };
             Some(Update::Status { status, closes: true, usage: usage.as_deref() })
         }
+        // The task goes on with the next prompt.
+        Fact::PromptSettled { message, .. } => status(TaskState::Working, message.as_ref(), false),
         Fact::TaskCanceled => status(TaskState::Canceled, None, true),
         Fact::Replied { message } => Some(Update::Replied(message.clone())),
     }

@@ -99,6 +99,7 @@ pub(crate) fn ends_turn(fact: &Fact) -> bool {
         fact,
         Fact::TurnStarted { .. }
             | Fact::TurnEnded { .. }
+            | Fact::PromptSettled { .. }
             | Fact::PromptTaken { .. }
             | Fact::TextEnded
             | Fact::CallFinished(_)

@@ -133,7 +133,7 @@ impl MessageContent {
                     rights.require(Right::Prompt)?;
                 }
                 match answers.iter().all(|(_, answer)| answer.choice == ANSWER) {
-                    true => rights.require_to_send(),
+                    true => rights.require_to_send(true),
                     false => rights.require(Right::Approve),
                 }
             }

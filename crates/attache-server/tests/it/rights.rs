@@ -114,6 +114,19 @@ async fn make(client: &TestClient, verb: &str, path: &str, body: &Value) -> Http
 }
 
 #[tokio::test]
+async fn a_client_that_answers_a_confirmation_is_told_that_it_may_not_approve() {
+    let server = with_clients().start().await;
+    let opened = client(&server, PROMPT).rpc("SendMessage", message("first", "ask")).await;
+    let path = format!("/tasks/{}/messages/stream", opened["result"]["task"]["id"].as_str().unwrap());
+    let data =
+        json!({"kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": "k", "selected_option_id": "proceed_once"});
+    let answer = json!({"message": {"content": {"data": data}}});
+    let refused = client(&server, VIEW).post(&path, &answer).await;
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    assert!(refused.text().contains("does not have the right approve"), "{}", refused.text());
+}
+
+#[tokio::test]
 async fn each_call_at_each_door_needs_its_right() {
     let server = with_clients().start().await;
     let opened = async |id: &str, text: &str| {

@@ -22,6 +22,7 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
     match event {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::Settled { message, .. } => message.is_some(),
         // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
@@ -47,6 +48,13 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 &DeveloperMetadata { error, ..DeveloperMetadata::of("STATE_CHANGE") },
                 out,
             );
+        }
+        DevtoolEvent::Settled { state, message, .. } => {
+            let error = message.and_then(|message| error_text(*state, message));
+            let (state, message) = (TaskState::Working, message.cloned());
+            let event = StatusEvent { state, message, closes: false, usage: None };
+            let metadata = EventMetadata { error, ..EventMetadata::of("STATE_CHANGE") };
+            write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {
             let parts = vec![Part::text(*text)];

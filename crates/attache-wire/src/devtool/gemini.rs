@@ -30,6 +30,10 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
         DevtoolEvent::Prompt { .. } => false,
+        // Declined calls are shown by themselves.
+        DevtoolEvent::Settled { message, .. } => {
+            message.is_some_and(|message| stop_reason(message) != Some("declined"))
+        }
         // A refused call is shown when it is over; a changed one, when it asks again.
         DevtoolEvent::Call { call, moved: CallChange::Answered } => call.phase == CallPhase::Allowed,
         // Edits come with their calls.
@@ -48,6 +52,14 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
             let trace = error.as_ref().and(frame.call_records.response.as_deref());
             let metadata =
                 GeminiMetadata { error, usage: *usage, trace, ..GeminiMetadata::of("state-change") };
+            write_event(json_form, frame, event, &metadata, out);
+        }
+        DevtoolEvent::Settled { state, message, .. } => {
+            let error = message.and_then(|message| error_text(*state, message));
+            let trace = error.as_ref().and(frame.call_records.response.as_deref());
+            let (state, message) = (TaskState::Working, message.cloned());
+            let event = StatusEvent { state, message, closes: false, usage: None };
+            let metadata = EventMetadata { error, trace, ..EventMetadata::of("state-change") };
             write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {
