@@ -53,7 +53,7 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
             let error = message.and_then(|message| error_text(*state, message));
             let (state, message) = (TaskState::Working, message.cloned());
             let event = StatusEvent { state, message, closes: false, usage: None };
-            let metadata = EventMetadata { error, ..EventMetadata::of("STATE_CHANGE") };
+            let metadata = DeveloperMetadata { error, ..DeveloperMetadata::of("STATE_CHANGE") };
             write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {

@@ -59,7 +59,7 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
             let trace = error.as_ref().and(frame.call_records.response.as_deref());
             let (state, message) = (TaskState::Working, message.cloned());
             let event = StatusEvent { state, message, closes: false, usage: None };
-            let metadata = EventMetadata { error, trace, ..EventMetadata::of("state-change") };
+            let metadata = GeminiMetadata { error, trace, ..GeminiMetadata::of("state-change") };
             write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {
