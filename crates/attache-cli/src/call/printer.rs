@@ -5,7 +5,8 @@
 use std::io::{self, Write};
 
 use attache_client::{
-    Artifact, AskedCall, DevelopmentEvent, Message, RemoteStatus, Role, StatusUpdate, StreamEvent, TaskState,
+    Artifact, AskedCall, CallNews, DevelopmentEvent, Message, RemoteStatus, Role, StatusUpdate, StreamEvent,
+    TaskState,
 };
 use attache_domain::{visible_again, visible_line};
 
@@ -172,15 +173,24 @@ impl<O: Write, E: Write> Printer<O, E> {
         if self.json {
             return Ok(());
         }
-        let question = status.message.as_ref().map(|message| parts(&message.parts)).unwrap_or_default();
+        let mut told = status.message.as_ref().map(|message| message.parts.clone()).unwrap_or_default();
+        told.retain(|part| CallNews::of(part).is_none());
         self.lines.err_line(&format!("[{}]", status.state_name()))?;
+        let question = parts(&told);
         let question = visible_again(question.trim_end());
         if !question.is_empty() {
-            return self.lines.err_line(&indented(&question));
+            self.lines.err_line(&indented(&question))?;
+            // The answer goes to the calls that the question lists.
+            if !status.open_calls().is_empty() {
+                return Ok(());
+            }
         }
-        for AskedCall { call, title, choices, .. } in asked {
+        for AskedCall { call, title, details, choices, .. } in asked {
             let title = visible_again(&printable(title)).replace('\n', "\n  ");
             self.lines.err_line(&format!("{}: {title}", visible_line(call)))?;
+            if !details.is_empty() {
+                self.lines.err_line(&indented(&visible_again(&printable(details))))?;
+            }
             let choices = if choices.is_empty() { "yes, no, always".to_owned() } else { choices.join(", ") };
             self.lines.err_line(&format!("  answers: {}", visible_line(&choices)))?;
         }
@@ -244,6 +254,36 @@ mod tests {
         let (_, err) = printed(&[status("TASK_STATE_WORKING", forged), status("TASK_STATE_FAILED", forged)]);
         for line in err.lines().filter(|line| *line != "[failed]") {
             assert!(line.starts_with("[x]") || line.starts_with("  "), "{err}");
+        }
+    }
+
+    #[test]
+    fn what_an_answer_approves_is_shown_before_it_is_asked_for() {
+        let call = json!({
+            "tool_call_id": "k1", "status": "PENDING", "tool_name": "write_file", "description": "d.txt",
+            "confirmation_request": {
+                "options": [{"id": "proceed_once"}],
+                "file_edit_details": {"file_path": "/w/d.txt", "formatted_diff": "-a\n+b\u{200b}\n"},
+            },
+        });
+        let message = |parts: Value| json!({"messageId": "m", "role": "ROLE_AGENT", "parts": parts});
+        let asked = |parts: Value| {
+            let status = json!({"state": "TASK_STATE_INPUT_REQUIRED", "message": message(parts)});
+            let event = update("statusUpdate", json!({"taskId": "t", "status": status}));
+            let part = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [{"data": call}]});
+            let part = update("message", part);
+            let StreamEvent::Message(holder) = &part else { panic!("{part:?}") };
+            let Some(CallNews::Asked(asked)) = CallNews::of(&holder.parts[0]) else { panic!("{part:?}") };
+            let mut err = Vec::new();
+            let mut printer = Printer::new(io::sink(), &mut err, false);
+            printer.ask(event.status().unwrap(), &[asked]).unwrap();
+            String::from_utf8(err).unwrap()
+        };
+        let shown = "k1: write_file: d.txt\n  file_path: /w/d.txt\n  formatted_diff:\n  -a\n  +b\\u{200b}\n  answers: proceed_once\n";
+        for parts in [json!([]), json!([{"data": call}]), json!([{"text": "May I?"}, {"data": call}])] {
+            let err = asked(parts.clone());
+            assert!(err.ends_with(shown), "{parts}: {err}");
+            assert!(!err.contains("tool_call_id"), "{err}");
         }
     }
 
