@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::printable::{indented, printable, write_json};
+use crate::printable::{indented, printable, with_line_breaks, write_json};
 
 /// The answer goes to `out`, and everything else to `err`.
 pub(crate) struct OutputLines<O, E> {
@@ -23,6 +23,7 @@ impl<O: Write, E: Write> OutputLines<O, E> {
 
     /// A piece of the answer, made safe already. Its last line stays open.
     pub(crate) fn answer(&mut self, text: &str) -> io::Result<()> {
+        let text = with_line_breaks(text, self.is_out_open);
         if text.is_empty() {
             return Ok(());
         }
