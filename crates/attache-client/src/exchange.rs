@@ -74,7 +74,7 @@ enum StreamParser {
 pub(crate) struct ReceivedEvent {
     pub(crate) event: StreamEvent,
     pub(crate) id: Option<String>,
-    /// What came before it could not be read, and may have been an event.
+    /// Something before it could not be read, and may have been an event.
     pub(crate) follows_loss: bool,
 }
 

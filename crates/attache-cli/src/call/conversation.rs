@@ -98,9 +98,9 @@ pub(crate) enum Opening {
 }
 
 impl Drop for Conversation<'_> {
-    /// An error is told on a line of its own.
+    /// An error begins on a line of its own.
     fn drop(&mut self) {
-        // There is no one to tell that the output is closed.
+        // A closed output has failed before.
         let _ = self.printer.end_line();
     }
 }

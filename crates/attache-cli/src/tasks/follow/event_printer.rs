@@ -181,9 +181,9 @@ impl EventPrinter {
 }
 
 impl Drop for EventPrinter {
-    /// An error is told on a line of its own.
+    /// An error begins on a line of its own.
     fn drop(&mut self) {
-        // There is no one to tell that the output is closed.
+        // A closed output has failed before.
         let _ = self.lines.end();
     }
 }
