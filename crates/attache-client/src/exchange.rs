@@ -194,7 +194,8 @@ impl Exchange {
             if !grpc::is_grpc(&response) || response.header("grpc-status").is_some() {
                 grpc::end_of_call(&response, protocol)?;
             }
-            let parser = StreamParser::Grpc(FrameParser::new(self.options.max_event_bytes));
+            let frames = FrameParser::new(self.options.max_event_bytes, grpc::is_gzip(&response));
+            let parser = StreamParser::Grpc(frames);
             return Ok(self.stream(protocol, Some(response), parser));
         }
         let is_success = (200..300).contains(&response.status());
@@ -316,13 +317,15 @@ impl Exchange {
             grpc::end_of_call(&response, protocol)?;
             return Err(ClientError::Malformed { what: "the response is no gRPC".into() });
         }
-        let mut frames = FrameParser::new(self.options.max_response_bytes);
+        let mut frames = FrameParser::new(self.options.max_response_bytes, grpc::is_gzip(&response));
         let (mut message, mut length, mut share) = (None, 0, BodyShare::default());
         while let Some(bytes) = response.chunk().await? {
             length += bytes.len();
             share.grow(length).await?;
             frames.push(&bytes);
             while let Some(next) = frames.next_message()? {
+                // It may be larger than what was read.
+                share.grow(length + next.len()).await?;
                 message = Some(next);
             }
         }
