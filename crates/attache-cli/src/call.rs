@@ -15,7 +15,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use attache_client::Client;
 use attache_domain::visible_line;
 use attache_help::Manual;
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 use self::arguments::Request;
 use self::conversation::Conversation;
 use crate::ProcessContext;
-use crate::report::{self, with_hint};
+use crate::report::{self, UsageError, with_hint};
 
 pub use self::arguments::CallArguments;
 pub(crate) use self::arguments::command_path;
@@ -76,7 +76,7 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
             },
         };
         let place = (arguments.url.as_str(), client.url());
-        let named = |error| connection::named(connection::with_credential_hint(error, &credential), place);
+        let named = |error| connection::with_credential_hint(connection::named(error, place), &credential);
         Ok(end.map_err(named)?.code())
     })
 }
@@ -137,7 +137,7 @@ pub(crate) fn is_at_terminal() -> bool {
 
 fn nothing_to_say() -> anyhow::Error {
     with_hint(
-        anyhow!("there is no message"),
+        UsageError("there is no message"),
         "say it after the URL: attache call https://agent.example \"What can you do?\"",
     )
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::printable::{printable, write_json};
+use crate::printable::{indented, printable, with_line_breaks, write_json};
 
 /// The answer goes to `out`, and everything else to `err`.
 pub(crate) struct OutputLines<O, E> {
@@ -23,6 +23,7 @@ impl<O: Write, E: Write> OutputLines<O, E> {
 
     /// A piece of the answer, made safe already. Its last line stays open.
     pub(crate) fn answer(&mut self, text: &str) -> io::Result<()> {
+        let text = with_line_breaks(text, self.is_out_open);
         if text.is_empty() {
             return Ok(());
         }
@@ -32,14 +33,17 @@ impl<O: Write, E: Write> OutputLines<O, E> {
         self.out.flush()
     }
 
-    /// A piece of what a command of the agent writes, made safe already.
+    /// A piece of what a command of the agent writes, made safe already. It is indented like all words of the agent.
     pub(crate) fn command_output(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         self.end()?;
         self.is_err_open = !text.ends_with('\n');
-        self.err.write_all(text.as_bytes())?;
+        self.err.write_all(indented(text.strip_suffix('\n').unwrap_or(text)).as_bytes())?;
+        if !self.is_err_open {
+            writeln!(self.err)?;
+        }
         self.err.flush()
     }
 
@@ -92,7 +96,17 @@ mod tests {
         lines.err_line("over").unwrap();
         lines.end().unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "one two\nthree\n");
-        assert_eq!(String::from_utf8(err).unwrap(), "[a thought\n  of two lines]\nhalf\nover\n");
+        assert_eq!(String::from_utf8(err).unwrap(), "[a thought\n  of two lines]\n  half\nover\n");
+    }
+
+    #[test]
+    fn the_output_of_a_command_cannot_look_like_a_line_of_ours() {
+        let mut err = Vec::new();
+        let mut lines = OutputLines::new(io::sink(), &mut err);
+        lines.command_output("one\nerror: no\n").unwrap();
+        lines.command_output("\nhint: run it").unwrap();
+        lines.end().unwrap();
+        assert_eq!(String::from_utf8(err).unwrap(), "  one\n  error: no\n  \n  hint: run it\n");
     }
 
     #[test]

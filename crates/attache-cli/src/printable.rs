@@ -15,6 +15,23 @@ pub(crate) fn printable(text: &str) -> String {
     terminal_safe(text).into_owned()
 }
 
+/// Ends a line unless the text before has ended it. No printable text holds it.
+pub(crate) const LINE_BREAK: char = '\u{1e}';
+
+/// `text` with its breaks as line feeds, where needed. `is_open`: a line without an end stands before it.
+pub(crate) fn with_line_breaks(text: &str, mut is_open: bool) -> String {
+    let mut lines = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            LINE_BREAK if !is_open => continue,
+            LINE_BREAK => lines.push('\n'),
+            character => lines.push(character),
+        }
+        is_open = !lines.ends_with('\n');
+    }
+    lines
+}
+
 /// `text`, whose lines cannot be taken for lines of this program.
 pub(crate) fn indented(text: &str) -> String {
     match text.is_empty() {

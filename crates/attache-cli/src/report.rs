@@ -28,6 +28,24 @@ pub fn with_hint(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> an
     anyhow::Error::new(ErrorWithHint { error: error.into(), hint: hint.into() })
 }
 
+/// A mistake in the command line that only the command itself can find.
+#[derive(Debug)]
+pub struct UsageError(pub &'static str);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// The command line cannot be used, whatever else is there.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let hinted = error.downcast_ref::<ErrorWithHint>().map(|hinted| &hinted.error);
+    hinted.unwrap_or(error).is::<UsageError>() || is_wrong_flag(error)
+}
+
 /// The reader of the output is gone, so nothing is left to do.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
@@ -71,5 +89,5 @@ pub fn failure(error: &anyhow::Error) -> ExitCode {
     if let Some(hint) = hint {
         eprintln!("\nhint: {hint}");
     }
-    if is_wrong_flag(error) { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+    if is_usage(error) { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }

@@ -28,7 +28,7 @@ pub use arguments::TasksArguments;
 pub(crate) use answer::answer_parts;
 pub(crate) use call_progress::{CallNotice, CallProgress};
 pub(crate) use server::token;
-pub(crate) use show::{how_to_answer, page_of, parts};
+pub(crate) use show::{how_to_answer, page_of, parts, pieces};
 #[cfg(test)]
 pub(crate) use test_values::decode_event;
 

@@ -194,7 +194,8 @@ async fn discover(fetch: &Fetch<'_>) -> Result<(CardDocument, Url), ClientError>
             Ok(found) => return Ok(found),
             // Something else may be here: a page for people, or nothing.
             Err(
-                error @ (ClientError::Status { status: 404 | 405 | 410, .. } | ClientError::Malformed { .. }),
+                error @ (ClientError::Status { status: 400 | 403 | 404 | 405 | 410, .. }
+                | ClientError::Malformed { .. }),
             ) => {
                 reason.get_or_insert(error);
             }
@@ -203,7 +204,9 @@ async fn discover(fetch: &Fetch<'_>) -> Result<(CardDocument, Url), ClientError>
     }
     let tried: Vec<&str> = candidates.iter().map(Url::path).collect();
     match reason {
-        Some(error @ ClientError::Malformed { .. }) => Err(error),
+        Some(error @ (ClientError::Malformed { .. } | ClientError::Status { status: 400 | 403, .. })) => {
+            Err(error)
+        }
         _ => Err(ClientError::NoCard { tried: tried.join(", ") }),
     }
 }
@@ -376,6 +379,9 @@ mod tests {
             "supportedInterfaces": [{"url": "/", "protocolBinding": null, "tenant": null}, null],
         }));
         assert_eq!(found.unwrap().supported_interfaces.len(), 1);
+        let error =
+            card(json!({"capabilities": {"extensions": ["https://x.example"]}})).unwrap_err().to_string();
+        assert!(error.ends_with("expected an object with a uri"), "{error}");
         for (wrong, path) in [
             (json!({"skills": [{"name": "a"}, {"name": 7}]}), "skills[1].name"),
             (json!({"capabilities": {"streaming": "yes"}}), "capabilities.streaming"),

@@ -32,6 +32,9 @@ pub(crate) struct Exchange {
     pub(crate) gets_subscriptions: AtomicBool,
 }
 
+/// Things in one stream that cannot be read and are left out; with more, it is no stream of A2A.
+const MAX_UNREADABLE: u32 = 1000;
+
 /// A whole response.
 #[derive(Debug)]
 pub(crate) struct WholeResponse {
@@ -52,6 +55,9 @@ pub(crate) struct OpenStream {
     has_begun: bool,
     /// The agent numbers its events.
     has_ids: bool,
+    /// What was left out because it could not be read.
+    unreadable: u32,
+    follows_loss: bool,
     secrets: Arc<SentSecrets>,
 }
 
@@ -68,6 +74,8 @@ enum StreamParser {
 pub(crate) struct ReceivedEvent {
     pub(crate) event: StreamEvent,
     pub(crate) id: Option<String>,
+    /// Something before it could not be read, and may have been an event.
+    pub(crate) follows_loss: bool,
 }
 
 impl Exchange {
@@ -186,7 +194,8 @@ impl Exchange {
             if !grpc::is_grpc(&response) || response.header("grpc-status").is_some() {
                 grpc::end_of_call(&response, protocol)?;
             }
-            let parser = StreamParser::Grpc(FrameParser::new(self.options.max_event_bytes));
+            let frames = FrameParser::new(self.options.max_event_bytes, grpc::is_gzip(&response));
+            let parser = StreamParser::Grpc(frames);
             return Ok(self.stream(protocol, Some(response), parser));
         }
         let is_success = (200..300).contains(&response.status());
@@ -212,7 +221,16 @@ impl Exchange {
 
     fn stream(&self, protocol: Protocol, response: Option<HttpResponse>, parser: StreamParser) -> OpenStream {
         let secrets = Arc::clone(&self.secrets);
-        OpenStream { protocol, response, parser, has_begun: false, has_ids: false, secrets }
+        OpenStream {
+            protocol,
+            response,
+            parser,
+            has_begun: false,
+            has_ids: false,
+            unreadable: 0,
+            follows_loss: false,
+            secrets,
+        }
     }
 
     /// Reads up to the first event and fails if that is a refusal. The event stays in the parser.
@@ -299,13 +317,15 @@ impl Exchange {
             grpc::end_of_call(&response, protocol)?;
             return Err(ClientError::Malformed { what: "the response is no gRPC".into() });
         }
-        let mut frames = FrameParser::new(self.options.max_response_bytes);
+        let mut frames = FrameParser::new(self.options.max_response_bytes, grpc::is_gzip(&response));
         let (mut message, mut length, mut share) = (None, 0, BodyShare::default());
         while let Some(bytes) = response.chunk().await? {
             length += bytes.len();
             share.grow(length).await?;
             frames.push(&bytes);
             while let Some(next) = frames.next_message()? {
+                // It may be larger than what was read.
+                share.grow(length + next.len()).await?;
                 message = Some(next);
             }
         }
@@ -320,8 +340,8 @@ impl OpenStream {
     pub(crate) async fn next(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
         match self.receive().await {
             Ok(Some(received)) => {
-                let event = self.secrets.hide(received.event);
-                Ok(Some(ReceivedEvent { event, id: received.id }))
+                let ReceivedEvent { event, id, follows_loss } = received;
+                Ok(Some(ReceivedEvent { event: self.secrets.hide(event), id, follows_loss }))
             }
             Ok(None) => Ok(None),
             Err(error) => Err(self.secrets.hide(error)),
@@ -370,7 +390,7 @@ impl OpenStream {
             let (event, id) = match &mut self.parser {
                 StreamParser::Sse(parser) => {
                     let Some(received) = parser.next_event() else { return Ok(None) };
-                    let Some(data) = received.data else { continue };
+                    let Some(data) = received.data.filter(|data| !data.trim().is_empty()) else { continue };
                     (self.protocol.decode_event(200, data.as_bytes()), received.id)
                 }
                 StreamParser::Grpc(parser) => {
@@ -380,7 +400,9 @@ impl OpenStream {
                     (event, id)
                 }
                 StreamParser::Single(event) => {
-                    return Ok(event.take().map(|event| ReceivedEvent { event: *event, id: None }));
+                    let first =
+                        |event: Box<_>| ReceivedEvent { event: *event, id: None, follows_loss: false };
+                    return Ok(event.take().map(first));
                 }
             };
             match event {
@@ -388,11 +410,22 @@ impl OpenStream {
                 Err(DecodeError::UnknownEvent { what }) if self.has_begun => {
                     tracing::debug!(what, "an event was left out");
                 }
+                // A sign of life such as `{}`, the end in a form of others, or an event that is broken.
+                Err(DecodeError::Malformed { .. })
+                    if self.has_begun
+                        && self.unreadable < MAX_UNREADABLE
+                        && matches!(self.parser, StreamParser::Sse(_)) =>
+                {
+                    self.unreadable += 1;
+                    self.follows_loss = true;
+                    tracing::warn!("something in a stream cannot be read and is left out");
+                }
                 event => {
                     let event = event?;
                     self.has_begun = true;
                     self.has_ids |= id.is_some();
-                    return Ok(Some(ReceivedEvent { event, id }));
+                    let follows_loss = std::mem::take(&mut self.follows_loss);
+                    return Ok(Some(ReceivedEvent { event, id, follows_loss }));
                 }
             }
         }

@@ -1,7 +1,10 @@
 //! The frames and the status of gRPC over HTTP/2.
 
+use std::io::Read as _;
+
 use attache_net::{HttpResponse, NetError};
 use attache_wire::client::Protocol;
+use flate2::read::GzDecoder;
 
 use crate::ClientError;
 
@@ -24,11 +27,13 @@ const HEAD: usize = 5;
 pub(crate) struct FrameParser {
     buffer: Vec<u8>,
     max_message_bytes: usize,
+    /// Compressed messages are gzip. This client asks for none, and some servers compress regardless.
+    is_gzip: bool,
 }
 
 impl FrameParser {
-    pub(crate) fn new(max_message_bytes: usize) -> Self {
-        Self { buffer: Vec::new(), max_message_bytes }
+    pub(crate) fn new(max_message_bytes: usize, is_gzip: bool) -> Self {
+        Self { buffer: Vec::new(), max_message_bytes, is_gzip }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
@@ -40,10 +45,9 @@ impl FrameParser {
         let Some((head, rest)) = self.buffer.split_first_chunk::<HEAD>() else { return Ok(None) };
         let [flag, length @ ..] = *head;
         let length = u32::from_be_bytes(length) as usize;
-        if flag != 0 {
-            return Err(ClientError::Malformed {
-                what: "a compressed message, although no compression was requested".into(),
-            });
+        let is_compressed = flag != 0;
+        if is_compressed && !self.is_gzip {
+            return Err(ClientError::Malformed { what: "a compressed message that is not gzip".into() });
         }
         if length > self.max_message_bytes {
             let what = format!("a message of {length} bytes; at most {} are read", self.max_message_bytes);
@@ -52,10 +56,34 @@ impl FrameParser {
         if rest.len() < length {
             return Ok(None);
         }
-        let message = rest[..length].to_vec();
+        let message = match is_compressed {
+            true => self.inflated(&rest[..length])?,
+            false => rest[..length].to_vec(),
+        };
         self.buffer.drain(..HEAD + length);
         Ok(Some(message))
     }
+
+    /// Stops at the limit for a message, however much more would come.
+    fn inflated(&self, compressed: &[u8]) -> Result<Vec<u8>, ClientError> {
+        let limit = self.max_message_bytes;
+        let mut message = Vec::new();
+        let mut decoder = GzDecoder::new(compressed).take(limit as u64 + 1);
+        decoder.read_to_end(&mut message).map_err(|_| ClientError::Malformed {
+            what: "a compressed message that cannot be read".into(),
+        })?;
+        if message.len() > limit {
+            let what =
+                format!("a compressed message of more than {limit} bytes, which is the most that is read");
+            return Err(ClientError::Malformed { what });
+        }
+        Ok(message)
+    }
+}
+
+/// How the messages of a response are compressed, if some are.
+pub(crate) fn is_gzip(response: &HttpResponse) -> bool {
+    response.header("grpc-encoding").is_some_and(|name| name.trim().eq_ignore_ascii_case("gzip"))
 }
 
 /// How the call ended: the status stands after the body, or in the head of a response without one.
@@ -83,13 +111,17 @@ pub(crate) fn is_grpc(response: &HttpResponse) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use flate2::write::GzEncoder;
+
     use super::*;
 
     #[test]
     fn messages_come_out_of_their_frames_however_they_are_cut() {
         let whole = [frame(b"one").unwrap(), frame(b"").unwrap(), frame(b"three").unwrap()].concat();
         for size in 1..whole.len() {
-            let (mut parser, mut found) = (FrameParser::new(10), Vec::new());
+            let (mut parser, mut found) = (FrameParser::new(10, false), Vec::new());
             for piece in whole.chunks(size) {
                 parser.push(piece);
                 while let Some(message) = parser.next_message().unwrap() {
@@ -103,8 +135,31 @@ mod tests {
     #[test]
     fn a_frame_that_is_too_large_or_compressed_is_refused() {
         for (frame, part) in [(frame(&[0; 11]).unwrap(), "11 bytes"), (vec![1, 0, 0, 0, 0], "compressed")] {
-            let mut parser = FrameParser::new(10);
+            let mut parser = FrameParser::new(10, false);
             parser.push(&frame);
+            let error = parser.next_message().unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_of_gzip_is_read_up_to_the_limit() {
+        let compressed = |message: &[u8]| {
+            let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+            encoder.write_all(message).unwrap();
+            let mut framed = frame(&encoder.finish().unwrap()).unwrap();
+            framed[0] = 1;
+            framed
+        };
+        let mut parser = FrameParser::new(100, true);
+        parser.push(&[compressed(b"one"), frame(b"two").unwrap()].concat());
+        assert_eq!(parser.next_message().unwrap(), Some(b"one".to_vec()));
+        assert_eq!(parser.next_message().unwrap(), Some(b"two".to_vec()));
+        for (bytes, part) in
+            [(compressed(&[0; 5000]), "more than 100 bytes"), (vec![1, 0, 0, 0, 1, 9], "be read")]
+        {
+            let mut parser = FrameParser::new(100, true);
+            parser.push(&bytes);
             let error = parser.next_message().unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }

@@ -3,14 +3,16 @@
 //! When it is cut, or ends although its task goes on, the stream subscribes to the task again after the last event
 //! it has seen. An agent that numbers its events, as attache does, then repeats and omits nothing, or says that
 //! something is missing ([`StreamEvent::gap`]); any other agent starts again with the current task. Where an agent
-//! refuses the subscription, or ends it again and again with nothing new, the task is fetched until it settles. The
-//! delays grow whatever the agent sends. A message is sent again only to an agent that recognises it.
+//! refuses the subscription, or ends it again and again with nothing new, the task is fetched until it settles; beside a
+//! subscription that brings nothing, it is fetched to see whether it has settled. The delays grow whatever the agent sends. A message is sent again only to an agent that recognises it.
 //!
 //! A stream is about one task: the one that it was opened for, or the first one that the response to a new message names.
 //! An answer about another task is an error, and later events of other tasks are dropped. The stream ends with the status
 //! that ends its task, with a message, and soon after a question, even if the agent keeps the connection open.
 
+mod known_task;
 mod lost_events;
+mod silent_subscription;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
@@ -19,7 +21,9 @@ use attache_domain::{Operation, SendMessage, TaskId};
 use tokio::time::{Instant, timeout_at};
 
 use crate::exchange::{OpenStream, ReceivedEvent};
+use crate::stream::known_task::is_same_task;
 use crate::stream::lost_events::LostEvents;
+use crate::stream::silent_subscription::LookSchedule;
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -67,6 +71,7 @@ pub struct EventStream {
     known: Option<Box<RemoteTask>>,
     known_status: Option<Box<RemoteStatus>>,
     lost: LostEvents,
+    looks: LookSchedule,
     /// Why the last connection ended.
     last_error: String,
 }
@@ -151,6 +156,7 @@ impl EventStream {
             known: None,
             known_status: None,
             lost: LostEvents::default(),
+            looks: LookSchedule::default(),
             last_error: "no response came".into(),
         }
     }
@@ -206,7 +212,11 @@ impl EventStream {
             return Ok(self.fetch_lost().await);
         }
         match &mut self.source {
-            EventSource::Open(open) => match until_end_of_question(self.phase, open.next()).await {
+            EventSource::Open(open) => match until_look(self.phase, self.looks.next(), open.next()).await {
+                None if self.phase == TaskPhase::Works => {
+                    self.look_at_task().await;
+                    Ok(None)
+                }
                 None => {
                     self.source = EventSource::Over;
                     Ok(None)
@@ -232,7 +242,7 @@ impl EventStream {
                 if let StreamEvent::Task(task) = &*first {
                     self.source = EventSource::Polled(Some(task.clone()));
                 }
-                let event = self.take(ReceivedEvent { event: *first, id: None })?;
+                let event = self.take(ReceivedEvent { event: *first, id: None, follows_loss: false })?;
                 if self.phase != TaskPhase::Works {
                     self.source = EventSource::Over;
                 }
@@ -326,6 +336,8 @@ impl EventStream {
                 self.brought_news = false;
                 self.reconnected = true;
                 self.is_subscription = self.task.is_some();
+                let is_unnumbered = self.is_subscription && self.last_id.is_none();
+                self.looks = if is_unnumbered { LookSchedule::begin() } else { LookSchedule::default() };
             }
             Err(error) if error.is_transient() => self.last_error = error.to_string(),
             // It may have ended meanwhile, or the agent has no subscriptions.
@@ -390,7 +402,7 @@ impl EventStream {
 
     /// Takes note of an event; `None` if the reader has seen it.
     fn accept(&mut self, received: ReceivedEvent) -> Option<StreamEvent> {
-        let ReceivedEvent { event, id } = received;
+        let ReceivedEvent { event, id, follows_loss } = received;
         let reconnected = std::mem::take(&mut self.reconnected);
         let has_new_id = id.is_some() && id != self.last_id;
         let is_repeated = match &id {
@@ -398,12 +410,13 @@ impl EventStream {
             None => self.is_known(&event),
         };
         let has_id = id.is_some();
-        self.lost.note(&event, reconnected && !has_id);
+        self.lost.note(&event, (reconnected && !has_id) || follows_loss);
         if has_id {
             self.last_id = id;
         }
         self.unanswered = None;
         self.is_subscription = false;
+        self.looks = LookSchedule::default();
         if self.task.is_none() {
             self.task = event.task_id().cloned();
         }
@@ -432,7 +445,8 @@ impl EventStream {
     }
 
     fn phase_after(&self, event: &StreamEvent, status: &RemoteStatus) -> TaskPhase {
-        if status.is_terminal() {
+        let is_final = matches!(event, StreamEvent::StatusUpdate(update) if update.is_final);
+        if status.is_terminal() || (is_final && status.state.is_none()) {
             return TaskPhase::Over;
         }
         if !status.is_interrupted() {
@@ -447,38 +461,17 @@ impl EventStream {
             _ => TaskPhase::Asks { until },
         }
     }
+}
 
-    /// An event without an id tells nothing but a new time.
-    fn is_known(&self, event: &StreamEvent) -> bool {
-        match event {
-            StreamEvent::Task(task) => self.known.as_ref().is_some_and(|known| is_same_task(known, task)),
-            StreamEvent::StatusUpdate(update) => {
-                let same = |known: &RemoteStatus| is_same_status(known, &update.status);
-                self.known_status.as_deref().is_some_and(same) && update.development().is_none()
-            }
-            StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => false,
-        }
+/// Waits for `next`; `None` once the time after a question is over, or the time until `look` while the task works. An agent
+/// that always has another event gets no more time after a question.
+async fn until_look<T>(phase: TaskPhase, look: Option<Instant>, next: impl Future<Output = T>) -> Option<T> {
+    match (phase, look) {
+        (TaskPhase::Asks { until }, _) if Instant::now() >= until => None,
+        (TaskPhase::Asks { until }, _) => timeout_at(until, next).await.ok(),
+        (TaskPhase::Works, Some(look)) => timeout_at(look, next).await.ok(),
+        (TaskPhase::Works, None) | (TaskPhase::Over, _) => Some(next.await),
     }
-}
-
-/// Waits for `next`; `None` once the time after a question is over. An agent that always has another event gets no more time.
-async fn until_end_of_question<T>(phase: TaskPhase, next: impl Future<Output = T>) -> Option<T> {
-    match phase {
-        TaskPhase::Asks { until } if Instant::now() >= until => None,
-        TaskPhase::Asks { until } => timeout_at(until, next).await.ok(),
-        TaskPhase::Works | TaskPhase::Over => Some(next.await),
-    }
-}
-
-/// Whether two looks at a task show the same, but for the time.
-fn is_same_task(one: &RemoteTask, other: &RemoteTask) -> bool {
-    is_same_status(&one.status, &other.status)
-        && (&one.artifacts, &one.history, &one.metadata)
-            == (&other.artifacts, &other.history, &other.metadata)
-}
-
-fn is_same_status(one: &RemoteStatus, other: &RemoteStatus) -> bool {
-    (one.state, &one.message) == (other.state, &other.message)
 }
 
 /// A delay from three quarters of `delay` up to all of it, so that clients that were cut together do not return together.

@@ -44,6 +44,14 @@ pub(crate) fn state_named(json_form: JsonForm, name: &str) -> Option<TaskState> 
     TaskState::ALL.into_iter().find(|state| state_name(json_form, *state) == name)
 }
 
+/// The state that an agent means: the names of every version are read, in any case and with either spelling of "canceled".
+pub(crate) fn state_meant(name: &str) -> Option<TaskState> {
+    let name = name.trim().to_ascii_lowercase().replace('_', "-");
+    let name = name.strip_prefix("task-state-").unwrap_or(&name);
+    let name = if name == "cancelled" { "canceled" } else { name };
+    state_named(JsonForm::V0_3Rpc, name)
+}
+
 /// The state with this protobuf number; `None` for zero, "unspecified".
 pub(crate) fn state_from_number(number: i64) -> Option<TaskState> {
     let index = usize::try_from(number).ok()?.checked_sub(1)?;
@@ -61,3 +69,23 @@ const BY_NUMBER: [TaskState; 8] = [
     TaskState::Rejected,
     TaskState::AuthRequired,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_states_of_agents_are_read_in_every_spelling() {
+        for json_form in [JsonForm::V0_3Rpc, JsonForm::V1_0, JsonForm::V0_3Rest] {
+            for state in TaskState::ALL {
+                assert_eq!(state_meant(state_name(json_form, state)), Some(state));
+                assert_eq!(state_meant(&state_name(json_form, state).to_lowercase()), Some(state));
+            }
+        }
+        assert_eq!(state_meant("cancelled"), Some(TaskState::Canceled));
+        assert_eq!(state_meant("INPUT_REQUIRED"), Some(TaskState::InputRequired));
+        for unknown in ["unknown", "", "paused", "TASK_STATE_UNSPECIFIED", "task-state-"] {
+            assert_eq!(state_meant(unknown), None);
+        }
+    }
+}

@@ -165,19 +165,18 @@ fn of_agent(error: &ClientError) -> String {
 
 /// An error of a call, whose words are the agent's.
 pub(super) fn refused(error: ClientError) -> anyhow::Error {
-    let text = of_agent(&error);
+    let mut text = of_agent(&error);
+    if let ClientError::Refused(remote) = &error {
+        let reason = remote.reason.as_deref().map(|name| format!(" {}", printable(name).replace('\n', " ")));
+        let code = format!("error {}{}", remote.code, reason.unwrap_or_default());
+        text = format!("the agent refused the request ({code}): {text}");
+    }
     match &error {
         error if error.is_refused_credential() => anyhow::Error::new(CredentialRefused(text)),
         ClientError::Unsupported(_)
         | ClientError::NoCommands { .. }
         | ClientError::CommandNotStarted { .. } => {
             anyhow!("{text}")
-        }
-        ClientError::Refused(remote) => {
-            let reason =
-                remote.reason.as_deref().map(|name| format!(" {}", printable(name).replace('\n', " ")));
-            let code = format!("error {}{}", remote.code, reason.unwrap_or_default());
-            anyhow::Error::new(CallFailed(format!("the agent refused the request ({code}): {text}")))
         }
         _ => anyhow::Error::new(CallFailed(text)),
     }
@@ -197,10 +196,16 @@ impl std::error::Error for CallFailed {}
 
 /// Says which agent it was, and where.
 pub(super) fn named(error: anyhow::Error, (agent, url): (&str, &str)) -> anyhow::Error {
-    match error.downcast_ref::<CallFailed>() {
-        Some(CallFailed(what)) if url.starts_with(agent) => anyhow!("{}: {what}", printable(url)),
-        Some(CallFailed(what)) => anyhow!("{}: {}: {what}", printable(agent), printable(url)),
-        None => error,
+    let place = match url.starts_with(agent) {
+        true => printable(url),
+        false => format!("{}: {}", printable(agent), printable(url)),
+    };
+    match (error.downcast_ref::<CallFailed>(), error.downcast_ref::<CredentialRefused>()) {
+        (Some(CallFailed(what)), _) => anyhow!("{place}: {what}"),
+        (_, Some(CredentialRefused(what))) => {
+            anyhow::Error::new(CredentialRefused(format!("{place}: {what}")))
+        }
+        _ => error,
     }
 }
 
@@ -347,5 +352,27 @@ mod tests {
         assert!(
             shown(("my-agent", "https://a.example/rpc")).starts_with("my-agent: https://a.example/rpc: the")
         );
+    }
+
+    #[test]
+    fn a_refused_credential_is_told_with_the_place_the_code_and_what_to_do() {
+        for (code, reason) in [(7, Some("PERMISSION_DENIED".to_owned())), (403, None)] {
+            let error = RemoteError { code, reason: reason.clone(), message: "not you".into() };
+            let place = ("https://a.example", "https://a.example/rpc");
+            let error = with_credential_hint(
+                named(refused(ClientError::Refused(error)), place),
+                &CredentialOrigin::None,
+            );
+            let hinted = error.downcast_ref::<crate::report::ErrorWithHint>().unwrap();
+            let text = hinted.to_string();
+            assert!(
+                text.starts_with("https://a.example/rpc: the agent refused the request (error "),
+                "{text}"
+            );
+            assert!(
+                text.contains(&reason.unwrap_or_default()) && hinted.hint.contains("--token-file"),
+                "{text}"
+            );
+        }
     }
 }

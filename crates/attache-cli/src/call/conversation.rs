@@ -53,7 +53,7 @@ pub(crate) enum Partner<'a> {
 }
 
 impl Partner<'_> {
-    fn how_to_answer(self, task: &str, status: &RemoteStatus) -> String {
+    pub(super) fn how_to_answer(self, task: &str, status: &RemoteStatus) -> String {
         match self {
             Self::Agent(agent) => {
                 let (agent, task) = (shell_word(agent), shell_word(task));
@@ -95,6 +95,14 @@ pub(crate) enum Opening {
     Command(OutgoingMessage),
     /// With a task that is there already.
     Follow(String),
+}
+
+impl Drop for Conversation<'_> {
+    /// An error begins on a line of its own.
+    fn drop(&mut self) {
+        // A closed output has failed before.
+        let _ = self.printer.end_line();
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -227,12 +235,14 @@ impl<'a> Conversation<'a> {
             self.printer.note(&format!("the connection to the agent is lost, and tried again: {why}"))?;
             return Ok(true);
         }
-        if !events.is_polling() {
-            return Ok(false);
-        }
+        let what = match (events.is_polling(), events.is_silent()) {
+            (true, _) => "stream has ended",
+            (false, true) => "stream was cut, and the new one brings nothing",
+            (false, false) => return Ok(false),
+        };
         let state = status.map_or("unknown", RemoteStatus::state_name);
         self.printer.note(&format!(
-            "the agent's stream has ended, and its task is still {state}; it is asked again until the task ends"
+            "the agent's {what}, and its task is still {state}; it is asked again until the task ends"
         ))?;
         Ok(true)
     }
@@ -296,7 +306,8 @@ impl<'a> Conversation<'a> {
     }
 
     /// A person who stops the program stops the task too; a task whose time is over goes on.
-    pub(crate) async fn leave(&self, end: &CallEnd) -> io::Result<()> {
+    pub(crate) async fn leave(&mut self, end: &CallEnd) -> io::Result<()> {
+        self.printer.end_line()?;
         let Some(names) = &self.task else {
             return match end {
                 CallEnd::TimedOut => writeln!(

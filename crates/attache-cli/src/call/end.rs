@@ -15,6 +15,8 @@ pub(crate) enum CallEnd {
     Canceled,
     InputRequired,
     AuthRequired,
+    /// The state of the task is none that is known here.
+    UnknownState,
     TimedOut,
     /// By Ctrl-C.
     Interrupted,
@@ -30,7 +32,8 @@ impl CallEnd {
             Some(TaskState::Canceled) => Self::Canceled,
             Some(TaskState::InputRequired) => Self::InputRequired,
             Some(TaskState::AuthRequired) => Self::AuthRequired,
-            Some(TaskState::Submitted | TaskState::Working) | None => Self::Done,
+            Some(TaskState::Submitted | TaskState::Working) => Self::Done,
+            None => Self::UnknownState,
         }
     }
 
@@ -47,6 +50,7 @@ impl CallEnd {
             Self::Canceled => 5,
             Self::InputRequired => 6,
             Self::AuthRequired => 7,
+            Self::UnknownState => 8,
             Self::TimedOut => 124,
             Self::Interrupted => 130,
         }

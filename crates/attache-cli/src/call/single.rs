@@ -9,8 +9,10 @@ use uuid::Uuid;
 
 use super::arguments::{CallArguments, Request};
 use super::connection::refused;
+use super::conversation::Partner;
 use super::end::CallEnd;
 use crate::printable::write_pretty_json;
+use crate::tasks::page_of;
 
 pub(super) async fn run(
     client: &Client,
@@ -19,7 +21,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<CallEnd> {
     let json = arguments.json;
     match request {
-        Request::Show { task } => return show(client, &task, json).await,
+        Request::Show { task } => return show(client, &task, arguments).await,
         Request::ExtendedCard => print_json(&client.extended_card_document().await.map_err(refused)?)?,
         Request::Cancel { task } => cancel(client, &task, json).await?,
         Request::List => list(client, arguments).await?,
@@ -45,11 +47,13 @@ pub(super) async fn run(
     Ok(CallEnd::Done)
 }
 
-async fn show(client: &Client, task: &str, json: bool) -> anyhow::Result<CallEnd> {
+async fn show(client: &Client, task: &str, arguments: &CallArguments) -> anyhow::Result<CallEnd> {
     let task = client.get(task, None).await.map_err(refused)?;
-    match json {
-        true => print_json(&task.to_json())?,
-        false => io::stdout().write_all(crate::tasks::page_of(&task).as_bytes())?,
+    if arguments.json {
+        print_json(&task.to_json())?;
+    } else {
+        let how_to_answer = Partner::Agent(&arguments.url).how_to_answer(task.id.as_str(), &task.status);
+        io::stdout().write_all(page_of(&task, &how_to_answer).as_bytes())?;
     }
     Ok(CallEnd::of_task(&task.status))
 }

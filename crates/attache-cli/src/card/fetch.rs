@@ -14,6 +14,18 @@ use crate::signing_keys::may_be_fetched;
 /// A card is a small file; a server that sends nothing for so long has none.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// There is no such document, or not for us; another place may have it.
+#[derive(Debug)]
+pub(super) struct CardRefused(String);
+
+impl std::fmt::Display for CardRefused {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CardRefused {}
+
 /// Redirects are not followed: what is said about keys is about this place and no other.
 pub(super) async fn fetch(
     url: &Url,
@@ -38,7 +50,7 @@ pub(super) async fn fetch(
                 "redirects are not followed; give the last address itself if you trust it",
             ))
         }
-        status => bail!("{shown}: answered with {status}"),
+        status => Err(CardRefused(format!("{shown}: answered with {status}")).into()),
     }
 }
 

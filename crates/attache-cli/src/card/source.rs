@@ -10,11 +10,13 @@ use attache_config::{Environment, Settings};
 use attache_net::Url;
 
 use super::arguments::{DocumentVersion, SourceArguments};
-use super::fetch::fetch;
+use super::fetch::{CardRefused, fetch};
 use crate::report::with_hint;
 
 /// Where agents keep their card.
 const WELL_KNOWN: &str = ".well-known/agent-card.json";
+/// Where agents older than 0.3 have it.
+const OLD_WELL_KNOWN: &str = ".well-known/agent.json";
 
 pub(super) struct LoadedCard {
     pub(super) text: Vec<u8>,
@@ -40,13 +42,20 @@ pub(super) async fn find(
     match arguments.card.as_deref() {
         None => own(arguments, context.own_card),
         Some(text) if text.starts_with("http://") || text.starts_with("https://") => {
-            let url = card_url(text)?;
+            let urls = card_urls(text)?;
             let version = arguments.a2a_version.map(|version| match version {
                 DocumentVersion::V0_3 => ("A2A-Version", "0.3"),
                 DocumentVersion::V1_0 => ("A2A-Version", "1.0"),
             });
-            let text = fetch(&url, version.as_slice(), context).await?;
-            Ok(LoadedCard { text, origin: CardOrigin::Url(url) })
+            let mut refused = None;
+            for url in urls {
+                match fetch(&url, version.as_slice(), context).await {
+                    Ok(text) => return Ok(LoadedCard { text, origin: CardOrigin::Url(url) }),
+                    Err(error) if error.is::<CardRefused>() => refused = refused.or(Some(error)),
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(refused.unwrap_or_else(|| anyhow!("there is no card")))
         }
         Some("-") => {
             Ok(LoadedCard { text: capped(io::stdin().lock(), "standard input")?, origin: CardOrigin::File })
@@ -73,14 +82,19 @@ fn capped(source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// An address that names no document is an agent's, and its card is at the well-known place below it.
-fn card_url(text: &str) -> anyhow::Result<Url> {
-    let mut url = Url::parse(text).with_context(|| format!("{text:?} is no URL"))?;
-    if !url.path().ends_with(".json") {
-        let base = url.path().trim_end_matches('/').to_owned();
-        url.set_path(&format!("{base}/{WELL_KNOWN}"));
+/// An address that names no document is an agent's, and its card is at one of the well-known places below it.
+fn card_urls(text: &str) -> anyhow::Result<Vec<Url>> {
+    let url = Url::parse(text).with_context(|| format!("{text:?} is no URL"))?;
+    if url.path().ends_with(".json") {
+        return Ok(vec![url]);
     }
-    Ok(url)
+    let base = url.path().trim_end_matches('/').to_owned();
+    let below = |name: &str| {
+        let mut url = url.clone();
+        url.set_path(&format!("{base}/{name}"));
+        url
+    };
+    Ok([WELL_KNOWN, OLD_WELL_KNOWN].map(below).into())
 }
 
 /// What the commands need of the program.
@@ -121,6 +135,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_card_of_an_older_agent_is_at_the_older_place() {
+        let urls = card_urls("https://a.example/base").unwrap();
+        assert_eq!(urls[1].as_str(), "https://a.example/base/.well-known/agent.json");
+    }
+
+    #[test]
     fn the_card_of_an_agent_is_at_the_well_known_place() {
         for (text, expected) in [
             ("https://a.example", "https://a.example/.well-known/agent-card.json"),
@@ -129,7 +149,7 @@ mod tests {
             ("https://a.example/.well-known/agent.json", "https://a.example/.well-known/agent.json"),
             ("https://a.example/cards/one.json?x=1", "https://a.example/cards/one.json?x=1"),
         ] {
-            assert_eq!(card_url(text).unwrap().as_str(), expected);
+            assert_eq!(card_urls(text).unwrap()[0].as_str(), expected);
         }
     }
 }

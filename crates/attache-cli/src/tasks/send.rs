@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::anyhow;
 use attache_client::OutgoingMessage;
 use uuid::Uuid;
 
@@ -11,7 +10,7 @@ use super::arguments::SendArguments;
 use super::server::ServerConnection;
 use crate::call::{self, CallEnd, Opening, Partner, TalkOptions, TimeLimit, command_path};
 use crate::message_input;
-use crate::report::with_hint;
+use crate::report::{UsageError, with_hint};
 
 /// `connecting` ends with the server.
 pub(crate) async fn run(
@@ -73,7 +72,7 @@ fn text(arguments: &SendArguments) -> anyhow::Result<String> {
     }
     if text.trim().is_empty() && arguments.file.is_empty() {
         let hint = "say what the agent should do: attache tasks send \"make the tests pass\"";
-        return Err(with_hint(anyhow!("there is no message"), hint));
+        return Err(with_hint(UsageError("there is no message"), hint));
     }
     Ok(text)
 }

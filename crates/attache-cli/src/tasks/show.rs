@@ -15,7 +15,7 @@ use super::arguments::ShowArguments;
 use super::call::{description, is_call, result, title};
 use super::server::ServerConnection;
 use super::time::utc;
-use crate::printable::printable;
+use crate::printable::{LINE_BREAK, printable, with_line_breaks};
 use crate::shell_word::shell_word;
 
 pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> anyhow::Result<()> {
@@ -33,7 +33,8 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
             Some(events) => transcript(&task, &events),
             None => history(&task),
         };
-        out.write_all(page(&task, &entries).as_bytes())?;
+        let how_to_answer = how_to_answer(task.id.as_str(), &task.status);
+        out.write_all(page(&task, &entries, &how_to_answer).as_bytes())?;
     }
     Ok(out.flush()?)
 }
@@ -44,11 +45,11 @@ fn history(task: &RemoteTask) -> Vec<TranscriptEntry> {
 }
 
 /// A task without the events of the development-tool extension.
-pub(crate) fn page_of(task: &RemoteTask) -> String {
-    page(task, &history(task))
+pub(crate) fn page_of(task: &RemoteTask, how_to_answer: &str) -> String {
+    page(task, &history(task), how_to_answer)
 }
 
-fn page(task: &RemoteTask, entries: &[TranscriptEntry]) -> String {
+fn page(task: &RemoteTask, entries: &[TranscriptEntry], how_to_answer: &str) -> String {
     let mut text = format!(
         "task     {}\ncontext  {}\n",
         visible_line(task.id.as_str()),
@@ -67,7 +68,7 @@ fn page(task: &RemoteTask, entries: &[TranscriptEntry]) -> String {
         text.push_str(&format!("\n{label}:\n{}", block(&last_words(task, message))));
     }
     if task.status.is_interrupted() {
-        text.push_str(&format!("\n{}\n", how_to_answer(task.id.as_str(), &task.status)));
+        text.push_str(&format!("\n{how_to_answer}\n"));
     }
     text
 }
@@ -156,17 +157,31 @@ fn is_said(artifact: &Artifact, entries: &[TranscriptEntry]) -> bool {
     })
 }
 
-/// Every part in a form that can be read.
+/// Every part in a form that can be read, those that are no text in lines of their own.
 pub(crate) fn parts(parts: &[Part]) -> String {
-    let shown = parts.iter().map(|part| match &part.content {
-        PartContent::Text(text) => printable(text),
-        PartContent::Data(data) => printable(&serde_json::to_string_pretty(data).unwrap_or_default()),
-        PartContent::Url(url) => printable(url),
-        PartContent::Raw(Base64(raw)) => {
-            // Some agents leave out the padding.
-            let bytes = raw.trim_end_matches('=').len() * 3 / 4;
-            format!("({bytes} bytes of {})", media_type(part))
-        }
+    let pieces = pieces(parts);
+    with_line_breaks(pieces.trim_end_matches(LINE_BREAK), false)
+}
+
+/// The same with [`LINE_BREAK`] around parts that are no text. The pieces of an artifact make up the whole.
+pub(crate) fn pieces(parts: &[Part]) -> String {
+    let name = |part: &Part| part.filename.as_deref().map(|name| visible_line(name).into_owned());
+    let shown = parts.iter().map(|part| {
+        let text = match &part.content {
+            PartContent::Text(text) => return printable(text),
+            PartContent::Data(data) => printable(&serde_json::to_string_pretty(data).unwrap_or_default()),
+            PartContent::Url(url) => match name(part) {
+                Some(name) => format!("({name}) {}", printable(url)),
+                None => printable(url),
+            },
+            PartContent::Raw(Base64(raw)) => {
+                // Some agents leave out the padding.
+                let bytes = raw.trim_end_matches('=').len() * 3 / 4;
+                let name = name(part).map(|name| format!("{name}, ")).unwrap_or_default();
+                format!("({name}{bytes} bytes of {})", media_type(part))
+            }
+        };
+        format!("{LINE_BREAK}{text}{LINE_BREAK}")
     });
     shown.collect()
 }
@@ -235,7 +250,7 @@ May I?
 
 answer with: attache tasks answer t-1 'YOUR ANSWER'
 ";
-        assert_eq!(page(&task, &history(&task)), expected);
+        assert_eq!(page_of(&task, &how_to_answer("t-1", &task.status)), expected);
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(super) struct LostEvents {
 }
 
 impl LostEvents {
-    /// Takes note of an event. `after_cut`: it is the first one of a new connection to an agent without event ids.
+    /// Takes note of an event. `after_cut`: it is the first one of a new connection to an agent without event ids, or follows
+    /// something that could not be read.
     pub(super) fn note(&mut self, event: &StreamEvent, after_cut: bool) {
         match event {
             StreamEvent::Task(_) | StreamEvent::Message(_) => *self = Self::default(),

@@ -40,6 +40,17 @@ async fn a_base_address_gets_both_well_known_paths_and_then_itself() {
 }
 
 #[tokio::test]
+async fn a_refusal_at_the_first_path_does_not_hide_the_card_at_the_second() {
+    for status in [400, 403] {
+        let server = ModelServer::with_responses([page(status), card("JSONRPC", "/rpc")]);
+        try_connect(&server.url(), Default::default()).await.unwrap();
+        let server = ModelServer::with_responses([page(status), page(404)]);
+        let error = try_connect(&server.url(), Default::default()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Status { status: told, .. } if told == status), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn the_url_of_a_card_is_fetched_as_it_is() {
     let server = ModelServer::with_responses([card("JSONRPC", "/"), card("JSONRPC", "/")]);
     try_connect(&format!("{}/cards/mine.json", server.url()), Default::default()).await.unwrap();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use attache_client::{ClientError, EventStream, OutgoingMessage, StreamEvent, TaskState, artifact_text};
-use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
 use serde_json::{Value, json};
 
 use crate::{answer, card, connect, task};
@@ -155,4 +155,37 @@ async fn an_answer_about_another_task_is_an_error() {
     for error in errors {
         assert!(matches!(&error, ClientError::OtherTask { named, .. } if named == "VICTIM"), "{error:?}");
     }
+}
+
+#[tokio::test]
+async fn a_final_update_in_an_unknown_state_ends_the_stream() {
+    let unknown = json!({"statusUpdate": {"taskId": "t-1", "status": {"state": "paused"}, "final": true}});
+    let held = events(&[whole("TASK_STATE_WORKING"), said_by("t-1", "one"), unknown]).hold();
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), held]);
+    let (text, state, error) = read(begin(&server).await).await;
+    assert_eq!((text.as_str(), state), ("one", Some(TaskState::Working)), "{error:?}");
+    assert!(error.is_none(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_state_in_the_spelling_of_another_version_ends_the_stream() {
+    for spelled in ["completed", "TASK_STATE_CANCELLED", "Failed"] {
+        let held = events(&[whole("TASK_STATE_WORKING"), status(spelled)]).hold();
+        let server = ModelServer::with_responses([card("JSONRPC", "/"), held]);
+        let (_, state, error) = read(begin(&server).await).await;
+        assert!(state.is_some_and(TaskState::is_terminal) && error.is_none(), "{spelled}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_subscription_that_stays_silent_ends_when_the_fetched_task_has_ended() {
+    let result = |result: Value| answer(200, json!({ "result": result }));
+    let cut = events(&[whole("TASK_STATE_SUBMITTED"), said_by("t-1", "one")]).ending(ResponseEnd::Cut);
+    let silent = PlannedResponse::stream().hold();
+    let (working, failed) = (task("TASK_STATE_WORKING"), task("TASK_STATE_FAILED"));
+    let server =
+        ModelServer::with_responses([card("JSONRPC", "/"), cut, silent, result(working), result(failed)]);
+    let (text, state, error) = read(begin(&server).await).await;
+    assert_eq!((text.as_str(), state), ("one", Some(TaskState::Failed)), "{error:?}");
+    assert_eq!(server.unused_responses(), 0);
 }

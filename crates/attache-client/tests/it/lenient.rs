@@ -100,6 +100,34 @@ async fn an_event_that_is_not_known_is_left_out_unless_there_is_no_other() {
 }
 
 #[tokio::test]
+async fn what_is_no_event_is_left_out_and_the_whole_task_is_fetched_at_the_end() {
+    let mut whole_task = task("TASK_STATE_COMPLETED");
+    whole_task["artifacts"] = json!([{"artifactId": "answer-1", "parts": [{"text": "hello world"}]}]);
+    let begin = events(&[whole("TASK_STATE_WORKING")]);
+    for odd in
+        ["event: ping\ndata: {}", "data: [DONE]", "data: {\"result\": {\"artifactUp", "data: 2024-01-01"]
+    {
+        let body = format!("{begin}data: \n\n{odd}\n\n{}", events(&[said("hello"), done()]));
+        let fetched = answer(200, json!({ "result": whole_task }));
+        let stream = PlannedResponse::stream().bytes(body);
+        let server = ModelServer::with_responses([card("JSONRPC", "/"), stream, fetched]);
+        let mut stream = connect(&server).await.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+        let mut last = None;
+        while let Some(event) = stream.next().await {
+            last = Some(event.unwrap_or_else(|error| panic!("{odd}: {error}")));
+        }
+        let Some(StreamEvent::Task(task)) = last else { panic!("{odd}: {last:?}") };
+        assert_eq!(artifact_text(&task.artifacts[0]), "hello world", "{odd}");
+    }
+    let body = format!("{begin}data: \n\n{}", events(&[said("hello"), done()]));
+    let (text, state, error) = talk(vec![PlannedResponse::stream().bytes(body)]).await;
+    assert_eq!((text.as_str(), state), ("hello", Some(TaskState::Completed)), "{error:?}");
+    let endless = begin + &"data: x\n\n".repeat(2000);
+    let (_, _, error) = talk(vec![PlannedResponse::stream().bytes(endless)]).await;
+    assert!(matches!(error, Some(ClientError::Malformed { .. })), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_stream_without_an_event_says_what_became_of_the_message() {
     let (_, _, error) = talk(vec![PlannedResponse::stream()]).await;
     let error = error.unwrap().to_string();

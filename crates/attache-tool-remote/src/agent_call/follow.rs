@@ -219,6 +219,7 @@ mod tests {
             task: TaskId::from("t"),
             context: ContextId::from("c"),
             status: RemoteStatus { state, message: None, timestamp },
+            is_final: false,
             metadata: None,
         }))
     }

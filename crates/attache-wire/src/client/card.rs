@@ -35,6 +35,7 @@ pub struct RemoteCard {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[serde(expecting = "an object")]
 pub struct RemoteCapabilities {
     #[serde(default)]
     pub streaming: bool,
@@ -47,6 +48,7 @@ pub struct RemoteCapabilities {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(expecting = "an object with an id")]
 pub struct RemoteSkill {
     #[serde(default)]
     pub id: String,
@@ -57,6 +59,7 @@ pub struct RemoteSkill {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(expecting = "an object with a uri")]
 pub struct OfferedExtension {
     #[serde(default)]
     pub uri: String,
@@ -83,6 +86,7 @@ pub enum DevelopmentToolOffer<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[serde(expecting = "an object with a url")]
 pub struct RemoteInterface {
     pub url: String,
     #[serde(default)]

@@ -13,7 +13,7 @@ use super::{DecodeError, Protocol};
 use crate::JsonForm;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
 use crate::decode::{message, part};
-use crate::enum_names::{state_from_number, state_named};
+use crate::enum_names::{state_from_number, state_meant};
 
 pub(super) fn task(protocol: Protocol, status: u16, body: &[u8]) -> Result<RemoteTask, DecodeError> {
     let read = |decoder: &mut Decoder, value| read_task(decoder, value, FieldPath::Root);
@@ -221,8 +221,9 @@ fn read_status_update(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) 
     let mut members = decoder.members(value, path)?;
     let (task, context) = read_ids(decoder, &mut members);
     let status = read_status(decoder, &mut members);
+    let is_final = members.boolean(decoder, "final").unwrap_or_default();
     let metadata = members.object(decoder, "metadata");
-    let update = StatusUpdate { task: task?, context, status: status?, metadata };
+    let update = StatusUpdate { task: task?, context, status: status?, is_final, metadata };
     Some(StreamEvent::StatusUpdate(Box::new(update)))
 }
 
@@ -252,7 +253,7 @@ fn read_status(decoder: &mut Decoder, parent: &mut Members<'_>) -> Option<Remote
     let Some(value) = parent.take("status") else { return decoder.refuse(path, "is required") };
     let mut members = decoder.members(value, path)?;
     let state = match members.take("state") {
-        Some(Value::String(name)) => state_named(decoder.json_form(), &name),
+        Some(Value::String(name)) => state_meant(&name),
         Some(Value::Number(number)) => number.as_i64().and_then(state_from_number),
         // Protobuf leaves out the value for "unspecified".
         None => None,

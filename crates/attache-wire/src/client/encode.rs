@@ -52,7 +52,7 @@ impl StreamEvent {
                 message::write(DIALECT, message, out);
             }
             Self::StatusUpdate(update) => {
-                let StatusUpdate { task, context, status, metadata } = &**update;
+                let StatusUpdate { task, context, status, metadata, .. } = &**update;
                 event::write_ids(b"{\"statusUpdate\":{\"taskId\":", task, context, out);
                 write_status(status, out);
                 write_metadata(metadata.as_ref(), out);

@@ -166,6 +166,7 @@ fn status_name(code: i32) -> Option<&'static str> {
     match code {
         4 => Some("DEADLINE_EXCEEDED"),
         5 => Some("TASK_NOT_FOUND"),
+        7 => Some("PERMISSION_DENIED"),
         8 => Some("RESOURCE_EXHAUSTED"),
         12 => Some("METHOD_NOT_FOUND"),
         14 => Some("UNAVAILABLE"),

@@ -70,6 +70,8 @@ pub struct StatusUpdate {
     pub task: TaskId,
     pub context: ContextId,
     pub status: RemoteStatus,
+    /// Agents of 0.3 say so in the last event of a stream.
+    pub is_final: bool,
     pub metadata: Option<Metadata>,
 }
 

@@ -160,7 +160,7 @@ async fn another_origin_in_the_card_is_told_with_the_flag_that_allows_it() {
     );
     check(&call(&["http://127.0.0.1:9", "hi"]).await, 1, "", &["is the agent running?"]);
     check(&call(&["no.where", "hi"]).await, 1, "", &["not a URL"]);
-    check(&call(&["http://127.0.0.1:9"]).await, 1, "", &["there is no message"]);
+    check(&call(&["http://127.0.0.1:9"]).await, 2, "", &["there is no message"]);
     check(&call(&["http://127.0.0.1:9", "hi", "--binding", "soap"]).await, 2, "", &["jsonrpc, http, grpc"]);
 }
 

@@ -12,7 +12,7 @@ use crate::output_lines::OutputLines;
 use crate::printable::{indented, printable};
 use crate::shown_artifacts::ShownArtifacts;
 use crate::tasks::call_progress::{CallNotice, CallProgress};
-use crate::tasks::show::{heading, how_to_answer, last_words, parts};
+use crate::tasks::show::{heading, how_to_answer, last_words, pieces};
 
 pub(super) struct EventPrinter {
     form: FollowFormat,
@@ -61,7 +61,7 @@ impl EventPrinter {
     /// What the task has said so far is known and is not printed.
     pub(super) fn skip(&mut self, task: &RemoteTask) {
         for artifact in &task.artifacts {
-            self.printed.replace(artifact.id.as_str(), &parts(&artifact.parts));
+            self.printed.replace(artifact.id.as_str(), &pieces(&artifact.parts));
         }
     }
 
@@ -81,7 +81,7 @@ impl EventPrinter {
                 let mut artifacts = task.artifacts.iter().filter(|artifact| all || !is_answer(artifact));
                 artifacts.try_for_each(|artifact| self.whole(artifact))
             }
-            StreamEvent::Message(message) => self.lines.answer(&parts(&message.parts)),
+            StreamEvent::Message(message) => self.lines.answer(&pieces(&message.parts)),
             StreamEvent::ArtifactUpdate(update) if update.append => self.piece(&update.artifact),
             StreamEvent::ArtifactUpdate(update) => self.whole(&update.artifact),
             StreamEvent::StatusUpdate(update) => self.status(update),
@@ -126,7 +126,7 @@ impl EventPrinter {
 
     /// An artifact from its beginning; what is printed of it already is not printed again.
     fn whole(&mut self, artifact: &Artifact) -> io::Result<()> {
-        let text = parts(&artifact.parts);
+        let text = pieces(&artifact.parts);
         match self.printed.replace(artifact.id.as_str(), &text) {
             Some(more) => self.show(artifact, more),
             None => {
@@ -137,7 +137,7 @@ impl EventPrinter {
     }
 
     fn piece(&mut self, artifact: &Artifact) -> io::Result<()> {
-        let text = parts(&artifact.parts);
+        let text = pieces(&artifact.parts);
         self.printed.append(artifact.id.as_str(), &text);
         self.show(artifact, &text)
     }
@@ -177,6 +177,14 @@ impl EventPrinter {
             }
         }
         Ok(CallEnd::of_task(status))
+    }
+}
+
+impl Drop for EventPrinter {
+    /// An error begins on a line of its own.
+    fn drop(&mut self) {
+        // A closed output has failed before.
+        let _ = self.lines.end();
     }
 }
 

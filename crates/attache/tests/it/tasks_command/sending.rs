@@ -51,7 +51,7 @@ async fn a_task_is_started_and_left_alone() {
     check(&tasks(&server, &["follow", &id]).await, 0, &["hello there", "[completed]"]);
     let json = detached(&server, &["echo x"]).await;
     assert!(json["id"].as_str().is_some(), "{json:#}");
-    check(&tasks(&server, &["send"]).await, 1, &["there is no message", "hint:"]);
+    check(&tasks(&server, &["send"]).await, 2, &["there is no message", "hint:"]);
     check(&tasks(&server, &["send", "x", "--task", "nothing"]).await, 1, &["there is no task nothing"]);
 }
 
