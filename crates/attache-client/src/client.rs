@@ -167,8 +167,13 @@ impl Client {
     pub async fn stream(&self, message: OutgoingMessage) -> Result<EventStream, ClientError> {
         let send = SendMessage::from(message);
         if !self.shared.card.capabilities.streaming {
+            // The response may show the task as it was before the answer.
+            let answered = match &send.message.task {
+                Some(task) => self.get(task.as_str(), Some(0)).await.ok().map(|task| task.status),
+                None => None,
+            };
             let first = self.send_once(&send).await?;
-            return Ok(EventStream::with_first(self.clone(), first));
+            return Ok(EventStream::with_first(self.clone(), first, answered));
         }
         match self.open_stream(&Operation::Stream(send.clone()), None).await {
             Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).answering(&send).repeating(send)),

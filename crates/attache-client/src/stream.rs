@@ -10,6 +10,7 @@
 //! An answer about another task is an error, and later events of other tasks are dropped. The stream ends with the status
 //! that ends its task, with a message, and soon after a question, even if the agent keeps the connection open.
 
+mod answered_status;
 mod lost_events;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -19,6 +20,7 @@ use attache_domain::{Operation, SendMessage, TaskId};
 use tokio::time::{Instant, timeout_at};
 
 use crate::exchange::{OpenStream, ReceivedEvent};
+use crate::stream::answered_status::AnsweredStatus;
 use crate::stream::lost_events::LostEvents;
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
@@ -41,6 +43,8 @@ pub struct EventStream {
     expected: Option<TaskId>,
     /// The message answers a task that may ask something.
     is_answer: bool,
+    /// The status that the message answers. A fetched task that still has it may be working all the same.
+    answered: Option<Box<AnsweredStatus>>,
     /// An event was accepted.
     has_begun: bool,
     /// An event of another task was dropped.
@@ -112,9 +116,10 @@ impl EventStream {
         }
     }
 
-    /// Begins with the response to a send.
-    pub(crate) fn with_first(client: Client, first: StreamEvent) -> Self {
-        Self::from_source(client, EventSource::First(Box::new(first)))
+    /// Begins with the response to a send. `answered` is the status that the message answers.
+    pub(crate) fn with_first(client: Client, first: StreamEvent, answered: Option<RemoteStatus>) -> Self {
+        let answered = answered.and_then(AnsweredStatus::new).map(Box::new);
+        Self { answered, ..Self::from_source(client, EventSource::First(Box::new(first))) }
     }
 
     /// Begins after a message whose stream never came.
@@ -134,6 +139,7 @@ impl EventStream {
             task: None,
             expected: None,
             is_answer: false,
+            answered: None,
             has_begun: false,
             has_dropped: false,
             last_id: None,
@@ -232,8 +238,9 @@ impl EventStream {
                 if let StreamEvent::Task(task) = &*first {
                     self.source = EventSource::Polled(Some(task.clone()));
                 }
+                let is_old = first.status().is_some_and(|status| self.was_answered(status));
                 let event = self.take(ReceivedEvent { event: *first, id: None })?;
-                if self.phase != TaskPhase::Works {
+                if self.phase != TaskPhase::Works && !is_old {
                     self.source = EventSource::Over;
                 }
                 Ok(event)
@@ -382,10 +389,19 @@ impl EventStream {
         // A new time alone is no reason to ask more often.
         if known.as_ref().is_none_or(|known| !is_same_task(known, &task)) {
             self.poll_delay = INITIAL_POLL_DELAY;
+            if let Some(answered) = &mut self.answered {
+                answered.wait_on();
+            }
         }
-        let settled = task.status.is_terminal() || task.status.is_interrupted();
+        let settled =
+            task.status.is_terminal() || (task.status.is_interrupted() && !self.was_answered(&task.status));
         self.source = if settled { EventSource::Over } else { EventSource::Polled(Some(task.clone())) };
         Ok(is_new.then_some(StreamEvent::Task(task)))
+    }
+
+    /// Whether this is still the status that the message of this stream answers.
+    fn was_answered(&self, status: &RemoteStatus) -> bool {
+        self.answered.as_deref().is_some_and(|answered| answered.is_still(status))
     }
 
     /// Takes note of an event; `None` if the reader has seen it.

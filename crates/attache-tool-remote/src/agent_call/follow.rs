@@ -61,10 +61,11 @@ impl WaitLimits {
         }
     }
 
-    /// Takes note of an event. False if it tells nothing but a new time.
-    fn take(&mut self, event: &StreamEvent) -> bool {
+    /// Takes note of an event. False if it tells nothing but a new time. The stream of a task that is fetched ends by itself
+    /// when there is a question.
+    fn take(&mut self, event: &StreamEvent, is_fetched: bool) -> bool {
         if let Some(status) = event.status() {
-            let is_waiting = status.is_interrupted();
+            let is_waiting = status.is_interrupted() && !is_fetched;
             self.waiting_since = is_waiting.then(|| self.waiting_since.unwrap_or_else(Instant::now));
         }
         let event = without_time(event);
@@ -124,7 +125,7 @@ impl AgentCall<'_> {
                 }
                 Some(Err(error)) => return Err(self.call_failure(&error).await),
                 Some(Ok(event)) => {
-                    let is_news = limits.take(&event);
+                    let is_news = limits.take(&event, events.is_polling());
                     self.take(client, &event, is_news, events.last_event_id()).await?;
                     status = event.status().cloned().or(status);
                     if self.output.received() - limits.received_before > MAX_RECEIVED {
@@ -231,12 +232,12 @@ mod tests {
     async fn a_new_time_alone_does_not_end_the_silence() {
         let begun = Instant::now();
         let mut limits = WaitLimits::new(0);
-        assert!(limits.take(&status(TaskState::Working, "one")));
+        assert!(limits.take(&status(TaskState::Working, "one"), false));
         pass(Duration::from_secs(60)).await;
-        assert!(!limits.take(&status(TaskState::Working, "two")));
+        assert!(!limits.take(&status(TaskState::Working, "two"), false));
         let (until, expired) = limits.next();
         assert!(until == begun + MAX_SILENCE && matches!(expired, Expired::Silence));
-        assert!(limits.take(&status(TaskState::Submitted, "two")));
+        assert!(limits.take(&status(TaskState::Submitted, "two"), false));
         assert_eq!(limits.next().0, begun + Duration::from_secs(60) + MAX_SILENCE);
     }
 
@@ -247,7 +248,7 @@ mod tests {
         for minute in 0..359 {
             pass(Duration::from_secs(60)).await;
             let state = if minute % 2 == 0 { TaskState::Working } else { TaskState::Submitted };
-            assert!(limits.take(&status(state, "")));
+            assert!(limits.take(&status(state, ""), false));
         }
         let (until, expired) = limits.next();
         assert!(until == begun + MAX_DURATION && matches!(expired, Expired::Duration));
@@ -256,13 +257,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn events_do_not_put_off_a_question() {
         let mut limits = WaitLimits::new(0);
-        limits.take(&status(TaskState::InputRequired, "one"));
+        limits.take(&status(TaskState::InputRequired, "one"), false);
         let asked = Instant::now() + QUESTION_DELAY;
         pass(Duration::from_secs(1)).await;
-        limits.take(&status(TaskState::AuthRequired, "two"));
+        limits.take(&status(TaskState::AuthRequired, "two"), false);
         let (until, expired) = limits.next();
         assert!(until == asked && matches!(expired, Expired::Question));
-        limits.take(&status(TaskState::Working, "three"));
+        limits.take(&status(TaskState::Working, "three"), false);
         assert!(matches!(limits.next().1, Expired::Silence));
     }
 }

@@ -178,6 +178,46 @@ async fn an_agent_that_keeps_its_stream_open_while_it_waits_is_answered_too() {
     assert!(text.ends_with(&said("half done")), "{text}");
 }
 
+/// It responds to the answer at once, with the question and the first piece of its result.
+#[tokio::test]
+async fn an_agent_without_streams_is_followed_past_the_question_that_was_answered() {
+    for state in ["INPUT_REQUIRED", "AUTH_REQUIRED"] {
+        let status = |state: &str, second: u32| {
+            json!({
+                "state": format!("TASK_STATE_{state}"),
+                "timestamp": format!("2026-01-01T00:00:0{second}Z"),
+                "message": {"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}]},
+            })
+        };
+        let with = |status: &serde_json::Value, text: &str| {
+            json!({"id": "t-1", "contextId": "c-1", "status": status, "artifacts": [
+                {"artifactId": "a", "parts": [{"text": text}]},
+            ]})
+        };
+        let (asks, asks_again) = (status(state, 1), status(state, 2));
+        let done = json!({"state": "TASK_STATE_COMPLETED", "timestamp": "2026-01-01T00:00:03Z"});
+        let asked = json!({"id": "t-1", "contextId": "c-1", "status": asks});
+        let world = World::new([
+            card(false),
+            result(&json!({"task": asked})),
+            result(&asked),
+            result(&json!({"task": with(&asks, "one ")})),
+            result(&with(&asks, "one two ")),
+            result(&with(&asks_again, "one two ")),
+            // The same words again are a new question.
+            result(&with(&asks_again, "one two ")),
+            result(&json!({"task": with(&done, "one two three")})),
+        ]);
+        let CallEnd::Asks(_) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+        let again = world.run("Work!", world.answered("the first")).await.unwrap();
+        assert!(matches!(&again, CallEnd::Asks(question) if question.text == "Which one?"), "{again:?}");
+        let text = finished(world.run("Work!", world.answered("the second")).await.unwrap());
+        assert!(text.ends_with(&said("one two three")), "{text}");
+        let poll = ["GetTask", "SendMessage", "GetTask", "GetTask", "GetTask", "SendMessage"];
+        assert_eq!(world.methods()[1..], poll);
+    }
+}
+
 /// The person skips the question, and the agent cannot cancel its task.
 #[tokio::test]
 async fn the_next_prompt_does_not_answer_a_question_to_a_person() {
