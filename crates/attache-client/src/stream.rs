@@ -12,6 +12,7 @@
 
 mod answered_status;
 mod lost_events;
+mod same_task;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
@@ -22,6 +23,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::exchange::{OpenStream, ReceivedEvent};
 use crate::stream::answered_status::AnsweredStatus;
 use crate::stream::lost_events::LostEvents;
+use crate::stream::same_task::{is_same_status, is_same_task};
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -118,8 +120,11 @@ impl EventStream {
 
     /// Begins with the response to a send. `answered` is the status that the message answers.
     pub(crate) fn with_first(client: Client, first: StreamEvent, answered: Option<RemoteStatus>) -> Self {
-        let answered = answered.and_then(AnsweredStatus::new).map(Box::new);
-        Self { answered, ..Self::from_source(client, EventSource::First(Box::new(first))) }
+        let events = Self::from_source(client, EventSource::First(Box::new(first)));
+        match answered {
+            Some(status) => events.after_answer_to(status),
+            None => events,
+        }
     }
 
     /// Begins after a message whose stream never came.
@@ -159,6 +164,12 @@ impl EventStream {
             lost: LostEvents::default(),
             last_error: "no response came".into(),
         }
+    }
+
+    /// The task has been sent an answer to the question of `status`, which it may still show.
+    pub fn after_answer_to(mut self, status: RemoteStatus) -> Self {
+        (self.is_answer, self.answered) = (true, AnsweredStatus::new(status).map(Box::new));
+        self
     }
 
     /// The stream responds to a message, which may be one to a task.
@@ -484,17 +495,6 @@ async fn until_end_of_question<T>(phase: TaskPhase, next: impl Future<Output = T
         TaskPhase::Asks { until } => timeout_at(until, next).await.ok(),
         TaskPhase::Works | TaskPhase::Over => Some(next.await),
     }
-}
-
-/// Whether two looks at a task show the same, but for the time.
-fn is_same_task(one: &RemoteTask, other: &RemoteTask) -> bool {
-    is_same_status(&one.status, &other.status)
-        && (&one.artifacts, &one.history, &one.metadata)
-            == (&other.artifacts, &other.history, &other.metadata)
-}
-
-fn is_same_status(one: &RemoteStatus, other: &RemoteStatus) -> bool {
-    (one.state, &one.message) == (other.state, &other.message)
 }
 
 /// A delay from three quarters of `delay` up to all of it, so that clients that were cut together do not return together.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     AGENT_MODEL, AskedCall, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall,
-    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, RUN_AGAIN, ToolCall, ToolResult,
+    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, ToolCall, ToolResult,
 };
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -239,10 +239,6 @@ impl CallRecord {
         if let Some(before) = self.answer.take() {
             kept.new_content = kept.new_content.or(before.new_content);
             kept.answers = kept.answers.or(before.answers);
-        }
-        // It begins anew.
-        if kept.choice == RUN_AGAIN {
-            self.state = None;
         }
         self.answer = Some(kept);
         self.asks = None;

@@ -162,6 +162,14 @@ impl<'a> AgentCall<'a> {
             (Phase::Sending, Some(text)) if !runs_again || client.recognises_messages() => {
                 self.recover(&client, &text).await?
             }
+            (phase, Some(text))
+                if self.saved.sent > 0 && (phase == Phase::Sending || self.saved.may_be_answered) =>
+            {
+                match self.answered_task(&client).await {
+                    Some(task) => self.go_on_after_answer(&client, task).await?,
+                    None => self.send(&client, &start.run.0, &text).await?,
+                }
+            }
             (_, Some(text)) => self.send(&client, &start.run.0, &text).await?,
         };
         match source {

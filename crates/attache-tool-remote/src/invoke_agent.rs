@@ -114,6 +114,8 @@ impl InvokeAgent {
                 task,
                 cursor: None,
                 question: None,
+                asked_in: None,
+                may_be_answered: false,
                 asks_credential: false,
                 answer: None,
                 signed_in: false,

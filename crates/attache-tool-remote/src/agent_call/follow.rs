@@ -61,11 +61,11 @@ impl WaitLimits {
         }
     }
 
-    /// Takes note of an event. False if it tells nothing but a new time. The stream of a task that is fetched ends by itself
-    /// when there is a question.
-    fn take(&mut self, event: &StreamEvent, is_fetched: bool) -> bool {
+    /// Takes note of an event. False if it tells nothing but a new time. `is_settled_later`: the stream ends by itself if the
+    /// task waits for an answer.
+    fn take(&mut self, event: &StreamEvent, is_settled_later: bool) -> bool {
         if let Some(status) = event.status() {
-            let is_waiting = status.is_interrupted() && !is_fetched;
+            let is_waiting = status.is_interrupted() && !is_settled_later;
             self.waiting_since = is_waiting.then(|| self.waiting_since.unwrap_or_else(Instant::now));
         }
         let event = without_time(event);
@@ -125,7 +125,8 @@ impl AgentCall<'_> {
                 }
                 Some(Err(error)) => return Err(self.call_failure(&error).await),
                 Some(Ok(event)) => {
-                    let is_news = limits.take(&event, events.is_polling());
+                    let is_settled_later = events.is_polling() || self.shows_answered_question(&event);
+                    let is_news = limits.take(&event, is_settled_later);
                     self.take(client, &event, is_news, events.last_event_id()).await?;
                     status = event.status().cloned().or(status);
                     if self.output.received() - limits.received_before > MAX_RECEIVED {
@@ -135,6 +136,12 @@ impl AgentCall<'_> {
                 }
             }
         }
+    }
+
+    /// The task as it was before the answer that it has got.
+    fn shows_answered_question(&self, event: &StreamEvent) -> bool {
+        let was_answered = self.saved.sent > 0 && self.saved.asked_in.is_some();
+        was_answered && matches!(event, StreamEvent::Task(task) if self.saved.is_asked_in(&task.status))
     }
 
     /// A person reads the question where it can be answered, and not in the live output as well.
