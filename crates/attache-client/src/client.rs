@@ -20,7 +20,7 @@ use crate::choice::{Choice, choose};
 use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
-use crate::origin::excerpt;
+use crate::origin::{Origin, excerpt};
 use crate::sent_secrets::Hide;
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
@@ -102,6 +102,11 @@ impl Client {
 
     pub fn url(&self) -> &str {
         self.endpoint().url.as_str()
+    }
+
+    /// Where calls may go: the interface in use, and the one of another version that takes its place if the agent refuses it.
+    pub fn origins(&self) -> Vec<Origin> {
+        self.shared.endpoints.iter().map(|endpoint| Origin::of(&endpoint.url)).collect()
     }
 
     /// Asks `source` for the credential of a call, if there is one, and sends nothing to the agent. The error says why there

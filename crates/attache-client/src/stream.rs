@@ -13,17 +13,19 @@
 mod answered_status;
 mod lost_events;
 mod same_task;
+mod task_phase;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use attache_domain::{Operation, SendMessage, TaskId};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::exchange::{OpenStream, ReceivedEvent};
 use crate::stream::answered_status::AnsweredStatus;
 use crate::stream::lost_events::LostEvents;
 use crate::stream::same_task::{is_same_status, is_same_task};
+use crate::stream::task_phase::{TaskPhase, until_end_of_question};
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -75,18 +77,6 @@ pub struct EventStream {
     lost: LostEvents,
     /// Why the last connection ended.
     last_error: String,
-}
-
-/// What the task's latest status says about further events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TaskPhase {
-    Works,
-    /// It waits for input or a credential. Events until then still count.
-    Asks {
-        until: Instant,
-    },
-    /// No event is due.
-    Over,
 }
 
 #[derive(Debug)]
@@ -485,15 +475,6 @@ impl EventStream {
             }
             StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => false,
         }
-    }
-}
-
-/// Waits for `next`; `None` once the time after a question is over. An agent that always has another event gets no more time.
-async fn until_end_of_question<T>(phase: TaskPhase, next: impl Future<Output = T>) -> Option<T> {
-    match phase {
-        TaskPhase::Asks { until } if Instant::now() >= until => None,
-        TaskPhase::Asks { until } => timeout_at(until, next).await.ok(),
-        TaskPhase::Works | TaskPhase::Over => Some(next.await),
     }
 }
 

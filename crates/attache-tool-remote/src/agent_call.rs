@@ -16,13 +16,16 @@ use replay::Replay;
 use std::time::Duration;
 
 use attache_client::{Client, ClientError, EventStream, OutgoingMessage};
-use attache_tool::{CallEnd, CallQuestion, CallStart, Delegation, ToolContext, ToolError, failpoint};
+use attache_tool::{
+    CallEnd, CallQuestion, CallStart, Delegation, ToolContext, ToolError, ToolErrorKind, failpoint,
+};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::agent::{Agent, ConnectFailure};
 use crate::agent_output::AgentOutput;
+use crate::call_origins::{CallOrigins, not_approved};
 use crate::kept_output;
 use crate::message_id::message_id;
 use crate::remote_conversation::{BusyGuard, RemoteConversation};
@@ -40,6 +43,8 @@ pub(crate) struct AgentCall<'a> {
     context: &'a ToolContext,
     /// What the message says about the agents that delegated before.
     chain: Delegation,
+    /// Where the call may go.
+    approved: CallOrigins,
     /// A person can answer what the agent asks.
     attended: bool,
     saved: SavedCall,
@@ -78,6 +83,7 @@ impl<'a> AgentCall<'a> {
         agent: &'a Agent,
         context: &'a ToolContext,
         chain: Delegation,
+        approved: CallOrigins,
         attended: bool,
         saved: SavedCall,
         busy: Option<BusyGuard>,
@@ -86,6 +92,7 @@ impl<'a> AgentCall<'a> {
             agent,
             context,
             chain,
+            approved,
             attended,
             saved,
             _busy: busy,
@@ -154,6 +161,7 @@ impl<'a> AgentCall<'a> {
             }
             Err(failure) => return Err(self.connect_failure(&failure).await),
         };
+        self.check_address(&client)?;
         self.client = Some(client.clone());
         let source = match (self.saved.phase, text) {
             (Phase::Following, _) => self.resume(&client),
@@ -176,6 +184,20 @@ impl<'a> AgentCall<'a> {
             Source::Ended(end) => Ok(end),
             Source::Events(events) => self.follow(&client, events).await,
         }
+    }
+
+    /// Now that the card is known: it leads to what was approved, and not back to this server or one before it.
+    fn check_address(&self, client: &Client) -> Result<(), ToolError> {
+        let (name, now) = (self.agent.name(), self.agent.origins_of(client));
+        if !self.approved.cover(&now) {
+            return Err(not_approved(name, &self.approved, &now));
+        }
+        let is_circle = |link: &String| link.strip_suffix('#').is_some_and(|server| now.contains(server));
+        if self.chain.chain.iter().any(is_circle) {
+            let why = format!("{name} is not asked: its card leads back to a server that the task came from");
+            return Err(ToolError::new(ToolErrorKind::PolicyViolation, why));
+        }
+        Ok(())
     }
 
     /// What the current message says. `reply` is what a person said last, to the agent's question or about a sign-in.

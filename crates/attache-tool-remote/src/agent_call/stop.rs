@@ -52,6 +52,8 @@ impl AgentCall<'_> {
             return PeerNotice::Told;
         }
         match self.agent.client().await {
+            // It has moved to where nothing was sent.
+            Ok(client) if self.check_address(&client).is_err() => PeerNotice::Told,
             Ok(client) => self.tell_to_stop(&client).await,
             Err(failure) if failure.sign_in.is_some() => PeerNotice::Told,
             Err(_) => PeerNotice::NotYet,
