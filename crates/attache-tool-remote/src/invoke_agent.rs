@@ -220,6 +220,20 @@ impl ResumableTool for InvokeAgent {
         call.run(&prompt, start).await
     }
 
+    async fn end(
+        &self,
+        proposal: &Proposal,
+        start: CallStart,
+        refused: ToolError,
+        context: &ToolContext,
+    ) -> ToolError {
+        let Some(saved) = SavedCall::read(start.saved.as_ref()) else { return refused };
+        match self.prepare(proposal, Some(saved), context) {
+            Ok((call, _)) => call.end(refused, start.answer).await,
+            Err(_) => refused,
+        }
+    }
+
     async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
         let Some(saved) = SavedCall::read(saved.as_ref()) else { return PeerNotice::Told };
         match self.prepare(proposal, Some(saved), context) {

@@ -6,7 +6,7 @@ use attache_client::{Client, EventStream, RemoteStatus, StreamEvent};
 use attache_tool::{CallEnd, ToolError, failpoint};
 use tokio::time::{Instant, timeout_at};
 
-use super::{AgentCall, Source, usable};
+use super::{AgentCall, Source, UNREACHABLE, usable};
 use crate::saved_call::{MAX_ID, Phase};
 
 /// An agent that says nothing new for so long is given up.
@@ -19,6 +19,8 @@ const MAX_RECEIVED: usize = 1 << 30;
 const QUESTION_DELAY: Duration = Duration::from_secs(2);
 /// How often the place in the stream is saved.
 const SAVE_INTERVAL: Duration = Duration::from_secs(2);
+/// A connection that is lost for so long is told of, and looked at so often.
+const LOST_DELAY: Duration = Duration::from_secs(5);
 /// How often an agent may change the ids of its task or context during a run. Each change is saved.
 const MAX_ID_CHANGES: u32 = 8;
 
@@ -100,13 +102,23 @@ impl AgentCall<'_> {
     ) -> Result<CallEnd, ToolError> {
         let mut status: Option<RemoteStatus> = None;
         let mut limits = WaitLimits::new(self.output.received());
+        let mut look_at = Some(Instant::now() + LOST_DELAY);
         loop {
             let (until, expired) = limits.next();
+            let wakes_at = look_at.map_or(until, |at| at.min(until));
             // A flood of events leaves no time in which a timer could fire.
-            let next = match Instant::now() < until {
-                true => timeout_at(until, events.next()).await.ok(),
+            let next = match Instant::now() < wakes_at {
+                true => timeout_at(wakes_at, events.next()).await.ok(),
                 false => None,
             };
+            if next.is_none() && wakes_at < until {
+                let is_lost = events.lost_because().is_some();
+                if is_lost {
+                    self.context.live.show(UNREACHABLE);
+                }
+                look_at = (!is_lost).then(|| Instant::now() + LOST_DELAY);
+                continue;
+            }
             let Some(next) = next else {
                 let why = match expired {
                     Expired::Question => return self.settle(client, status).await,
@@ -125,6 +137,7 @@ impl AgentCall<'_> {
                 }
                 Some(Err(error)) => return Err(self.call_failure(&error).await),
                 Some(Ok(event)) => {
+                    look_at = Some(Instant::now() + LOST_DELAY);
                     let is_settled_later = events.is_polling() || self.shows_answered_question(&event);
                     let is_news = limits.take(&event, is_settled_later);
                     self.take(client, &event, is_news, events.last_event_id()).await?;

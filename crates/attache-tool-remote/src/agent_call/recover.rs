@@ -4,7 +4,7 @@ use attache_client::{Client, ClientError, ListTasks, RemoteTask};
 use attache_domain::ContextId;
 use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError};
 
-use super::{AgentCall, Replay, Source, usable};
+use super::{AgentCall, Replay, Source, UNREACHABLE, usable};
 use crate::saved_call::Phase;
 
 /// Pages of tasks that are looked through for a message.
@@ -32,8 +32,14 @@ impl AgentCall<'_> {
     /// The task as it is now, and what follows. The rest is fetched at the end.
     pub(super) fn resume_without_cursor(&mut self, client: &Client) -> Source {
         let Some(task) = self.saved.task.clone() else { return Source::Ended(CallEnd::Unknown) };
-        self.replay = Replay::Snapshot;
+        self.begin_with_snapshot();
         Source::Events(client.resume(&task, None))
+    }
+
+    /// The agent does not tell again what its statuses said; people were shown it.
+    fn begin_with_snapshot(&mut self) {
+        self.replay = Replay::Snapshot;
+        self.output.was_shown(self.shown.replace(UNREACHABLE, ""));
     }
 
     /// A message was being sent when the server stopped: has it arrived? Only an agent that recognises a repeated message
@@ -79,7 +85,7 @@ impl AgentCall<'_> {
             self.restore_output().await;
         }
         self.go_on_with(task.id.to_string()).await?;
-        self.replay = Replay::Snapshot;
+        self.begin_with_snapshot();
         let events = client.resume(task.id.as_str(), None);
         let is_old = self.saved.is_asked_in(&task.status);
         Ok(Source::Events(if is_old { events.after_answer_to(task.status) } else { events }))

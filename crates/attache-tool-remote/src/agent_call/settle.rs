@@ -122,6 +122,11 @@ impl AgentCall<'_> {
         if !files.is_empty() {
             blocks.push(format!("The agent sent files:\n{}", files.join("\n")));
         }
+        if self.has_lost_conversation {
+            let lost =
+                "The agent does not know the earlier conversation any more: this call began a new one.";
+            blocks.push(lost.to_owned());
+        }
         format!("{}{}", self.dialog(), blocks.join("\n\n")).trim_end().to_owned()
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_client::{Client, ClientError};
-use attache_tool::{CallEnd, PeerNotice, ToolError};
+use attache_tool::{CallEnd, PeerNotice, QuestionAnswer, ToolError};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -44,6 +44,24 @@ impl AgentCall<'_> {
             }
         }
         self.finish_cancelled().await
+    }
+
+    /// The call may not run on. The agent is told, and the model reads what it said until then. `answer` was not sent.
+    pub(crate) async fn end(mut self, refused: ToolError, answer: Option<QuestionAnswer>) -> ToolError {
+        if self.saved.question.is_some() {
+            self.restore_output().await;
+        }
+        if answer.is_some() {
+            self.output.answer("(not sent)");
+        }
+        let report = self.report().await;
+        let is_told = timeout(CANCEL_TIMEOUT, self.abandon()).await;
+        if !matches!(is_told, Ok(PeerNotice::Told)) {
+            tracing::warn!("an agent was not told that a call to it has ended");
+        }
+        let message =
+            if report.is_empty() { refused.message } else { format!("{report}\n\n{}", refused.message) };
+        ToolError::new(refused.kind, message)
     }
 
     /// The same after the run of the call is gone.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use attache_client::{Credential, CredentialError, CredentialRequest, CredentialSource};
 use attache_testkit::model_server::ModelServer;
-use attache_tool::{CallEnd, CallStart, QuestionKind};
+use attache_tool::{CallEnd, CallStart, QuestionKind, ToolError, ToolErrorKind};
 use serde_json::json;
 
 use crate::world::{
-    World, bare_task, card, finished, piece, refusal, result, said, status, stream, task, tool_with,
+    World, bare_task, card, finished, input, piece, refusal, result, said, status, stream, task, tool_with,
 };
 
 fn asks(state: &str) -> [serde_json::Value; 3] {
@@ -272,4 +272,19 @@ async fn a_task_that_waits_without_a_question_gives_its_result_and_the_next_call
     assert!(text.starts_with(&said("half")) && text.contains("goes on with the same task"), "{text}");
     world.call("Go on").await.unwrap();
     assert_eq!(world.requests()[1].json()["params"]["message"]["taskId"], "t-1");
+}
+
+/// The agent was switched off while the person was asked.
+#[tokio::test]
+async fn a_call_that_may_not_go_on_cancels_its_task_and_keeps_what_was_said() {
+    let canceled = result(&bare_task("CANCELED"));
+    let world = World::new([card(true), stream(&asks("INPUT_REQUIRED")), canceled]);
+    world.run("Work!", world.start()).await.unwrap();
+    let proposal = world.tool.propose(&input("helper", "Work!"), &world.context).await.unwrap();
+    let refused = ToolError::new(ToolErrorKind::PolicyViolation, "it is disabled");
+    let tool = world.tool.resumable().unwrap();
+    let error = tool.end(&proposal, world.answered("red"), refused, &world.context).await;
+    let dialog = format!("The agent asked:\n{}\nThe person answered: (not sent)\n\n", said("Which one?"));
+    assert_eq!(error.message, format!("{dialog}{}\n\nit is disabled", said("half ")));
+    assert_eq!(world.methods(), ["SendStreamingMessage", "CancelTask"]);
 }

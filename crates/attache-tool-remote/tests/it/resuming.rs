@@ -62,6 +62,22 @@ async fn an_agent_without_cursors_tells_the_rest_when_it_is_done() {
     assert_eq!(world.methods(), ["SubscribeToTask", "GetTask"]);
 }
 
+/// The log has what people were shown, and the agent does not say it again.
+#[tokio::test]
+async fn what_statuses_said_before_the_restart_is_part_of_the_result() {
+    let later = [task("WORKING"), status("WORKING", Some("Reading. ")), status("COMPLETED", None)];
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "The first half and the second."}]}]);
+    for shown in ["Looking. ", "Looking. The first half "] {
+        let world = World::new([card(true), stream(&later), result(&done)]);
+        let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1"}));
+        let start = CallStart { shown: shown.to_owned(), ..start };
+        let text = finished(world.run("Count!", start).await.unwrap());
+        assert_eq!(text, said("Looking. Reading. \n\nArtifact (a):\nThe first half and the second."));
+        assert_eq!(world.shown(), "Reading. ", "what was shown before is not shown again");
+    }
+}
+
 #[tokio::test]
 async fn a_task_that_ended_meanwhile_is_fetched() {
     let over = answer(&json!({"error": {"code": -32004, "message": "it is over"}}));

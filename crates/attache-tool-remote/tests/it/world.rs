@@ -157,7 +157,7 @@ impl World {
     pub(crate) fn answered(&self, text: &str) -> CallStart {
         let question = attache_domain::CallId("ask-1".into());
         let answer = Some(QuestionAnswer { question: question.clone(), text: text.to_owned() });
-        CallStart { run: question, saved: self.saved(), answer, restarted: false }
+        CallStart { saved: self.saved(), answer, ..CallStart::first(question) }
     }
 
     pub(crate) fn saved(&self) -> Option<Value> {
