@@ -53,7 +53,7 @@ impl WorkspaceConversations {
     /// Begins to read the cards of the workspace's agents, as the first conversation does. Waits for no card; what is wrong with
     /// agents is reported as a warning.
     pub async fn read_agent_cards(&self) {
-        // What cannot be read is told when a conversation begins.
+        // A conversation says what cannot be read when it begins.
         if let Ok(snapshot) = self.builder.current_snapshot(&RequestedSettings::default()).await {
             drop(self.builder.agents(&snapshot));
         }

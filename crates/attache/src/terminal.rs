@@ -113,7 +113,7 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
         log,
     };
     let showing = show_session(arguments, &settings, &place, (service.clone(), api_keys), screen);
-    // A person hears of agents that cannot be used before one is needed.
+    // Warns of agents that cannot be used before one is needed.
     let reading = conversations.read_agent_cards();
     let (shown, (), ()) = tokio::join!(showing, clean_up(&settings, &place, session_retention), reading);
     service.shutdown().await;
