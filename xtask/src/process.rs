@@ -85,15 +85,17 @@ fn failed(command: &Command) -> String {
     format!("`{}` failed:", line(command))
 }
 
+/// A command of the shell, for tests.
+#[cfg(test)]
+pub(crate) fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    command
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
 
     #[test]
     fn both_streams_and_the_failure_are_kept() {

@@ -11,7 +11,7 @@ use attache_domain::{
 };
 use attache_session::TurnStopped;
 use attache_tool::diff::compare;
-use attache_tool::{CallKey, NoCallState, ToolContext, ToolError, ToolErrorKind, shell};
+use attache_tool::{CallKey, Delegation, NoCallState, ToolContext, ToolError, ToolErrorKind, shell};
 use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -186,7 +186,7 @@ pub(crate) fn call_context(setup: &ConversationSetup, view: &TaskView, call: Opt
         mark: None,
         call: CallKey { task: view.task.clone(), context: view.context.clone(), call },
         state: Arc::new(NoCallState),
-        delegation: Arc::new(view.delegation()),
+        delegation: Arc::new(Delegation::of_task(view)),
     }
 }
 

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{CommandError, ServerEntry};
 use attache_domain::{
-    Artifact, CommandCall, CommandSpec, Delegation, Fact, Fault, Message, Progress, ReplyShape,
-    RequestedSettings, TaskView, TurnOutcome,
+    Artifact, CommandCall, CommandSpec, Fact, Fault, Message, Progress, ReplyShape, RequestedSettings,
+    TaskView, TurnOutcome,
 };
 use attache_session::{
     Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, OtherTasks,
     ToolsGuard, TurnRequest, TurnStopped,
 };
 
-use attache_tool::ToolSpec;
+use attache_tool::{Delegation, ToolSpec};
 
 use crate::built_in::RequestEnd;
 use crate::command_turn::command_in;
@@ -36,16 +36,19 @@ impl CodingAgent {
 impl Agent for CodingAgent {
     fn keeps_conversation(&self, view: &TaskView) -> bool {
         let model = self.conversations.model(&RequestedSettings::of([view]));
-        matches!(model, Ok(AgentModel::Language(_)))
+        match model {
+            Ok(model) => !matches!(model, AgentModel::BuiltIn(_)),
+            Err(refusal) => refusal.field == API_KEY,
+        }
     }
 
     fn model(&self, view: &TaskView) -> Option<String> {
         self.conversations.model(&RequestedSettings::of([view])).ok().map(|model| model.name().to_owned())
     }
 
-    fn check(&self, message: &Message) -> Result<(), Fault> {
+    fn check(&self, message: &Message, requested: Option<&RequestedSettings>) -> Result<(), Fault> {
         Delegation::of(message)?;
-        match &message.requested {
+        match requested {
             Some(settings) => self.conversations.check(settings).map_err(|refusal| fault(settings, refusal)),
             None => Ok(()),
         }
@@ -118,7 +121,7 @@ impl Agent for CodingAgent {
         let settings = message.requested.as_deref().cloned().unwrap_or_default();
         match self.conversations.model(&settings) {
             Ok(AgentModel::BuiltIn(model)) => model.reply_shape(message),
-            Ok(AgentModel::Language(_)) | Err(_) => ReplyShape::Task,
+            Ok(AgentModel::Language(_) | AgentModel::WithoutKey(_)) | Err(_) => ReplyShape::Task,
         }
     }
 
@@ -194,10 +197,6 @@ impl CodingAgent {
             Ok((_, Err(error))) => cannot_begin(&task, journal, error.to_string()).await,
             Err(refusal) => {
                 tracing::warn!(task = %task.view().task, error = %refusal, "a conversation cannot be set up");
-                if refusal.field == API_KEY {
-                    let text = format!("agentSettings.apiKey {refusal}. Send it with the next message.");
-                    return end_before_begin(&task, journal, text, TurnOutcome::AuthRequired).await;
-                }
                 let text = format!("I cannot work here: {refusal}. Send any message to try again.");
                 cannot_begin(&task, journal, text).await
             }
@@ -207,17 +206,8 @@ impl CodingAgent {
 
 /// Ends the turn before its first step; the person can try again.
 async fn cannot_begin(task: &CurrentTask, journal: &Journal, text: String) -> Result<(), TurnStopped> {
-    end_before_begin(task, journal, text, TurnOutcome::InputRequired).await
-}
-
-async fn end_before_begin(
-    task: &CurrentTask,
-    journal: &Journal,
-    text: String,
-    outcome: TurnOutcome,
-) -> Result<(), TurnStopped> {
     let message = Some(TurnOutput::of(&task.view()).reason(StatusReason::Unavailable, text).into());
-    journal.record(Fact::TurnEnded { outcome, message, usage: None }).await
+    journal.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None }).await
 }
 
 fn fault(settings: &RequestedSettings, refusal: SettingsRefusal) -> Fault {

@@ -6,10 +6,10 @@ use attache_command::{CommandError, CommandStep, MatchedCommand, ToolUse};
 use attache_domain::{
     Artifact, COMMAND_MODEL, CallId, CallOutcome, CallRecord, CommandCall, Content, ContextReason, Fact,
     ModelAnswer, ModelPart, ModelPartContent, Part, PartContent, RequestedSettings, ResponseEnd, Role,
-    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage, agent_state_key,
+    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage,
 };
 use attache_session::TurnStopped;
-use attache_tool::ToolErrorKind;
+use attache_tool::{ToolErrorKind, agent_state_key};
 use serde_json::{Value, json};
 
 use crate::AgentModel;
@@ -101,13 +101,13 @@ impl TurnRunner<'_> {
     }
 
     async fn compress(&mut self) -> Result<TurnFlow, TurnStopped> {
-        let AgentModel::Language(model) = self.setup.model.clone() else {
-            return self
-                .end_with_result(
-                    "There is no language model here whose conversation could be summed up.".into(),
-                    None,
-                )
-                .await;
+        let model = match self.setup.model.clone() {
+            AgentModel::Language(model) => model,
+            AgentModel::WithoutKey(refusal) => return self.wait_for_key(&refusal).await,
+            AgentModel::BuiltIn(_) => {
+                let text = "There is no language model here whose conversation could be summed up.";
+                return self.end_with_result(text.into(), None).await;
+            }
         };
         let text = match self.compact_on_request(model.as_ref()).await? {
             Some((before, after)) => {

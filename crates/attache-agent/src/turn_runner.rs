@@ -20,7 +20,7 @@ use crate::prompt::PromptBuilder;
 use crate::reason::StatusReason;
 use crate::totals::ConversationTotals;
 use crate::turn_output::TurnOutput;
-use crate::{AgentModel, ConversationSetup, Conversations, changes};
+use crate::{AgentModel, ConversationSetup, Conversations, SettingsRefusal, changes};
 
 pub(crate) struct TurnRunner<'a> {
     pub(crate) setup: Arc<ConversationSetup>,
@@ -116,7 +116,7 @@ impl<'a> TurnRunner<'a> {
             // Commands and built-in models react to a refusal themselves.
             (TurnEnd::Declined, _) if self.active_command().is_some() => self.continue_turn().await,
             (TurnEnd::Declined, AgentModel::BuiltIn(_)) => self.continue_turn().await,
-            (TurnEnd::Declined, AgentModel::Language(_)) => {
+            (TurnEnd::Declined, AgentModel::Language(_) | AgentModel::WithoutKey(_)) => {
                 let text = if self.task.view().progress.work.calls.iter().any(|call| call.lost) {
                     "I leave it at that. What shall I do now?"
                 } else {
@@ -128,6 +128,9 @@ impl<'a> TurnRunner<'a> {
     }
 
     async fn continue_turn(&mut self) -> Result<TurnFlow, TurnStopped> {
+        if let (AgentModel::WithoutKey(refusal), None) = (&self.setup.model, self.active_command()) {
+            return self.wait_for_key(refusal).await;
+        }
         if self.connect_servers().await? {
             return Ok(TurnFlow::Continue);
         }
@@ -147,7 +150,14 @@ impl<'a> TurnRunner<'a> {
                     }
                 }
             }
+            AgentModel::WithoutKey(refusal) => self.wait_for_key(&refusal).await,
         }
+    }
+
+    /// Ends the turn until the client has given its key again.
+    pub(crate) async fn wait_for_key(&self, refusal: &SettingsRefusal) -> Result<TurnFlow, TurnStopped> {
+        let text = format!("agentSettings.apiKey {refusal}. Send it with the next message.");
+        self.end_turn(TurnOutcome::AuthRequired, Some((StatusReason::Unavailable, text))).await
     }
 
     /// Restarts interrupted work: withdraws the text of incomplete answers, and sets a waiting task to working.

@@ -127,7 +127,7 @@ fn broken(name: &str, error: &AgentFileError) -> anyhow::Error {
     )
 }
 
-fn is_built_in(name: &str) -> bool {
+pub(crate) fn is_built_in(name: &str) -> bool {
     BUILT_IN_AGENTS.iter().any(|agent| agent.name == name)
 }
 
@@ -141,7 +141,7 @@ fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
     print(&String::from_utf8_lossy(&text))
 }
 
-fn print(text: &str) -> anyhow::Result<()> {
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
         && error.kind() != io::ErrorKind::BrokenPipe

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 mod answers;
 mod arguments;
+mod built_in;
 mod connection;
 mod conversation;
 mod end;
@@ -23,7 +24,6 @@ use tokio::time::Instant;
 use self::arguments::Request;
 use self::conversation::Conversation;
 use crate::ProcessContext;
-use crate::agents::built_in_answer;
 use crate::report::{self, with_hint};
 
 pub use self::arguments::CallArguments;
@@ -34,7 +34,7 @@ pub(crate) use self::end::CallEnd;
 
 /// `manual` answers for the agent that is built in.
 pub fn run(arguments: CallArguments, process: ProcessContext<'_>, manual: &Manual) -> ExitCode {
-    let built_in = built_in_answer(&arguments.url, &arguments.text, process, manual);
+    let built_in = built_in::run(&arguments, process, manual);
     let end = built_in.unwrap_or_else(|| attempt(arguments, process));
     end.unwrap_or_else(|error| report::failure(&error))
 }

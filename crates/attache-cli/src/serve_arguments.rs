@@ -26,12 +26,15 @@ pub struct ServeArguments {
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
     /// What the agent may do unasked: default, auto_edit, confined, yolo or plan [default: default]
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", conflicts_with = "yolo")]
     approval_mode: Option<String>,
+    /// The same as --approval-mode yolo
+    #[arg(short, long)]
+    yolo: bool,
     /// Where answers stand: artifact, or message for clients that read only status messages [default: artifact]
     #[arg(long, value_name = "PLACE")]
     answers: Option<String>,
-    /// What clients of A2A 0.3 that name no extension are answered in: plain, gemini (as Gemini CLI's server) or developer
+    /// Dialect for clients of A2A 0.3 that name no extension: plain, gemini (as Gemini CLI's server) or developer
     /// [default: plain]
     #[arg(long, value_name = "DIALECT")]
     compat: Option<String>,
@@ -50,8 +53,11 @@ pub struct ServeArguments {
     #[arg(long, value_name = "FILE")]
     a2a_token_file: Option<PathBuf>,
     /// What to log, e.g. debug or attache_server=debug [default: info]
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", conflicts_with = "debug")]
     log: Option<String>,
+    /// The same as --log debug
+    #[arg(short, long)]
+    debug: bool,
     /// How to log: text or json [default: text]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
@@ -66,14 +72,43 @@ impl From<ServeArguments> for Flags {
             workspace: arguments.workspace,
             store: arguments.store,
             model: arguments.model,
-            approval_mode: arguments.approval_mode,
+            approval_mode: arguments.yolo.then(|| "yolo".to_owned()).or(arguments.approval_mode),
             answers: arguments.answers,
             default_dialect: arguments.compat,
             live: arguments.live,
             token_file: arguments.token_file,
             a2a_token_file: arguments.a2a_token_file,
-            log: arguments.log,
+            log: arguments.debug.then(|| "debug".to_owned()).or(arguments.log),
             log_format: arguments.log_format,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[command(flatten)]
+        serve: ServeArguments,
+    }
+
+    fn parse(arguments: &[&str]) -> Result<Flags, clap::Error> {
+        let program = Program::try_parse_from(["attache"].iter().chain(arguments));
+        program.map(|program| Flags::from(program.serve))
+    }
+
+    #[test]
+    fn the_flags_of_the_endpoint_document_are_short_for_others() {
+        let long = parse(&["--live", "--approval-mode", "yolo", "--log", "debug"]).unwrap();
+        for arguments in [["--live", "--yolo", "--debug"], ["--live", "-y", "-d"]] {
+            let flags = parse(&arguments).unwrap();
+            assert_eq!((&flags.approval_mode, &flags.log), (&long.approval_mode, &long.log));
+        }
+        assert!(parse(&["--yolo", "--approval-mode", "plan"]).is_err(), "one of them");
+        assert!(parse(&["--debug", "--log", "info"]).is_err(), "one of them");
     }
 }

@@ -25,7 +25,7 @@ pub struct TrustArguments {
     /// Do not trust the folder from now on, and forget what was accepted
     #[arg(long)]
     revoke: bool,
-    /// Folder that it is about [default: the current one]
+    /// Folder to show, trust or distrust [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
     /// Settings file of the server; see docs/settings.md

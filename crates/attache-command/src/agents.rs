@@ -91,6 +91,8 @@ pub struct AgentReload {
     pub new: Vec<String>,
     pub updated: Vec<String>,
     pub deleted: Vec<String>,
+    /// Those of the project that do not count before a person accepts them, such as changed ones.
+    pub unaccepted: Vec<String>,
     pub errors: Vec<String>,
 }
 
@@ -114,6 +116,10 @@ impl AgentReload {
             if !names.is_empty() {
                 lines.push(format!("- {what}: {}", names.join(", ")));
             }
+        }
+        if !self.unaccepted.is_empty() {
+            let names = self.unaccepted.join(", ");
+            lines.push(format!("- Not used before you accept them (`attache trust`): {names}"));
         }
         if !self.errors.is_empty() {
             lines.push(format!("- Errors: {}", self.errors.len()));

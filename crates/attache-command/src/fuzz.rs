@@ -26,7 +26,7 @@ pub fn command_line(line: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
@@ -61,15 +61,13 @@ mod tests {
         command_line(bytes);
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
-            all(words.concat().as_bytes());
-        }
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(WORDS, 40, all);
     }
 }

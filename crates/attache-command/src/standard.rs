@@ -6,6 +6,7 @@ mod compress;
 mod extensions;
 mod help;
 mod init;
+mod list_command;
 mod list_extensions;
 mod mcp;
 mod memory;
@@ -29,11 +30,11 @@ pub(crate) fn all() -> Vec<Arc<dyn Command>> {
         Arc::new(extensions::Extensions),
         Arc::new(init::Init),
         Arc::new(list_extensions::ListExtensions),
-        Arc::new(mcp::Mcp),
+        Arc::new(mcp::MCP),
         Arc::new(memory::Memory),
         Arc::new(model::Model),
         Arc::new(restore::Restore),
         Arc::new(stats::Stats),
-        Arc::new(tools::Tools),
+        Arc::new(tools::TOOLS),
     ]
 }

@@ -22,7 +22,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("ATTACHE_APPROVAL_MODE", "what the agent may do unasked: default, auto_edit, confined, yolo or plan"),
     (
         "ATTACHE_DEFAULT_DIALECT",
-        "what A2A 0.3 clients that name no extension are answered in: plain, gemini or developer",
+        "the dialect for A2A 0.3 clients that name no extension: plain, gemini or developer",
     ),
     (
         "ATTACHE_CONTEXT_WINDOW",
@@ -34,7 +34,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("GOOGLE_GEMINI_BASE_URL", "where Gemini is, when not at Google's"),
     ("GOOGLE_GENAI_USE_VERTEXAI", "true: Gemini by way of Vertex AI"),
     ("GOOGLE_CLOUD_PROJECT", "the project of Vertex AI"),
-    ("GOOGLE_CLOUD_LOCATION", "the place of Vertex AI"),
+    ("GOOGLE_CLOUD_LOCATION", "the location of Vertex AI"),
     ("GOOGLE_APPLICATION_CREDENTIALS", "file of Google's credentials, for Vertex AI and agents at Google"),
     ("CLOUDSDK_CONFIG", "folder of gcloud, whose default credentials count when no file is named"),
     ("GCE_METADATA_HOST", "where the metadata server of a machine at Google is"),

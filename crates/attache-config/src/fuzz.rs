@@ -59,26 +59,12 @@ fn line_of(client: &ClientToken) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{JSON_WORDS, check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
     /// Parts of likely texts, so that the reader gets beyond the first character.
     const WORDS: &[&str] = &[
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "1",
-        "-0.0",
-        "1e999",
-        "null",
-        "true",
-        r#""""#,
-        r#""a""#,
-        r#""\u0000""#,
         r#""model":"#,
         r#""mcpServers":"#,
         r#""command":"#,
@@ -116,15 +102,13 @@ mod tests {
         );
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
-            all(words.concat().as_bytes());
-        }
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(&[JSON_WORDS, WORDS].concat(), 40, all);
     }
 }

@@ -47,6 +47,8 @@ fn flags_count_before_the_environment_and_that_before_the_file() {
     assert_eq!(with_file(file, &[("PORT", "2"), ("CODER_AGENT_PORT", "3")]).unwrap().port, 3);
     let flags = Flags { port: Some(4), ..Flags::default() };
     assert_eq!(loaded(flags, &[("PORT", "2")]).unwrap().port, 4);
+    assert_eq!(loaded(Flags::default(), &[]).unwrap().port, 41242);
+    assert_eq!(loaded(Flags::default(), &[("CODER_AGENT_PORT", "3")]).unwrap().port, 3);
     assert_eq!(with_file(file, &[("ATTACHE_HOST", "")]).unwrap().host.to_string(), "127.0.0.2");
 }
 

@@ -25,6 +25,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::Clock;
+use crate::renewal::renewal_margin;
 pub use account::{BadCredentials, GoogleCredentials};
 pub use aws::AwsEnvironment;
 pub use environment::GoogleEnvironment;
@@ -87,8 +88,6 @@ struct CachedToken {
     until: Instant,
 }
 
-/// A token that ends sooner than this counts as ended: it could end during a request.
-const RENEWAL_MARGIN: Duration = Duration::from_secs(300);
 /// More purposes than an agent has. The cache is emptied when it is full.
 const MAX_PURPOSES: usize = 64;
 /// A token comes quickly, or not at all.
@@ -159,8 +158,7 @@ impl GoogleTokens {
             return Ok(cached.token.clone());
         }
         let granted = exchange::grant(self, purpose).await?;
-        // A token near expiry is still used once.
-        let lifetime = granted.lifetime.saturating_sub(RENEWAL_MARGIN);
+        let lifetime = granted.lifetime.saturating_sub(renewal_margin(granted.lifetime));
         if kept.len() >= MAX_PURPOSES {
             kept.clear();
         }

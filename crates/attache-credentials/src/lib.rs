@@ -12,6 +12,7 @@ pub mod fuzz;
 pub mod google;
 pub mod oauth;
 mod redact;
+mod renewal;
 mod sign_in;
 mod source;
 

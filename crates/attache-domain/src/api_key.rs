@@ -1,5 +1,6 @@
 //! Keys that clients give for their conversations. They are kept in memory, never stored and never shown.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -34,25 +35,65 @@ impl fmt::Debug for ApiKey {
 }
 
 /// The keys by names that the log may hold. After a restart there are none.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ApiKeys {
-    kept: Mutex<BoundedCache<String, ApiKey>>,
+    keys: Mutex<Keys>,
 }
 
-impl Default for ApiKeys {
+#[derive(Debug)]
+struct Keys {
+    kept: BoundedCache<String, ApiKey>,
+    /// Those of requests that may still be refused.
+    offered: HashMap<String, ApiKey>,
+}
+
+impl Default for Keys {
     fn default() -> Self {
-        Self { kept: Mutex::new(BoundedCache::new(MAX_KEYS, MAX_KEYS)) }
+        Self { kept: BoundedCache::new(MAX_KEYS, MAX_KEYS), offered: HashMap::new() }
     }
 }
 
 impl ApiKeys {
     /// `name` must not be guessable.
     pub fn keep(&self, name: String, key: ApiKey) {
-        self.kept.lock().ignore_poison().insert(name, key, 1);
+        self.keys.lock().ignore_poison().kept.insert(name, key, 1);
+    }
+
+    /// The key of a request that may be refused. It can be found at once, and replaces no other before it is accepted.
+    pub fn offer(self: &Arc<Self>, name: String, key: ApiKey) -> OfferedKey {
+        self.keys.lock().ignore_poison().offered.insert(name.clone(), key);
+        OfferedKey { keys: self.clone(), name, is_refused: false }
     }
 
     pub fn find(&self, name: &str) -> Option<ApiKey> {
-        self.kept.lock().ignore_poison().get(name).cloned()
+        let mut keys = self.keys.lock().ignore_poison();
+        let offered = keys.offered.get(name).cloned();
+        offered.or_else(|| keys.kept.get(name).cloned())
+    }
+}
+
+/// A key that is kept when this is dropped, unless it was refused: a client that goes away does not take back its request.
+#[derive(Debug)]
+#[must_use]
+pub struct OfferedKey {
+    keys: Arc<ApiKeys>,
+    name: String,
+    is_refused: bool,
+}
+
+impl OfferedKey {
+    /// Forgets the key, because its request was refused.
+    pub fn refuse(mut self) {
+        self.is_refused = true;
+    }
+}
+
+impl Drop for OfferedKey {
+    fn drop(&mut self) {
+        let mut keys = self.keys.keys.lock().ignore_poison();
+        if let Some(key) = keys.offered.remove(&self.name).filter(|_| !self.is_refused) {
+            keys.kept.insert(std::mem::take(&mut self.name), key, 1);
+        }
     }
 }
 
@@ -70,6 +111,22 @@ mod tests {
         assert!(keys.find("1").is_none());
         assert_eq!(keys.find("1024").as_ref().map(ApiKey::expose), Some("key-1024"));
         assert!(!format!("{keys:?}").contains("key-"), "{keys:?}");
+    }
+
+    #[test]
+    fn a_refused_key_takes_the_place_of_no_other() {
+        let keys = Arc::new(ApiKeys::default());
+        keys.keep("first".into(), ApiKey::from("sk-1".to_owned()));
+        for number in 0..=MAX_KEYS {
+            let name = number.to_string();
+            let offered = keys.offer(name.clone(), ApiKey::from("sk-2".to_owned()));
+            assert!(keys.find(&name).is_some(), "its task may begin before the request is answered");
+            offered.refuse();
+            assert!(keys.find(&name).is_none());
+        }
+        assert!(keys.find("first").is_some());
+        drop(keys.offer("second".into(), ApiKey::from("sk-2".to_owned())));
+        assert!(keys.find("second").is_some());
     }
 
     #[test]

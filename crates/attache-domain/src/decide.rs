@@ -303,7 +303,8 @@ impl Progress {
             | Fact::CallFinished(_)
             | Fact::PersonAsked { .. } => phase == TurnPhase::Running && self.work.accepts(&fact),
             // Only when a turn's end is decided again after a conflict.
-            Fact::PromptTaken { .. } => phase == TurnPhase::Running && !self.queue.is_empty(),
+            Fact::PromptSettled { .. } => phase == TurnPhase::Running && !self.queue.is_empty(),
+            Fact::PromptTaken { .. } => phase == TurnPhase::Over && !self.queue.is_empty(),
             Fact::Replied { .. } => phase == TurnPhase::Running && self.reply == ReplyShape::Message,
             Fact::TaskOpened(_)
             | Fact::MessageReceived { .. }
@@ -369,10 +370,13 @@ impl Progress {
         }
         let answered =
             matches!(outcome, TurnOutcome::Completed | TurnOutcome::InputRequired | TurnOutcome::Failed);
-        facts.push(match self.queue.front().filter(|_| answered) {
-            Some(prompt) => Fact::PromptTaken { said: message, message: Some(prompt.id.clone()) },
-            None => Fact::TurnEnded { outcome, message, usage },
-        });
+        match self.queue.front().filter(|_| answered) {
+            Some(next) => facts.extend([
+                Fact::PromptSettled { prompt: self.prompt_of(self.turn.number).cloned(), outcome, message },
+                Fact::PromptTaken { said: None, message: Some(next.id.clone()) },
+            ]),
+            None => facts.push(Fact::TurnEnded { outcome, message, usage }),
+        }
         facts
     }
 
@@ -391,8 +395,8 @@ impl Progress {
         if let Some(said) = self.answered.iter().rev().find(|said| said.question_id() == id) {
             return said.already_answered();
         }
-        if let Err(finished) = self.refuse_if_finished() {
-            return finished;
+        if self.is_final() {
+            return Fault::TaskFinished { task: self.task.clone(), state: self.state };
         }
         let open = self.work.asked().map(|asked| asked.question_id().0.clone());
         Fault::NothingToAnswer { call: id.0.clone(), open: open.collect() }

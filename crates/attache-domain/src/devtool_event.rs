@@ -29,6 +29,14 @@ pub enum DevtoolEvent<'a> {
         message: Option<&'a Message>,
         change: PromptChange,
     },
+    /// The turn of a prompt is over, and the next prompt is taken.
+    Settled {
+        /// The prompt. Older logs do not know it.
+        id: Option<&'a MessageId>,
+        /// The state that the task would have without the next prompt.
+        state: TaskState,
+        message: Option<&'a Message>,
+    },
     Thought(&'a str),
     /// The next piece of the answer.
     Text(&'a str),
@@ -131,6 +139,11 @@ pub fn devtool_event_of<'a>(
             let change = PromptChange::Taken;
             message.as_ref().map(|id| DevtoolEvent::Prompt { id, message: None, change })
         }
+        Fact::PromptSettled { prompt, outcome, message } => Some(DevtoolEvent::Settled {
+            id: prompt.as_ref(),
+            state: outcome.state(),
+            message: message.as_deref(),
+        }),
         Fact::ModelAnswered(_)
         | Fact::ModelChosen { .. }
         | Fact::ModelResponded { .. }

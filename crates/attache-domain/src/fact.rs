@@ -32,9 +32,18 @@ pub enum Fact {
     MessageReceived { message: Arc<Message>, digest: Digest },
     /// A message arrived during a turn; it waits for the end of the turn.
     PromptQueued { message: Arc<Message>, digest: Digest },
-    /// The turn ended and the oldest queued prompt became part of the conversation. `said` is the message with which the
-    /// turn would have ended.
+    /// The turn is over, and a queued prompt is taken next.
+    PromptSettled {
+        /// The prompt of the turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<MessageId>,
+        outcome: TurnOutcome,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<Arc<Message>>,
+    },
+    /// The oldest queued prompt became part of the conversation.
     PromptTaken {
+        /// The message with which the turn before ended. Only in older logs, which have no `PromptSettled`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<Arc<Message>>,
         /// The prompt. Older logs lack it.

@@ -23,8 +23,8 @@ mod correlation_id;
 mod cursor;
 mod decide;
 pub mod default_limits;
-mod delegation;
 mod devtool_event;
+mod excerpt;
 mod fact;
 mod fault;
 mod hidden_characters;
@@ -56,7 +56,7 @@ mod visible;
 
 pub use access::{Access, AccessLevel};
 pub use answerer::Answerer;
-pub use api_key::{ApiKey, ApiKeys};
+pub use api_key::{ApiKey, ApiKeys, OfferedKey};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
 pub use bounded_cache::BoundedCache;
@@ -75,8 +75,8 @@ pub use conversation::{
 };
 pub use cursor::{Cursor, DuplicateRule, DuplicateWindow, GapPolicy, GapReason, ReplayGap};
 pub use decide::{Facts, Intent, OpenTask};
-pub use delegation::{DELEGATION, Delegation, MAX_DELEGATION_DEPTH, agent_state_key};
 pub use devtool_event::{CallChange, DevtoolEvent, PromptChange, StateReason, devtool_event_of};
+pub use excerpt::{excerpt, excerpt_in_bytes};
 pub use fact::{
     AnswerLocation, AskedCall, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
     GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, QuestionKind, ReplyShape, ResponseEnd,

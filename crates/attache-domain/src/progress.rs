@@ -209,9 +209,10 @@ impl Turn {
             | Fact::ArtifactAdded { .. }
             | Fact::CredentialAsked { .. }
             | Fact::WorkResumed => self.emitted += 1,
-            Fact::TurnEnded { .. } | Fact::TaskCanceled | Fact::Replied { .. } => {
-                self.phase = TurnPhase::Over
-            }
+            Fact::PromptSettled { .. }
+            | Fact::TurnEnded { .. }
+            | Fact::TaskCanceled
+            | Fact::Replied { .. } => self.phase = TurnPhase::Over,
         }
     }
 }
@@ -269,6 +270,11 @@ impl Progress {
         };
         let is_same = |received: &&ReceivedMessage| received.id == *id && received.digest == *digest;
         self.received.iter().filter(is_same).any(counts)
+    }
+
+    /// The message that begins this turn; older logs do not know it.
+    pub fn prompt_of(&self, turn: u32) -> Option<&MessageId> {
+        self.received.iter().find(|received| received.turn == turn).map(|received| &received.id)
     }
 
     fn record_message(&mut self, id: &MessageId, digest: &Digest, turn: u32) {
@@ -329,6 +335,7 @@ impl Progress {
             Fact::TaskCanceled => self.enter(TaskState::Canceled, event.at),
             Fact::Replied { .. } => self.enter(TaskState::Completed, event.at),
             Fact::TaskOpened(_)
+            | Fact::PromptSettled { .. }
             | Fact::ThoughtShared { .. }
             | Fact::TextSaid { .. }
             | Fact::TextWithdrawn

@@ -68,9 +68,10 @@ impl Rights {
         if self.has(right) { Ok(()) } else { Err(Fault::RightMissing { right }) }
     }
 
-    /// Refuses a client that could neither prompt nor answer, whatever its message says.
-    pub fn require_to_send(self) -> Result<(), Fault> {
-        if self.approve { Ok(()) } else { self.require(Right::Prompt) }
+    /// Refuses a client that could neither prompt nor answer, by the right that its message would need.
+    pub fn require_to_send(self, is_answer: bool) -> Result<(), Fault> {
+        let missing = if is_answer { Right::Approve } else { Right::Prompt };
+        if self.approve || self.prompt { Ok(()) } else { self.require(missing) }
     }
 
     /// Settings by which tools would run unasked are an approval given in advance.

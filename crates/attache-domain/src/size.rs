@@ -29,9 +29,9 @@ impl Fact {
             | Self::PersonAsked { message: said, .. }
             | Self::Noticed { message: said }
             | Self::Replied { message: said } => message(said),
-            Self::TurnEnded { message: said, .. } | Self::PromptTaken { said, .. } => {
-                said.as_ref().map_or(0, |said| message(said))
-            }
+            Self::TurnEnded { message: said, .. }
+            | Self::PromptSettled { message: said, .. }
+            | Self::PromptTaken { said, .. } => said.as_ref().map_or(0, |said| message(said)),
             Self::ArtifactAdded { artifact, .. } => artifact_size(artifact),
             Self::ModelAnswered(answer) => answer.parts.iter().map(part_size).sum(),
             Self::ContextGiven(given) => contents(&given.contents),

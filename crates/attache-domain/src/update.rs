@@ -36,10 +36,9 @@ pub fn closes_stream(fact: &Fact) -> bool {
     )
 }
 
-/// Does [`update_of`] return an update for `fact`?
-pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
-    let inside = matches!(
-        fact,
+/// The facts without an update. It is a pattern, so that the compiler asks about every new fact.
+macro_rules! internal_fact {
+    () => {
         Fact::TaskOpened(_)
             | Fact::MessageReceived { .. }
             | Fact::PromptQueued { .. }
@@ -62,9 +61,15 @@ pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
             | Fact::CallCancelRequested { .. }
             | Fact::CallFinished(_)
             | Fact::CancelRequested
-    );
+    };
+}
+
+/// Does [`update_of`] return an update for `fact`?
+pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
+    let inside = matches!(fact, internal_fact!());
     let left_out = match fact {
         Fact::ArtifactAdded { artifact, .. } => artifact.is_changes() && !before.presentation.changes,
+        Fact::PromptSettled { message, .. } => message.is_none(),
         Fact::TextSaid { .. } | Fact::TextWithdrawn | Fact::TextReplaced { .. } | Fact::TextEnded => {
             before.presentation.answer == AnswerLocation::StatusMessage
         }
@@ -86,28 +91,7 @@ pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<
         return None;
     }
     match &event.fact {
-        Fact::TaskOpened(_)
-        | Fact::MessageReceived { .. }
-        | Fact::PromptQueued { .. }
-        | Fact::PromptTaken { .. }
-        | Fact::ThoughtShared { .. }
-        | Fact::ModelAnswered(_)
-        | Fact::ModelChosen { .. }
-        | Fact::ModelResponded { .. }
-        | Fact::ContextGiven(_)
-        | Fact::ContextReduced(_)
-        | Fact::CallProposed(_)
-        | Fact::CallDeferred { .. }
-        | Fact::CallAnswered { .. }
-        | Fact::CallStarted { .. }
-        | Fact::CallLost { .. }
-        | Fact::CallShowed { .. }
-        | Fact::CallStateSaved { .. }
-        | Fact::ConversationStateSaved { .. }
-        | Fact::CallAsked(_)
-        | Fact::CallCancelRequested { .. }
-        | Fact::CallFinished(_)
-        | Fact::CancelRequested => None,
+        internal_fact!() => None,
         Fact::TurnStarted { .. } | Fact::WorkResumed => status(TaskState::Working, None, false),
         Fact::TextSaid { text, last } => Some(answer_piece(before, text, *last)),
         Fact::TextWithdrawn => Some(Update::Artifact {
@@ -131,6 +115,8 @@ pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<
             let status = TaskStatus { state: outcome.state(), message: message.clone(), at: event.at };
             Some(Update::Status { status, closes: true, usage: usage.as_deref() })
         }
+        // The task goes on with the next prompt.
+        Fact::PromptSettled { message, .. } => status(TaskState::Working, message.as_ref(), false),
         Fact::TaskCanceled => status(TaskState::Canceled, None, true),
         Fact::Replied { message } => Some(Update::Replied(message.clone())),
     }

@@ -22,7 +22,7 @@ use crate::{
     AGENT_MODEL, AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome,
     CallRecords, ContextId, Event, Exchange, Fact, FinishedCall, Message, Metadata, ModelAnswer, Part,
     PartContent, Presentation, Preview, Progress, Proposal, ServerApproval, Step, TaskId, TaskKey, TaskState,
-    TaskStatus, ToolResult, Usage,
+    TaskStatus, ToolResult, TurnPhase, Usage,
 };
 
 /// A task folded from its events: its progress and its content.
@@ -234,9 +234,15 @@ impl TaskView {
                 self.enter(self.status.state.after_message(), None, event.at);
                 self.add_message(message.clone());
             }
-            Fact::PromptTaken { said, .. } => {
+            Fact::PromptSettled { message, .. } => {
                 self.keep_answer();
-                self.history.extend(said.iter().cloned());
+                self.history.extend(message.iter().cloned());
+            }
+            Fact::PromptTaken { said, .. } => {
+                if self.progress.turn.phase != TurnPhase::Over {
+                    self.keep_answer();
+                    self.history.extend(said.iter().cloned());
+                }
                 if let Some(message) = self.progress.queue.front().cloned() {
                     self.add_message(message);
                 }

@@ -125,6 +125,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("device", "client"),
     ("phone", "client"),
     ("ignored", "effect"),
+    ("working", "effect fail test"),
+    ("log out", "sign sign-out"),
 ];
 
 /// A word of the question, and what the documentation may say for it, each with its weight. The word itself is the first.

@@ -49,7 +49,11 @@ pub(super) const KNOWN: &[Question] = &[
     ("my agent needs a bearer token", "agent-files.md › Authentication", "`token`"),
     ("how do I write an agent file?", "agent-files.md", "kind: remote"),
     ("how do I see whether an agent works?", "agent-files.md", "attache agents test"),
-    ("what does !command mean in an agent file", "agent-files.md › Authentication", "prints"),
+    (
+        "what does !command mean in an agent file",
+        "agent-files.md › Authentication › Values: variables and commands",
+        "prints",
+    ),
     ("my agent file is ignored, why?", "agent-files.md › When an agent file is ignored", "enableAgents"),
     (
         "exit code 41",
@@ -248,6 +252,47 @@ pub(super) const KNOWN: &[Question] = &[
     ("Was kostet das?", "", ""),
     ("write me a poem about the sea", "", ""),
     ("Warum bekomme ich eine Fehlermeldung beim Starten?", "", ""),
+    ("my agent file isn't loaded", "agent-files.md › When an agent file is ignored", "enableAgents"),
+    ("how do I log out of an agent", "agent-files.md › Authentication › OAuth 2.0", "--sign-out"),
+    (
+        "how do I refresh agents after editing a file",
+        "agent-files.md › After a change of an agent file",
+        "/agents reload",
+    ),
+    (
+        "I changed my agent file and nothing happens",
+        "agent-files.md › After a change of an agent file",
+        "/agents reload",
+    ),
+    (
+        "how do I rotate a token",
+        "agent-files.md › Authentication › Values: variables and commands",
+        "rotate a token",
+    ),
+    (
+        "how do I run a command to get a token",
+        "agent-files.md › Authentication › Values: variables and commands",
+        "!print-token",
+    ),
+    ("how do I start the server", "README.md › Start|docs/command-line.md", "serve"),
+    ("how do I install attache", "README.md › Start › Install and update", "cargo install"),
+    ("how do I update attache", "README.md › Start › Install and update", "git pull"),
+    (
+        "how do I give it access to another directory",
+        "agent.md › Tools|command-line.md › One task: `attache -p`",
+        "include-directories",
+    ),
+    ("does it support streaming", "agent.md › What a client sees|README.md › Start", "stream"),
+    (
+        "agent isn't working",
+        "agent-files.md › When an agent file is ignored|docs/agent-files.md",
+        "attache agents test",
+    ),
+    (
+        "How do I define several agents in one file?",
+        "agent-files.md › Fields of an agent file › Several agents in one file",
+        "- kind: remote",
+    ),
 ];
 
 /// Those that were written before keywords came to the pages, and by which nothing was improved. They say how good answers to

@@ -6,7 +6,7 @@ const STOP_WORDS: &str = "\
     could d did didn do does doesn doing don done else every everything for from get give gives going got happen \
     happens has have help her him how i if in into is isn it its just let like ll m make many may me mean much \
     my need no not now of on one only or other our out please possible re really right s say says set sets \
-    should so some someone something still such t tell than that the their them then there these they this those \
+    should so some someone something still such support supports t tell than that the their them then there these they this those \
     through to too us use used using ve very want was way we were what when where which who why will with work \
     works would you your";
 

@@ -9,16 +9,16 @@ mod models;
 mod request;
 
 use std::future::ready;
-use std::sync::Arc;
 
-use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
+use attache_model::{LanguageError, Prompt};
 use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt, StreamExt};
 
-use crate::answer_request::{self, Provider, RequestVariation};
+use crate::answer_request::{Provider, RequestVariation};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
+use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 use answer::AnthropicAssembly;
@@ -95,14 +95,11 @@ impl AnthropicOptions {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
-pub struct AnthropicModel {
-    shared: Arc<Shared>,
-}
+pub type AnthropicModel = HttpModel<Anthropic>;
 
 /// The parts that all answers of one model share.
 #[derive(Debug)]
-struct Shared {
+pub struct Anthropic {
     model: Model,
     endpoint: Endpoint,
     version: ApiVersion,
@@ -135,30 +132,20 @@ impl AnthropicModel {
             }
             None => {}
         }
-        let shared = Shared { model, endpoint, version: options.version, retry: options.retry, client };
-        Ok(Self { shared: Arc::new(shared) })
+        let provider = Anthropic { model, endpoint, version: options.version, retry: options.retry, client };
+        Ok(Self::of(provider))
     }
 }
 
-impl LanguageModel for AnthropicModel {
-    fn name(&self) -> &str {
-        self.shared.model_id()
-    }
-
-    fn window(&self) -> u64 {
-        self.shared.model.window
-    }
-
-    fn stream(&self, prompt: Prompt) -> LanguageStream {
-        answer_request::answer(Arc::clone(&self.shared), prompt).boxed()
-    }
-}
-
-impl Provider for Shared {
+impl Provider for Anthropic {
     type Assembly = AnthropicAssembly;
 
     fn model_id(&self) -> &str {
         &self.model.id
+    }
+
+    fn window(&self) -> u64 {
+        self.model.window
     }
 
     fn client(&self) -> &HttpClient {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use attache_domain::excerpt;
 use attache_model::LanguageError;
 use attache_net::NetError;
 
@@ -94,10 +95,7 @@ pub(crate) fn readable(body: &str) -> String {
 }
 
 pub(crate) fn shortened(message: &str) -> String {
-    match message.char_indices().nth(MAX_MESSAGE_LENGTH) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
+    excerpt(message, MAX_MESSAGE_LENGTH)
 }
 
 /// The message, with the status and the provider's error name in parentheses.

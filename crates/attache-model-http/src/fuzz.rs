@@ -69,26 +69,12 @@ pub(crate) fn client() -> HttpClient {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{JSON_WORDS, check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
     /// What such texts are made of, so that readers get beyond the first of them.
     const WORDS: &[&str] = &[
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "1",
-        "-0.0",
-        "1e999",
-        "null",
-        "true",
-        r#""""#,
-        r#""a""#,
-        r#""\u0000""#,
         "data: ",
         "event: ",
         "\n",
@@ -117,15 +103,13 @@ mod tests {
         anthropic(bytes);
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
-            all(words.concat().as_bytes());
-        }
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(&[JSON_WORDS, WORDS].concat(), 40, all);
     }
 }

@@ -18,15 +18,16 @@ mod text_or_value;
 use std::fmt;
 use std::sync::Arc;
 
-use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
+use attache_model::{LanguageError, Prompt};
 use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
-use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
+use crate::answer_request::{Provider, RequestVariation, ResponseHead};
 use crate::failed_attempt::FailedAttempt;
+use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
 use answer::GeminiAssembly;
 use endpoint::Endpoint;
@@ -124,14 +125,11 @@ pub enum Backend {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
-pub struct GeminiModel {
-    shared: Arc<Shared>,
-}
+pub type GeminiModel = HttpModel<Gemini>;
 
 /// The parts that all answers of one model share.
 #[derive(Debug)]
-struct Shared {
+pub struct Gemini {
     model: Model,
     endpoint: Endpoint,
     stream_arguments: bool,
@@ -149,39 +147,27 @@ impl GeminiModel {
             options.stream_arguments && !matches!(options.backend, Backend::Developer { .. });
         let retry = options.retry.clone();
         let endpoint = Endpoint::new(options, &model)?;
-        Ok(Self {
-            shared: Arc::new(Shared {
-                model,
-                endpoint,
-                stream_arguments,
-                declared: request::DeclarationCache::default(),
-                prefixes: contents::PrefixCache::default(),
-                retry,
-                client,
-            }),
-        })
+        Ok(Self::of(Gemini {
+            model,
+            endpoint,
+            stream_arguments,
+            declared: request::DeclarationCache::default(),
+            prefixes: contents::PrefixCache::default(),
+            retry,
+            client,
+        }))
     }
 }
 
-impl LanguageModel for GeminiModel {
-    fn name(&self) -> &str {
-        self.shared.model_id()
-    }
-
-    fn window(&self) -> u64 {
-        self.shared.model.window
-    }
-
-    fn stream(&self, prompt: Prompt) -> LanguageStream {
-        answer_request::answer(Arc::clone(&self.shared), prompt).boxed()
-    }
-}
-
-impl Provider for Shared {
+impl Provider for Gemini {
     type Assembly = GeminiAssembly;
 
     fn model_id(&self) -> &str {
         &self.model.id
+    }
+
+    fn window(&self) -> u64 {
+        self.model.window
     }
 
     fn client(&self) -> &HttpClient {

@@ -11,6 +11,7 @@ mod any_json;
 mod endpoint;
 mod failed_attempt;
 mod history;
+mod http_model;
 mod media;
 mod request_error;
 mod retry_class;
@@ -25,4 +26,5 @@ pub mod openai;
 pub mod retry;
 
 pub use endpoint::BadOptions;
+pub use http_model::HttpModel;
 pub use token::{TokenRenewal, TokenSource};

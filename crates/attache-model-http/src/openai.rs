@@ -12,16 +12,16 @@ mod request;
 mod vendors;
 
 use std::future::ready;
-use std::sync::Arc;
 
-use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
+use attache_model::{LanguageError, Prompt};
 use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt, StreamExt};
 
-use crate::answer_request::{self, Provider, RequestVariation};
+use crate::answer_request::{Provider, RequestVariation};
 use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
+use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
 use answer::OpenAiAssembly;
@@ -107,14 +107,11 @@ impl OpenAiOptions {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
-pub struct OpenAiModel {
-    shared: Arc<Shared>,
-}
+pub type OpenAiModel = HttpModel<OpenAi>;
 
 /// The parts that all answers of one model share.
 #[derive(Debug)]
-struct Shared {
+pub struct OpenAi {
     model: Model,
     endpoint: Endpoint,
     output_limit: OutputLimit,
@@ -153,7 +150,7 @@ impl OpenAiModel {
             false => OutputLimit::MaxTokens,
         };
         let wants_thoughts_back = vendors::wants_thoughts_back(&endpoint.route);
-        let shared = Shared {
+        let provider = OpenAi {
             model,
             endpoint,
             output_limit: options.output_limit.unwrap_or(by_server),
@@ -162,29 +159,19 @@ impl OpenAiModel {
             retry: options.retry,
             client,
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self::of(provider))
     }
 }
 
-impl LanguageModel for OpenAiModel {
-    fn name(&self) -> &str {
-        self.shared.model_id()
-    }
-
-    fn window(&self) -> u64 {
-        self.shared.model.window
-    }
-
-    fn stream(&self, prompt: Prompt) -> LanguageStream {
-        answer_request::answer(Arc::clone(&self.shared), prompt).boxed()
-    }
-}
-
-impl Provider for Shared {
+impl Provider for OpenAi {
     type Assembly = OpenAiAssembly;
 
     fn model_id(&self) -> &str {
         &self.model.id
+    }
+
+    fn window(&self) -> u64 {
+        self.model.window
     }
 
     fn client(&self) -> &HttpClient {

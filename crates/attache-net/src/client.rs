@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ impl Default for HttpClientOptions {
         }
     }
 }
+
+type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<HttpResponse, NetError>> + Send + 'a>>;
 
 /// Cheap to clone; clones share their connections.
 ///
@@ -184,7 +187,13 @@ impl HttpClient {
     }
 
     /// Sends a request and waits for the head of the response, whatever its status.
-    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
+    ///
+    /// The future is boxed here, so that the HTTP stack below it is compiled once and not in every crate that awaits it.
+    pub fn send(&self, request: HttpRequest) -> SendFuture<'_> {
+        Box::pin(self.send_checked(request))
+    }
+
+    async fn send_checked(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
         // For an address in a URL the resolver is not asked.
         self.check_url(&request.url)?;
         let Shared { options, .. } = self.shared.as_ref();

@@ -151,7 +151,7 @@ fn is_ordinary_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
@@ -202,15 +202,13 @@ mod tests {
         addresses(b"100.../01016");
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
-            all(words.concat().as_bytes());
-        }
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(WORDS, 12, all);
     }
 }

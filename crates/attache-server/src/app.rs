@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use attache_domain::{AnswerLocation, Fault, RequestedSettings, SendMessage};
+use attache_domain::{AnswerLocation, Fault, OfferedKey, RequestedSettings, SendMessage};
 use attache_session::SessionService;
 use attache_wire::Version;
 use http::Method;
@@ -53,17 +53,20 @@ impl App {
     }
 
     /// Prepares settings that a client requests: marks its servers on this machine, and keeps its key in memory only, under a
-    /// name. Clients without the right to prompt must not fill the memory for keys.
-    pub(crate) fn take_settings(&self, requested: Option<&mut RequestedSettings>, origin: RequestOrigin) {
-        let Some(requested) = requested else { return };
+    /// name. Clients without the right to prompt, and refused requests, must not fill the memory for keys.
+    pub(crate) fn take_settings(
+        &self,
+        requested: Option<&mut RequestedSettings>,
+        origin: RequestOrigin,
+    ) -> Option<OfferedKey> {
+        let requested = requested?;
         if origin.is_local {
             requested.mark_local_client();
         }
-        if let Some(key) = requested.api_key.take().filter(|_| origin.caller.rights().prompt) {
-            let name = Uuid::new_v4().to_string();
-            self.options.api_keys.keep(name.clone(), key);
-            requested.api_key_name = Some(name);
-        }
+        let key = requested.api_key.take().filter(|_| origin.caller.rights().prompt)?;
+        let name = Uuid::new_v4().to_string();
+        requested.api_key_name = Some(name.clone());
+        Some(self.options.api_keys.offer(name, key))
     }
 
     pub(crate) fn new(
@@ -89,6 +92,14 @@ impl App {
     pub(crate) fn next_request_number(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// `outcome` of the request with `key`, which is forgotten if the request was refused.
+pub(crate) fn unless_refused<T>(key: Option<OfferedKey>, outcome: Result<T, Fault>) -> Result<T, Fault> {
+    if let (Some(key), Err(_)) = (key, &outcome) {
+        key.refuse();
+    }
+    outcome
 }
 
 /// Where a request came from, and its number in the log.

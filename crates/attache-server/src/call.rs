@@ -2,6 +2,7 @@
 
 use attache_domain::{Fault, OperationKind};
 use attache_wire::Version;
+use attache_wire::devtool::setting_names::name_setting;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::BindingName;
@@ -34,7 +35,8 @@ impl Call {
 
     /// Client text in a fault is quoted: it may hold line breaks and escape sequences.
     fn log_refusal(&self, fault: &Fault) {
-        let (number, operation, reason) = (self.origin.number, self.kind.name(), fault.to_string());
+        let (number, operation, reason) =
+            (self.origin.number, self.kind.name(), name_setting(fault).to_string());
         match fault {
             Fault::Internal | Fault::InvalidAgentResponse { .. } => {
                 tracing::error!(request = number, operation, reason, "a call failed");

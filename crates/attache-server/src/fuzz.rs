@@ -88,7 +88,7 @@ pub(crate) fn wait<F: Future>(future: F) -> F::Output {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
@@ -147,15 +147,13 @@ mod tests {
         head(b"host: evil.example/.localhost\n");
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_bytes_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..20)) {
-            all(&words.concat());
-        }
+    #[test]
+    fn likely_bytes_do_no_harm() {
+        check_likely_input(WORDS, 20, all);
     }
 }

@@ -48,6 +48,7 @@ mod rest;
 mod rest_api;
 mod service;
 mod sse;
+mod streamed_prompt;
 mod task_stream;
 
 pub use bind::{BindError, bind};

@@ -1,4 +1,4 @@
-//! The live endpoint: prompts and answers in, flat events out. `POST /tasks` is in [`gemini_routes`](crate::gemini_routes).
+//! The live endpoint: prompts and answers in, flat events out. `POST /tasks` is in [`rest_api`](crate::rest_api).
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -178,7 +178,7 @@ async fn stream(
     let streamed = app.session.stream_prompt(&scope, send, after.as_ref()).await;
     let PromptStream { subscription, turn } =
         streamed.map_err(|fault| live_routes::name_calls(fault, task))?;
-    tracing::debug!(request = origin.number, task = %subscription.view.task, "a live stream");
+    tracing::debug!(request = origin.number, task = %subscription.view.task, "[A2AService] a live stream");
     if subscription.is_over() {
         return Ok(nothing_more());
     }

@@ -12,7 +12,7 @@ use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{DecodedOperation, Version, replay};
 
-use crate::app::{App, RequestOrigin};
+use crate::app::{App, RequestOrigin, unless_refused};
 use crate::command_response::ExecutedCommand;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
@@ -71,27 +71,11 @@ pub(crate) async fn run(
     extensions.check(app)?;
     check_capability(app, request.kind)?;
     let DecodedOperation { mut operation, tenant, .. } = decoded?;
-    app.take_settings(operation.requested_settings_mut(), request.origin);
     check_tenant(app, tenant.as_deref())?;
+    let key = app.take_settings(operation.requested_settings_mut(), request.origin);
     let scope = request.origin.caller.scope(tenant.unwrap_or_default());
-    let mut run = OperationRun { app, request, extensions, scope, reservation };
-    let names_task = run.address(&mut operation).await?;
-    let open_call = open_call(app, &run.scope, request.origin, &operation).await?;
-    match operation {
-        Operation::Send(send) => run.send(send).await,
-        Operation::Get(get) => run.get(get).await,
-        Operation::List(list) => run.list(list).await,
-        Operation::Cancel(cancel) => run.cancel(&cancel).await,
-        Operation::Stream(send) => run.stream(send, names_task, open_call).await,
-        Operation::Subscribe(subscribe) => run.subscribe(subscribe, open_call).await,
-        Operation::Commands(list) => {
-            Ok(OperationOutcome::Commands(app.session.commands(&run.scope, list).await?))
-        }
-        Operation::Execute(send) => run.execute(send, open_call).await,
-        Operation::PushConfig(operation) => run.push_config(operation).await,
-        Operation::ExtendedCard if app.cards.has_extended() => Ok(OperationOutcome::ExtendedCard),
-        Operation::ExtendedCard => Err(Fault::ExtendedCardNotConfigured),
-    }
+    let run = OperationRun { app, request, extensions, scope, reservation };
+    unless_refused(key, run.run(operation).await)
 }
 
 /// One operation whose parameters are valid.
@@ -104,6 +88,27 @@ struct OperationRun<'a> {
 }
 
 impl OperationRun<'_> {
+    async fn run(mut self, mut operation: Operation) -> Result<OperationOutcome, Fault> {
+        let app = self.app;
+        let names_task = self.address(&mut operation).await?;
+        let open_call = open_call(app, &self.scope, self.request.origin, &operation).await?;
+        match operation {
+            Operation::Send(send) => self.send(send).await,
+            Operation::Get(get) => self.get(get).await,
+            Operation::List(list) => self.list(list).await,
+            Operation::Cancel(cancel) => self.cancel(&cancel).await,
+            Operation::Stream(send) => self.stream(send, names_task, open_call).await,
+            Operation::Subscribe(subscribe) => self.subscribe(subscribe, open_call).await,
+            Operation::Commands(list) => {
+                Ok(OperationOutcome::Commands(app.session.commands(&self.scope, list).await?))
+            }
+            Operation::Execute(send) => self.execute(send, open_call).await,
+            Operation::PushConfig(operation) => self.push_config(operation).await,
+            Operation::ExtendedCard if app.cards.has_extended() => Ok(OperationOutcome::ExtendedCard),
+            Operation::ExtendedCard => Err(Fault::ExtendedCardNotConfigured),
+        }
+    }
+
     fn version(&self) -> Version {
         self.request.encoding.version()
     }

@@ -133,22 +133,22 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            body_bytes: limits::BODY_BYTES,
-            body_budget: BodyBudget::new(limits::BODY_BUDGET_BYTES),
-            response_budget: BodyBudget::new(limits::RESPONSE_BUDGET_BYTES),
-            header_bytes: limits::HEADER_BYTES,
-            json_depth: limits::JSON_DEPTH,
-            connections: limits::CONNECTIONS,
-            connections_per_address: limits::CONNECTIONS_PER_ADDRESS,
-            streams_per_caller: limits::STREAMS_PER_CALLER,
-            streams_per_address: limits::STREAMS_PER_ADDRESS,
-            streams_per_connection: limits::STREAMS_PER_CONNECTION,
-            header_timeout: limits::HEADER_TIMEOUT,
-            body_timeout: limits::BODY_TIMEOUT,
-            idle_timeout: limits::IDLE_TIMEOUT,
-            stall_timeout: limits::STALL_TIMEOUT,
-            heartbeat: limits::HEARTBEAT_INTERVAL,
-            shutdown_timeout: limits::SHUTDOWN_TIMEOUT,
+            body_bytes: limits::MAX_BODY_BYTES,
+            body_budget: BodyBudget::new(limits::MAX_BODY_BUDGET_BYTES),
+            response_budget: BodyBudget::new(limits::MAX_RESPONSE_BUDGET_BYTES),
+            header_bytes: limits::MAX_HEADER_BYTES,
+            json_depth: limits::MAX_JSON_DEPTH,
+            connections: limits::MAX_CONNECTIONS,
+            connections_per_address: limits::MAX_CONNECTIONS_PER_ADDRESS,
+            streams_per_caller: limits::MAX_STREAMS_PER_CALLER,
+            streams_per_address: limits::MAX_STREAMS_PER_ADDRESS,
+            streams_per_connection: limits::MAX_STREAMS_PER_CONNECTION,
+            header_timeout: limits::DEFAULT_HEADER_TIMEOUT,
+            body_timeout: limits::DEFAULT_BODY_TIMEOUT,
+            idle_timeout: limits::DEFAULT_IDLE_TIMEOUT,
+            stall_timeout: limits::DEFAULT_STALL_TIMEOUT,
+            heartbeat: limits::DEFAULT_HEARTBEAT_INTERVAL,
+            shutdown_timeout: limits::DEFAULT_SHUTDOWN_TIMEOUT,
         }
     }
 }

@@ -8,13 +8,14 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use attache_domain::{
-    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, Operation, OperationKind, Scope,
-    SendMessage, TaskId,
+    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, OfferedKey, Operation, OperationKind, Right,
+    Scope, SendMessage, TaskId,
 };
 use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
-    self, Confirmation, CreateTask, Created, Delivered, ExecuteTask, Route, RouteMatch, TaskState,
+    self, Confirmation, CreateTask, CreatedTask, DeliveredAnswer, ExecuteTask, Route, RouteMatch, TaskState,
 };
+use attache_wire::devtool::setting_names::name_setting;
 use attache_wire::devtool::{Dialect, gemini_routes as gemini, live_routes};
 use attache_wire::{Encoder, Encoding, JsonForm, Version, json, rest as a2a, version};
 use bytes::Bytes;
@@ -23,7 +24,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::app::{App, RequestOrigin, verb_not_allowed};
+use crate::app::{App, RequestOrigin, unless_refused, verb_not_allowed};
 use crate::call::Call;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
@@ -37,6 +38,7 @@ use crate::task_stream::{StreamOpening, StreamStart};
 use crate::{body, gemini_routes, health, large_bodies, last_event_id, rest};
 
 const JSON: &str = "application/json";
+const A2A_JSON: &str = "application/a2a+json";
 
 /// The route of the request, unless its client speaks A2A and A2A has the path too.
 pub(crate) fn find(head: &Parts) -> Option<RouteMatch> {
@@ -62,12 +64,26 @@ pub(crate) fn is_alone_on(head: &Parts) -> bool {
 
 /// Whether the client names a version or an extension of A2A, or asks for A2A's media type.
 fn speaks_a2a(head: &Parts) -> bool {
-    let names = [version::HEADER_NAME, "a2a-extensions", "x-a2a-extensions"];
-    let accepts =
-        |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains("application/a2a+json"));
-    names.iter().any(|name| head.headers.contains_key(*name))
-        || head.headers.get_all(header::ACCEPT).iter().any(accepts)
+    let names = ["a2a-extensions", "x-a2a-extensions"];
+    let version = head.headers.get(version::HEADER_NAME);
+    version.is_some_and(|version| !version.as_bytes().trim_ascii().is_empty())
+        || names.iter().any(|name| head.headers.contains_key(*name))
+        || head.headers.get_all(header::ACCEPT).iter().any(accepts_a2a)
         || head.uri.query().is_some_and(|query| version::parse_requested(None, Some(query)) != Ok(None))
+}
+
+/// Media types are compared without regard to case, and one with `q=0` is refused by the client.
+fn accepts_a2a(accept: &HeaderValue) -> bool {
+    accept.to_str().unwrap_or_default().split(',').any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let names_a2a = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(A2A_JSON));
+        let is_zero = |part: &str| {
+            part.split_once('=').is_some_and(|(name, value)| {
+                name.trim().eq_ignore_ascii_case("q") && value.trim().parse() == Ok(0.0)
+            })
+        };
+        names_a2a && !parts.any(is_zero)
+    })
 }
 
 pub(crate) async fn handle(
@@ -156,7 +172,13 @@ impl Request<'_> {
                 _ => self.run_command(body).await,
             }
         };
-        call.serve(self.app, work).await.unwrap_or_else(|fault| rest_api_fault(&fault))
+        let served = call.serve(self.app, work).await;
+        served.unwrap_or_else(|fault| match (route, &fault) {
+            (Route::Confirm, Fault::RightMissing { .. }) => {
+                rest_api_fault(&Fault::RightMissing { right: Right::Approve })
+            }
+            _ => rest_api_fault(&fault),
+        })
     }
 
     fn scope(&self) -> Scope {
@@ -175,7 +197,7 @@ impl Request<'_> {
             Err(fault) => {
                 tracing::debug!(
                     request = self.origin.number,
-                    reason = fault.to_string(),
+                    reason = name_setting(&fault).to_string(),
                     "a call was refused"
                 );
                 rest_api_fault(&fault)
@@ -198,7 +220,7 @@ impl Request<'_> {
             true => gemini::read_create(body)?,
             false => CreateTask::read(body)?.into_parts(),
         };
-        app.take_settings(requested.as_deref_mut(), self.origin);
+        let key = app.take_settings(requested.as_deref_mut(), self.origin);
         // A session of the live endpoint stays open between prompts.
         let dialect = match (is_gemini, app.options.live) {
             (true, _) => Dialect::Gemini,
@@ -207,7 +229,8 @@ impl Request<'_> {
         };
         let rights = self.origin.caller.rights();
         let reservation = Reservation { context, requested, ending: dialect.ending(), rights };
-        let task = app.session.reserve(&scope, reservation).await?;
+        let reserved = app.session.reserve(&scope, reservation).await;
+        let task = unless_refused(key, reserved)?;
         Ok((201, self.created(&scope, task, is_gemini).await?))
     }
 
@@ -219,7 +242,7 @@ impl Request<'_> {
         let reserved = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
         Ok(match app.options.live {
             true => gemini::to_bytes(&live_routes::created(&reserved.view)),
-            false => rest_api::to_bytes(&Created::of(&reserved.view)),
+            false => rest_api::to_bytes(&CreatedTask::of(&reserved.view)),
         })
     }
 
@@ -237,12 +260,14 @@ impl Request<'_> {
             let seen = app.session.prompt_seen(&scope, &task, after, &send.message.text()).await?;
             send.message.id = seen.ok_or_else(rest_api::resumed_without_id)?;
         }
-        complete(app, &self.head.headers, &mut send, self.origin);
-        let operation = Operation::Stream(send);
-        let open_call = open_call(app, &scope, self.origin, &operation).await?;
-        let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-        let PromptStream { subscription, turn } =
-            app.session.stream_prompt(&scope, send, after.as_ref()).await?;
+        let key = complete(app, &self.head.headers, &mut send, self.origin);
+        let begin = async {
+            let operation = Operation::Stream(send);
+            let open_call = open_call(app, &scope, self.origin, &operation).await?;
+            let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
+            Ok((app.session.stream_prompt(&scope, send, after.as_ref()).await?, open_call))
+        };
+        let (PromptStream { subscription, turn }, open_call) = unless_refused(key, begin.await)?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
         if subscription.is_over() {
             return Ok(nothing_more());
@@ -263,7 +288,8 @@ impl Request<'_> {
         let call = CallId(confirmation.tool_call_id.clone());
         check_has_begun(app, &scope, &task, Some(&call)).await?;
         let mut send = confirmation.to_send(task);
-        complete(app, &self.head.headers, &mut send, self.origin);
+        // Its body has no settings.
+        let _ = complete(app, &self.head.headers, &mut send, self.origin);
         send.configuration.return_immediately = true;
         let operation = Operation::Send(send);
         let _open_call = open_call(app, &scope, self.origin, &operation).await?;
@@ -271,7 +297,7 @@ impl Request<'_> {
         let SendReply::Task(view) = app.session.send(&scope, send).await? else {
             return Err(Fault::Internal);
         };
-        let delivered = Delivered {
+        let delivered = DeliveredAnswer {
             task_id: view.task.as_str(),
             tool_call_id: &confirmation.tool_call_id,
             option_id: &confirmation.option_id,
@@ -282,17 +308,44 @@ impl Request<'_> {
 }
 
 /// Adds what A2A requires and this API does not: an id, and what the client expects.
-fn complete(app: &App, headers: &HeaderMap, send: &mut SendMessage, origin: RequestOrigin) {
+fn complete(
+    app: &App,
+    headers: &HeaderMap,
+    send: &mut SendMessage,
+    origin: RequestOrigin,
+) -> Option<OfferedKey> {
     let has_own_id = !send.message.id.as_str().is_empty();
     if !has_own_id {
         send.message.id = MessageId::from(Uuid::new_v4().to_string());
     }
-    app.take_settings(send.message.requested.as_deref_mut(), origin);
+    let key = app.take_settings(send.message.requested.as_deref_mut(), origin);
     app.address_to_session(send);
     let mut extensions = ExtensionSelection::of(app, headers, Version::V1_0);
     extensions.set_recognized_dialect(Some(Dialect::RestApi));
     extensions.apply_to(app, send, origin, Interface::Rest);
     if has_own_id {
         send.options.duplicate_rule = DuplicateRule::Id;
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_accepts_a2as_media_type_in_any_case_unless_its_quality_is_zero() {
+        for (accept, expected) in [
+            ("application/a2a+json", true),
+            ("Application/A2A+JSON;q=0.5", true),
+            ("text/html, application/a2a+json ; charset=utf-8", true),
+            ("application/a2a+json;q=0", false),
+            ("application/json, application/a2a+json; Q=0.0", false),
+            ("application/a2a+json-seq", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            assert_eq!(accepts_a2a(&HeaderValue::from_static(accept)), expected, "{accept}");
+        }
     }
 }

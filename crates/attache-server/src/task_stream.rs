@@ -21,6 +21,7 @@ use futures_util::FutureExt;
 use crate::app::App;
 use crate::metrics::OpenStream;
 use crate::open_calls::OpenCall;
+use crate::streamed_prompt::StreamedPrompt;
 
 /// Events taken at once, and bytes after which a write goes out.
 const MAX_EVENTS: usize = 64;
@@ -69,8 +70,8 @@ pub(crate) struct TaskStream {
     context: ContextId,
     /// The answer is one bare message, without a task.
     bare: bool,
-    /// The stream ends with this turn. Only on the live endpoint, whose other streams go on between prompts.
-    last_turn: Option<u32>,
+    /// The stream shows this prompt only, and ends with its turn. Other streams of the live endpoint go on between prompts.
+    prompt: Option<StreamedPrompt>,
     /// Shown first.
     first: Option<Arc<TaskView>>,
     /// The message that opened the task, for dialects that show prompts.
@@ -132,8 +133,8 @@ impl TaskStream {
             task: view.task.clone(),
             context: view.context.clone(),
             bare: first == StreamOpening::Message,
-            last_turn: match first {
-                StreamOpening::Prompt { turn } => Some(turn),
+            prompt: match first {
+                StreamOpening::Prompt { turn } => Some(StreamedPrompt::of(&view.progress, turn)),
                 StreamOpening::Task | StreamOpening::Events | StreamOpening::Message => None,
             },
             opening: opening.filter(|message| shape.dialect.shows(&opening_event(message))),
@@ -249,18 +250,19 @@ impl TaskStream {
 
     /// The task, then the events that are ready.
     fn write_first(&mut self, view: &TaskView, frames: &impl Framer, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let seq = match self.shape.dialect {
+        let dialect = self.shape.dialect;
+        let seq = match dialect {
             Dialect::Live => view.progress.last_shown(),
             Dialect::Plain | Dialect::Developer | Dialect::Gemini | Dialect::RestApi => view.progress.head,
         };
-        let is_queued = self.last_turn.is_some_and(|turn| is_queued(view, turn, self.shape.dialect));
+        let is_queued = self.prompt.as_ref().is_some_and(|prompt| is_queued(view, prompt.turn, dialect));
         let opened = frames.open(self.encoder.epoch.as_deref(), seq, out);
         match is_queued {
             true => self.encoder.write_queued(view, out),
             false => self.encoder.write_task_item(view, self.shape, self.gap.as_ref(), out),
         }
         frames.close(opened, out);
-        if self.shape.dialect.streams_whole_prompts() && !is_queued {
+        if dialect.streams_whole_prompts() && !is_queued {
             self.write_open_questions(view, frames, out)?;
         }
         if let Some(follower) = &mut self.follower {
@@ -333,7 +335,8 @@ impl TaskStream {
             let others = self.follower.as_ref().is_some_and(Follower::has_other_readers);
             for entry in entries.drain(..) {
                 let is_last = self.is_ended_by(&entry);
-                if is_last || !self.is_before_turn(&entry) {
+                let hides = |prompt: &StreamedPrompt| prompt.hides(&entry, self.shape.dialect);
+                if is_last || !self.prompt.as_ref().is_some_and(hides) {
                     self.write_questions(&entry, frames, out)?;
                     self.write_entry(&entry, others, frames, out)?;
                 }
@@ -398,16 +401,13 @@ impl TaskStream {
         }
         match &entry.event.fact {
             Fact::PersonAsked { .. } => false,
-            Fact::PromptTaken { .. } => self.last_turn.is_some_and(|last| entry.stage().turn.number >= last),
-            Fact::TurnEnded { outcome, .. } => self.last_turn.is_some() || outcome.state().is_terminal(),
+            // Older logs have no `PromptSettled`.
+            Fact::PromptSettled { .. } | Fact::PromptTaken { .. } => {
+                self.prompt.as_ref().is_some_and(|prompt| entry.stage().turn.number >= prompt.turn)
+            }
+            Fact::TurnEnded { outcome, .. } => self.prompt.is_some() || outcome.state().is_terminal(),
             _ => entry.closes(),
         }
-    }
-
-    /// The entry belongs to a prompt before the one that a stream of the REST API shows.
-    fn is_before_turn(&self, entry: &TailEntry) -> bool {
-        self.shape.dialect == Dialect::RestApi
-            && self.last_turn.is_some_and(|turn| entry.stage().turn.number < turn)
     }
 
     fn write_entry(
@@ -426,7 +426,7 @@ impl TaskStream {
             return Ok(());
         }
         out.reserve(TYPICAL_FRAME_BYTES);
-        if dialect == Dialect::RestApi && entry.closes() {
+        if dialect == Dialect::RestApi {
             self.write_last_words(entry, frames, out);
         }
         let start = out.len();

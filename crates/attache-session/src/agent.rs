@@ -130,8 +130,8 @@ pub trait Agent: Send + Sync + 'static {
         None
     }
 
-    /// May `message` be taken at all? What is refused here is never kept.
-    fn check(&self, _message: &Message) -> Result<(), Fault> {
+    /// May `message` be taken at all? What is refused here is never kept. `requested` is what counts of its settings.
+    fn check(&self, _message: &Message, _requested: Option<&RequestedSettings>) -> Result<(), Fault> {
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use crate::store_health::StoreFault;
 use crate::watcher::Watcher;
 
 /// A store that failed once may work again in a moment. A caller waits this long for it.
-const SECOND_CHANCE: Duration = Duration::from_secs(1);
+const STORE_RETRY_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
@@ -66,14 +66,14 @@ impl SessionService {
         let is_running = live.is_running();
         let mut guard = None;
         if !is_running {
-            guard = timeout(SECOND_CHANCE, self.guard_outbox(&live.key)).await.ok();
+            guard = timeout(STORE_RETRY_TIMEOUT, self.guard_outbox(&live.key)).await.ok();
         }
         let head = live.with_progress(|progress| progress.head);
         live.request_cancel()?;
         self.activity.announce(&live.key, head);
         self.run(&live);
         if is_running {
-            guard = timeout(SECOND_CHANCE, self.guard_outbox(&live.key)).await.ok();
+            guard = timeout(STORE_RETRY_TIMEOUT, self.guard_outbox(&live.key)).await.ok();
         }
         drop(guard);
         let watcher = Watcher::new(live);
@@ -120,7 +120,7 @@ impl SessionService {
         let _ = timeout(self.options.cancel_patience, told).await;
         if watcher.task().state().store_failed {
             let recorded = watcher.wait_until(|state| is_over(&state.view));
-            let _ = timeout(SECOND_CHANCE, recorded).await;
+            let _ = timeout(STORE_RETRY_TIMEOUT, recorded).await;
         }
     }
 

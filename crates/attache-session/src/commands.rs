@@ -1,6 +1,5 @@
 //! Lists and runs commands.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
@@ -59,14 +58,8 @@ impl SessionService {
     }
 
     async fn conversation_settings(&self, view: &TaskView) -> Result<RequestedSettings, Fault> {
-        let scope = &view.progress.scope;
-        let mut list = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
-        if view.history.is_empty()
-            && let Some(reserved) = self.reserved(&view.key()).await?
-        {
-            list = ListCommands { context: Some(reserved.context), task: None, settings: reserved.requested };
-        }
-        self.requested_settings(scope, &list).await
+        let list = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
+        self.requested_settings(&view.progress.scope, &list).await
     }
 
     /// Gives the command of `send`, whose message carries one.
@@ -99,23 +92,27 @@ impl SessionService {
     }
 
     /// The settings of the named conversation, with those of `list` over them.
-    async fn requested_settings(
+    pub(crate) async fn requested_settings(
         &self,
         scope: &Scope,
         list: &ListCommands,
     ) -> Result<RequestedSettings, Fault> {
         let mut context = list.context.clone();
-        let mut own = None;
+        let (mut own, mut reserved) = (None, None);
         if let Some(task) = &list.task {
-            let view = match self.visible(scope, task).await {
-                Ok(live) => live.view(),
+            match self.visible(scope, task).await {
+                Ok(live) => {
+                    let view = live.view();
+                    context = Some(view.context.clone());
+                    own = Some(view);
+                }
                 Err(fault) => {
                     let key = TaskKey { scope: scope.clone(), task: task.clone() };
-                    Arc::new(self.reserved_view(&key).await?.ok_or(fault)?)
+                    let found = self.reserved(&key).await?.ok_or(fault)?;
+                    context = Some(found.context);
+                    reserved = found.requested;
                 }
-            };
-            context = Some(view.context.clone());
-            own = Some(view);
+            }
         }
         let said = match &context {
             Some(context) => {
@@ -133,10 +130,11 @@ impl SessionService {
             }
             None => RequestedSettings::default(),
         };
-        Ok(match list.settings.as_deref() {
-            Some(settings) => settings.clone().over(said),
-            None => said,
-        })
+        let over = |before: RequestedSettings, latest: Option<&RequestedSettings>| match latest {
+            Some(latest) => latest.clone().over(before),
+            None => before,
+        };
+        Ok(over(over(said, reserved.as_deref()), list.settings.as_deref()))
     }
 }
 

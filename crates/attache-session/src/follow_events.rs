@@ -22,7 +22,12 @@ impl SessionService {
             Err(Fault::TaskNotFound { .. }) => {
                 let key = TaskKey { scope: scope.clone(), task: task.clone() };
                 if let Some(subscription) = self.subscribe_reserved(&key).await? {
-                    return Ok(subscription);
+                    let gap = match self.number_of(after) {
+                        None => Some(gap(after, GapReason::OtherEpoch)),
+                        Some(seq) if seq > Seq::START => Some(gap(after, GapReason::Ahead)),
+                        Some(_) => None,
+                    };
+                    return Ok(Subscription { gap, ..subscription });
                 }
                 // Its first message may have come since.
                 self.visible(scope, task).await?

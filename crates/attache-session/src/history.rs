@@ -20,7 +20,7 @@ pub struct HistoryLimits {
 
 impl Default for HistoryLimits {
     fn default() -> Self {
-        Self { events: limits::TASK_EVENTS as u64, bytes: (limits::TASK_MEGABYTES as u64) << 20 }
+        Self { events: limits::MAX_TASK_EVENTS as u64, bytes: (limits::MAX_TASK_MEGABYTES as u64) << 20 }
     }
 }
 
@@ -99,6 +99,7 @@ pub(crate) fn ends_turn(fact: &Fact) -> bool {
         fact,
         Fact::TurnStarted { .. }
             | Fact::TurnEnded { .. }
+            | Fact::PromptSettled { .. }
             | Fact::PromptTaken { .. }
             | Fact::TextEnded
             | Fact::CallFinished(_)

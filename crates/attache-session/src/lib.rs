@@ -11,6 +11,7 @@ mod activity;
 mod agent;
 mod answer_message;
 mod cancel;
+mod check_message;
 mod commands;
 mod context_answers;
 mod context_queues;

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Cursor, Fact, Fault, GapReason, Message, MessageId, ReplayGap, Role, Scope, SendMessage, Seq, TaskId,
-    TaskKey, TaskView, TurnPhase,
+    Cursor, Digest, Fact, Fault, GapReason, Message, MessageId, ReceivedMessage, ReplayGap, Role, Scope,
+    SendMessage, Seq, TaskId, TaskKey, TaskView, TurnPhase,
 };
 
+use crate::identity::digest;
 use crate::live_task::LiveTask;
 use crate::replay::PAGE;
 use crate::service::{StartedTask, internal};
@@ -44,9 +45,9 @@ impl SessionService {
         after: Option<&Cursor>,
     ) -> Result<PromptStream, Fault> {
         send.options.resumes |= after.is_some();
-        let message = send.message.id.clone();
+        let (message, digest) = (send.message.id.clone(), digest(&send.message));
         let started = self.begin(scope, send).await?;
-        let turn = turn_of(&started.view, &message);
+        let turn = turn_of(&started.view, &message, Some(&digest));
         let start = match after.and_then(|after| self.number_of(after)) {
             Some(after) if after <= started.live.with_progress(|progress| progress.head) => {
                 self.resumed_start(&started.live, (&message, turn), after).await?
@@ -90,7 +91,7 @@ impl SessionService {
         let turn = then.progress.turn.number;
         let messages = now.history.iter().chain(&now.progress.queue);
         let is_it = |message: &&Arc<Message>| {
-            message.role == Role::User && turn_of(&now, &message.id) >= turn && message.text() == text
+            message.role == Role::User && turn_of(&now, &message.id, None) >= turn && message.text() == text
         };
         Ok(messages.filter(is_it).map(|message| message.id.clone()).next())
     }
@@ -162,10 +163,12 @@ impl SessionService {
     }
 }
 
-/// The turn that takes the message; the current one if the message is an answer.
-pub(crate) fn turn_of(view: &TaskView, message: &MessageId) -> u32 {
+/// The turn that takes the message; the current one if the message is an answer. Different messages may have the same id.
+pub(crate) fn turn_of(view: &TaskView, message: &MessageId, digest: Option<&Digest>) -> u32 {
     let progress = &view.progress;
-    let received = progress.received.iter().rev().find(|received| received.id == *message);
+    let mut with_id = progress.received.iter().rev().filter(|received| received.id == *message);
+    let is_same = |received: &&ReceivedMessage| Some(&received.digest) == digest;
+    let received = with_id.clone().find(is_same).or_else(|| with_id.next());
     // Older logs do not know the turn.
     received.map(|received| received.turn).filter(|turn| *turn > 0).unwrap_or(progress.turn.number)
 }

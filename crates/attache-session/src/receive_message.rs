@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ANSWER, Answerer, CallAnswer, CallId, Digest, DuplicateRule, Fault, Intent, Message, MessageAnswers,
-    MessageId, Progress, Right, Rights, Scope, SendMessage, SendOptions, Sender, TaskEnding, TaskId, TaskKey,
-    TaskState, TaskView,
+    ANSWER, Answerer, CallAnswer, CallId, Digest, DuplicateRule, Fault, Intent, Interface, Message,
+    MessageAnswers, MessageId, Progress, Right, Rights, Scope, SendMessage, SendOptions, Sender, TaskEnding,
+    TaskId, TaskKey, TaskState, TaskView, visible_line,
 };
 
 use crate::SessionService;
@@ -65,7 +65,7 @@ impl SessionService {
             // An answer that is sent again. Were its turn over by now, it would be taken for a prompt.
             return Ok(StartedTask { live, view, bare: false, shown_again: 0, recorded: 0 });
         }
-        let said = read(&view, &message, &answers, &by, is_known)?;
+        let said = read(&view, &message, &answers, options.interface, &by, is_known)?;
         drop(view);
         said.check(options.rights)?;
         let sign = |(call, answer): (CallId, CallAnswer)| {
@@ -133,7 +133,7 @@ impl MessageContent {
                     rights.require(Right::Prompt)?;
                 }
                 match answers.iter().all(|(_, answer)| answer.choice == ANSWER) {
-                    true => rights.require_to_send(),
+                    true => rights.require_to_send(true),
                     false => rights.require(Right::Approve),
                 }
             }
@@ -146,6 +146,7 @@ fn read(
     view: &TaskView,
     message: &Message,
     answers: &MessageAnswers,
+    interface: Option<Interface>,
     by: &Answerer,
     is_known: impl Fn(&Progress) -> bool,
 ) -> Result<MessageContent, Fault> {
@@ -167,8 +168,24 @@ fn read(
         view.refuse_answer_after_end(answers, now())?;
         return Ok(MessageContent::Prompt(message.clone()));
     }
+    if interface == Some(Interface::Rest)
+        && !progress.takes_any_text()
+        && !progress.names_own_question(message)
+    {
+        return Err(Fault::invalid("message", confirmation_open(progress)));
+    }
     let answers = view.match_answers(message, answers, by, now())?;
     Ok(MessageContent::Answers { answers, rest: None })
+}
+
+/// A prompt of the REST API answers no confirmation: its clients may pass on the words of a person who has not seen it.
+fn confirmation_open(progress: &Progress) -> String {
+    let open: Vec<_> = progress.work.asked().map(|asked| visible_line(&asked.question_id().0)).collect();
+    format!(
+        "is not taken while a confirmation is open ({}): answer it with POST /tasks/{}/confirmations, then send the prompt",
+        open.join(", "),
+        progress.task
+    )
 }
 
 /// For callers that identify a message by its id alone: an earlier message with this id must have been the same.

@@ -55,7 +55,7 @@ pub(crate) async fn view_at(
     // Short tasks need no snapshot; for long ones it saves reading from the start, if that is still there.
     if (page.len() >= PAGE || !begins)
         && let Some(snapshot) = readable_snapshot(log, key, at).await?
-        && let Ok(stored) = serde_json::from_slice::<TaskView>(&snapshot.bytes)
+        && let Some(stored) = decode_snapshot(&snapshot.bytes)
     {
         page = log.read(key, stored.progress.head, PAGE).await?;
         view = Some(stored);
@@ -76,6 +76,12 @@ pub(crate) async fn view_at(
         page = log.read(key, last, PAGE).await?;
     }
     Ok(view)
+}
+
+/// Not inlined, so that the large parser is compiled once: every crate that awaits [`view_at`] has a copy of its body.
+#[inline(never)]
+fn decode_snapshot(bytes: &[u8]) -> Option<TaskView> {
+    serde_json::from_slice(bytes).ok()
 }
 
 /// An unreadable snapshot is ignored: the log has the same content.

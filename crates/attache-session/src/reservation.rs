@@ -76,7 +76,8 @@ impl SessionService {
         let Reservation { context, requested, ending, rights } = wanted;
         rights.require(Right::Prompt)?;
         rights.check_settings(requested.as_deref())?;
-        self.agent.check(&nothing_said(requested.clone()))?;
+        let message = Message { context: context.clone(), ..nothing_said(requested.clone()) };
+        self.check_message(scope, &message).await?;
         let context = context.unwrap_or_else(new_context);
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
         let at = now();

@@ -16,7 +16,7 @@ use crate::abandoned_calls::AbandonedCalls;
 use crate::activity::Activity;
 use crate::context_queues::ContextQueues;
 use crate::finished_tasks::{FinishedTasks, RenderedTask};
-use crate::identity::Identity;
+use crate::identity::{Identity, digest};
 use crate::live_task::{LiveTask, RecordError};
 use crate::options::SessionOptions;
 use crate::outbox::Outbox;
@@ -171,7 +171,7 @@ impl SessionService {
             return Err(Fault::Unavailable);
         }
         let rights = send.options.rights;
-        rights.require_to_send()?;
+        rights.require_to_send(send.answers.has_data())?;
         rights.check_settings(send.message.requested.as_deref())?;
         if let Some(request) = &send.configuration.push {
             rights.require(Right::Prompt)?;
@@ -179,7 +179,7 @@ impl SessionService {
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
-        self.agent.check(&send.message)?;
+        self.check_message(scope, &send.message).await?;
         let (started, guard) = match send.message.task.clone() {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
@@ -234,12 +234,12 @@ impl SessionService {
         after: Option<&Cursor>,
     ) -> Result<(Subscription, bool), Fault> {
         send.options.resumes = after.is_some();
-        let message = send.message.id.clone();
+        let (message, digest) = (send.message.id.clone(), digest(&send.message));
         let started = self.begin(scope, send).await?;
         // A cursor of another log says nothing: the caller sees everything.
         let after = after.and_then(|after| self.number_of(after));
         let (mut view, bare) = (started.view.clone(), started.bare);
-        let turn = turn_of(&view, &message);
+        let turn = turn_of(&view, &message, Some(&digest));
         if let Some(after) = after.filter(|after| started.recorded == 0 || *after > view.progress.head) {
             view = self.as_of(&started.live, after).await?;
             // The client has seen nothing of this message yet.

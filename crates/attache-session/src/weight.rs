@@ -42,7 +42,9 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
             Fact::CallFinished(finished) => {
                 weight_of_contents(&finished.output) + finished.diff.as_ref().map_or(0, String::len)
             }
-            Fact::TurnEnded { message, .. } | Fact::PromptTaken { said: message, .. } => {
+            Fact::TurnEnded { message, .. }
+            | Fact::PromptSettled { message, .. }
+            | Fact::PromptTaken { said: message, .. } => {
                 message.as_ref().map_or(0, |message| weight_of_message(message))
             }
             Fact::TurnStarted { .. }

@@ -17,10 +17,10 @@ const OWN_COMMANDS: &[&[&str]] = &[&["calls"], &["calls", "cancel"], &["quit"], 
 
 /// What there is to complete with. Shared by the screen and the line editor.
 #[derive(Clone, Default)]
-pub(crate) struct Completions(Arc<Mutex<Known>>);
+pub(crate) struct Completions(Arc<Mutex<CompletionSources>>);
 
 #[derive(Default)]
-struct Known {
+struct CompletionSources {
     /// The words of each command.
     commands: Vec<Vec<String>>,
     workspace: Option<PathBuf>,
@@ -66,7 +66,7 @@ impl Completions {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, CompletionSources> {
         self.0.lock().ignore_poison()
     }
 }

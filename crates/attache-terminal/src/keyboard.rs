@@ -94,7 +94,7 @@ impl Keyboard {
             new_editor(completions.clone()).map_err(|error| io::Error::other(error.to_string()))?;
         let history = history.filter(|path| prepare(path).is_ok());
         if let Some(path) = &history {
-            // A history that cannot be read is as good as none.
+            // A history that cannot be read is ignored.
             let _ = editor.load_history(path);
         }
         // A terminal that cannot move its cursor has no editor; lines are then printed where the cursor is.
@@ -208,7 +208,7 @@ fn new_editor(completions: Completions) -> Result<Editor<Draft, FileHistory>, Re
     Ok(editor)
 }
 
-/// Prints what is sent. The receiver is told when everything is printed and nothing more can be sent.
+/// Prints what is sent. The receiver gets a signal when everything is printed and nothing more can be sent.
 fn start_printing(
     mut printer: Option<impl ExternalPrinter + Send + 'static>,
 ) -> io::Result<(mpsc::Sender<String>, oneshot::Receiver<()>)> {

@@ -20,7 +20,12 @@ pub(crate) fn question_lines(record: &CallRecord) -> Vec<Line> {
         lines.push(Line::styled(Style::Yellow, format!("? {asker} asks:")));
         lines.extend(lines_of(Style::Plain, "    ", &questions));
         let others: Vec<_> = other_choices(record).collect();
-        let how = format!("  Answer in your own words, or with {}.", others.join(" or "));
+        let how = match Options::of(record) {
+            Some(Options { multiple: true, .. }) => "with options or their numbers, separated by commas",
+            Some(_) => "with one of the options or its number",
+            None => "in your own words",
+        };
+        let how = format!("  Answer {how}, or with {}.", others.join(" or "));
         lines.push(Line::styled(Style::Dim, how));
         return lines;
     }
@@ -107,10 +112,14 @@ pub(crate) fn choice_name(record: &CallRecord, choice: &str) -> String {
 pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<QuestionAnswer, String> {
     let line = line.trim();
     if record.choices.iter().any(|choice| choice == ANSWER) {
-        return Ok(match other_choices(record).find(|choice| *choice == line) {
-            Some(choice) => QuestionAnswer::Choice(choice.to_owned()),
-            None => QuestionAnswer::Words(line.to_owned()),
-        });
+        if let Some(choice) = other_choices(record).find(|choice| *choice == line) {
+            return Ok(QuestionAnswer::Choice(choice.to_owned()));
+        }
+        return match Options::of(record) {
+            // The question would close, and the call would fail.
+            Some(options) if !options.take(line) => Err(options.refusal()),
+            _ => Ok(QuestionAnswer::Words(line.to_owned())),
+        };
     }
     let offered = offered(record);
     let by_number = line.parse::<usize>().ok().and_then(|number| offered.get(number.checked_sub(1)?));
@@ -127,6 +136,36 @@ pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<QuestionAns
         let numbers = format!("1 to {}", offered.len());
         format!("that is no answer: give a number from {numbers}, yes, no, or another of the words above")
     })
+}
+
+/// What a tool offers as answers to its only question, which takes no other words.
+struct Options<'a> {
+    labels: Vec<&'a str>,
+    multiple: bool,
+}
+
+impl<'a> Options<'a> {
+    fn of(record: &'a CallRecord) -> Option<Self> {
+        let Some(Preview::Questions { questions }) = record.preview() else { return None };
+        let [question] = questions.as_array()?.as_slice() else { return None };
+        let options = question["options"].as_array().filter(|_| question["type"] == "choice")?;
+        let labels = options.iter().filter_map(|option| option["label"].as_str()).collect();
+        Some(Self { labels, multiple: question["multiSelect"] == true })
+    }
+
+    /// People count from one.
+    fn take(&self, line: &str) -> bool {
+        let is_offered = |word: &str| {
+            let is_number = word.parse().is_ok_and(|number| (1..=self.labels.len()).contains(&number));
+            is_number || self.labels.iter().any(|label| label.trim().eq_ignore_ascii_case(word))
+        };
+        is_offered(line) || (self.multiple && line.split(',').map(str::trim).all(is_offered))
+    }
+
+    fn refusal(&self) -> String {
+        let labels: Vec<_> = self.labels.iter().map(|label| visible_line(label)).collect();
+        format!("that is none of the options: {}", labels.join(", "))
+    }
 }
 
 /// The choices beside an answer in words.
@@ -184,8 +223,10 @@ fn letter_for(choice: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use attache_domain::{
-        CANCEL, CallId, PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, SKIP, ToolCall,
+        CANCEL, CallId, PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, Proposal, SKIP, ToolCall,
     };
 
     use super::*;
@@ -238,6 +279,44 @@ mod tests {
         assert_eq!(read_answer(&asks, "no"), Ok(QuestionAnswer::Words("no".into())));
         assert_eq!(read_answer(&asks, "cancel"), Ok(QuestionAnswer::Choice(CANCEL.into())));
         assert_eq!(read_answer(&asks, "skip"), Ok(QuestionAnswer::Words("skip".into())));
+    }
+
+    #[test]
+    fn a_question_with_options_takes_one_of_them_and_stays_open_otherwise() {
+        let asks = |multiple: bool| {
+            let option = |label: &str| serde_json::json!({ "label": label, "description": "" });
+            let questions = serde_json::json!([{
+                "question": "Which colour?", "header": "Colour", "type": "choice", "multiSelect": multiple,
+                "options": [option("Red"), option("Blue")],
+            }]);
+            let shown = Preview::Questions { questions };
+            let proposal = Proposal { input: Default::default(), effects: Vec::new(), shown };
+            CallRecord { proposal: Some(Arc::new(proposal)), ..record(&[ANSWER, CANCEL]) }
+        };
+        let words = |line: &str| Ok(QuestionAnswer::Words(line.to_owned()));
+        for line in ["red", "Blue", "1", "2"] {
+            assert_eq!(read_answer(&asks(false), line), words(line), "{line}");
+        }
+        for line in ["green", "0", "3", "red, blue", ""] {
+            assert_eq!(
+                read_answer(&asks(false), line),
+                Err("that is none of the options: Red, Blue".to_owned()),
+                "{line}"
+            );
+        }
+        assert_eq!(read_answer(&asks(true), "red, 2"), words("red, 2"));
+        assert!(read_answer(&asks(true), "red, green").is_err());
+        assert_eq!(read_answer(&asks(false), "cancel"), Ok(QuestionAnswer::Choice(CANCEL.into())));
+        let lines: Vec<_> = question_lines(&asks(false)).iter().map(|line| line.render(false)).collect();
+        assert!(lines.iter().any(|line| line.contains("- Red")), "{lines:?}");
+        assert_eq!(
+            lines.last().unwrap().trim(),
+            "Answer with one of the options or its number, or with cancel."
+        );
+    }
+
+    #[test]
+    fn a_question_of_a_tool_may_be_skipped() {
         let asks = record(&[ANSWER, SKIP, CANCEL]);
         assert_eq!(read_answer(&asks, "skip"), Ok(QuestionAnswer::Choice(SKIP.into())));
     }

@@ -67,6 +67,9 @@ pub(crate) fn events_of(entry: &TailEntry, is_own: &dyn Fn(&MessageId) -> bool) 
         DevtoolEvent::State { state, message, why, .. } => {
             return state_events(entry, state, message, why, is_own);
         }
+        DevtoolEvent::Settled { state, message, .. } => {
+            return vec![idle_event(state, message), SessionEvent::Working];
+        }
         DevtoolEvent::Thought(text) => Some(SessionEvent::Thought(text.to_owned())),
         DevtoolEvent::Text(text) => Some(SessionEvent::Text(text.to_owned())),
         DevtoolEvent::TextWithdrawn => Some(SessionEvent::TextWithdrawn),
@@ -135,11 +138,14 @@ fn state_events(
             let last = text.map(SessionEvent::Notice);
             last.into_iter().chain([SessionEvent::Over(state)]).collect()
         }
-        StateReason::TurnEnded => {
-            let is_problem = message.is_some_and(has_reason) || state == TaskState::AuthRequired;
-            vec![SessionEvent::Idle { message: text, is_problem }]
-        }
+        StateReason::TurnEnded => vec![idle_event(state, message)],
     }
+}
+
+fn idle_event(state: TaskState, message: Option<&Message>) -> SessionEvent {
+    let text = message.map(Message::text).filter(|text| !text.trim().is_empty());
+    let has_failed = matches!(state, TaskState::Failed | TaskState::AuthRequired);
+    SessionEvent::Idle { message: text, is_problem: has_failed || message.is_some_and(has_reason) }
 }
 
 /// The agent says why it stopped without an answer.

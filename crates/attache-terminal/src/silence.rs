@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long nothing was shown when the person is told; then every hour.
+/// After how many seconds without output the work is announced; then every hour.
 const SIGNS: [u64; 6] = [10, 60, 300, 900, 1800, 3600];
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -18,7 +18,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use attache_domain::IgnorePoison;
+use attache_domain::{IgnorePoison, excerpt_in_bytes};
 use attache_tool::LiveOutput;
 use rmcp::model::{ClientRequest, CustomRequest};
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
@@ -28,7 +28,6 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::{ConnectContext, ServerOptions};
 use connection_end::ConnectionEnd;
@@ -153,12 +152,12 @@ impl Connection {
     fn failure(&self, error: ServiceError) -> CallError {
         match error {
             ServiceError::McpError(model::ErrorData { code, message, .. }) => {
-                CallError::Refused { code: code.0, message: cut(&message, MAX_ERROR_LENGTH) }
+                CallError::Refused { code: code.0, message: excerpt_in_bytes(&message, MAX_ERROR_LENGTH) }
             }
             ServiceError::TransportSend(error) => {
                 let failure = web_failure(&*error.error);
                 let why = failure.map_or_else(|| error.error.to_string(), HttpError::to_string);
-                let why = cut(&why, MAX_ERROR_LENGTH);
+                let why = excerpt_in_bytes(&why, MAX_ERROR_LENGTH);
                 if !failure.is_some_and(HttpError::may_pass) {
                     self.ending.end(&why);
                 }

@@ -30,7 +30,6 @@ mod connection;
 mod error;
 mod server;
 
-mod cut;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod input;
@@ -43,5 +42,5 @@ mod tool_result;
 mod visible;
 
 pub use attache_tool::{ServerState, ServerStatus};
-pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerConfinement, ServerOptions, Transport};
+pub use options::{ConnectContext, ServerConfinement, ServerOptions, Transport};
 pub use servers::{McpServers, UnapprovedServer};

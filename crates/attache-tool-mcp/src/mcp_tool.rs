@@ -3,12 +3,11 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use attache_domain::{Effect, Preview, Proposal};
+use attache_domain::{Effect, Preview, Proposal, excerpt_in_bytes};
 use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolOutput, ToolSpec};
 use serde_json::json;
 
 use crate::connection::RequestOptions;
-use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::input;
 use crate::server::{Server, ServerRequestError};
@@ -84,12 +83,12 @@ impl Tool for McpTool {
 pub(crate) fn words(error: &ServerRequestError) -> String {
     match error {
         ServerRequestError::Call(CallError::Refused { code, message }) => {
-            format!("error {code}: {}", untrusted(&cut(message, MAX_ERROR_LENGTH)))
+            format!("error {code}: {}", untrusted(&excerpt_in_bytes(message, MAX_ERROR_LENGTH)))
         }
         ServerRequestError::Call(CallError::Lost(why)) => format!(
             "the connection was lost during the call ({}), so it is not known whether it was carried out; the next call \
              connects again",
-            cut(why, MAX_ERROR_LENGTH)
+            excerpt_in_bytes(why, MAX_ERROR_LENGTH)
         ),
         other => other.to_string(),
     }

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use attache_domain::default_limits::DEFAULT_MCP_CALL_TIMEOUT;
 use attache_net::{AddressRules, NetworkSettings, Secret, Url};
 use attache_tool::{Access, Confiner};
-
-/// The default timeout of a call.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A server of the settings or of a client.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +36,7 @@ impl ServerOptions {
         Self {
             name: name.into(),
             transport,
-            timeout: DEFAULT_TIMEOUT,
+            timeout: DEFAULT_MCP_CALL_TIMEOUT,
             trust: false,
             include: None,
             exclude: Vec::new(),

@@ -3,14 +3,13 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use attache_domain::{Content, Effect, Preview, Proposal};
+use attache_domain::{Content, Effect, Preview, Proposal, excerpt_in_bytes};
 use attache_tool::{
     MAX_OUTPUT_CHARACTERS, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, untrusted,
 };
 use serde_json::{Value, json};
 
 use crate::connection::RequestOptions;
-use crate::cut::cut;
 use crate::mcp_tool::words;
 use crate::server::Server;
 use crate::tool_result::{self, ResultSource};
@@ -68,7 +67,7 @@ impl Tool for ListResources {
         let text = if lines.is_empty() {
             "There are none.".into()
         } else {
-            untrusted(&cut(&lines.join("\n"), MAX_OUTPUT_CHARACTERS))
+            untrusted(&excerpt_in_bytes(&lines.join("\n"), MAX_OUTPUT_CHARACTERS))
         };
         Ok(ToolOutput { content: vec![Content::Text(text)], summary, ..ToolOutput::default() })
     }
@@ -124,7 +123,7 @@ impl Tool for ReadResource {
         let mut input = input.clone();
         input.insert("serverName".into(), json!(server));
         let address = address.unwrap_or_default();
-        let summary = format!("Read {} of the MCP server {server}{address}", cut(&uri, 200));
+        let summary = format!("Read {} of the MCP server {server}{address}", excerpt_in_bytes(&uri, 200));
         Ok(Proposal {
             input,
             effects: vec![Effect::UseServer { server, tool: READ.into() }],

@@ -8,7 +8,7 @@ mod watcher;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use attache_domain::IgnorePoison;
+use attache_domain::{IgnorePoison, excerpt_in_bytes};
 use attache_tool::Tool;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -16,7 +16,6 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, RequestOptions};
-use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::mcp_tool::McpTool;
 use crate::tool_list::ToolList;
@@ -237,7 +236,8 @@ impl Server {
         let ServerLists { offer: ToolList { tools, notes, .. }, resources } = listed;
         let tool = |spec| Arc::new(McpTool::new(spec, Arc::downgrade(self))) as Arc<dyn Tool>;
         let tools = tools.into_iter().map(tool).collect();
-        let instructions = connection.instructions().map(|text| cut(&text, MAX_INSTRUCTIONS_LENGTH));
+        let instructions =
+            connection.instructions().map(|text| excerpt_in_bytes(&text, MAX_INSTRUCTIONS_LENGTH));
         let state = ServerState::Connected;
         self.change(|view| *view = ServerView { state, tools, resources, notes, instructions });
     }

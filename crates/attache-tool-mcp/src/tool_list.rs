@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use attache_domain::excerpt_in_bytes;
 use attache_tool::{ToolKind, ToolOrigin, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::ServerOptions;
-use crate::cut::cut;
 use crate::selection::wanted;
 use crate::tool_name::tool_name;
 use crate::visible::{in_lines, is_drawn, on_one_line};
@@ -99,8 +99,8 @@ fn spec(options: &ServerOptions, named: &str, mut entry: Value) -> Result<ToolSp
     let claims = |hint: &str| annotations.get(hint) == Some(&Value::Bool(true));
     Ok(ToolSpec {
         name: tool_name(&options.name, named),
-        title: cut(&title.unwrap_or_else(|| named.to_owned()), MAX_TITLE_LENGTH),
-        description: cut(
+        title: excerpt_in_bytes(&title.unwrap_or_else(|| named.to_owned()), MAX_TITLE_LENGTH),
+        description: excerpt_in_bytes(
             &in_lines(&text(entry.get("description")).unwrap_or_default()),
             MAX_DESCRIPTION_LENGTH,
         ),
@@ -136,7 +136,7 @@ fn size(map: &Map<String, Value>) -> usize {
 }
 
 fn quoted(name: &str) -> String {
-    if name.is_empty() { "a tool".into() } else { format!("the tool {:?}", cut(name, 64)) }
+    if name.is_empty() { "a tool".into() } else { format!("the tool {:?}", excerpt_in_bytes(name, 64)) }
 }
 
 #[cfg(test)]

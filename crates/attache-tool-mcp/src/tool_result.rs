@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use attache_domain::{Base64, Content};
+use attache_domain::{Base64, Content, excerpt_in_bytes};
 use attache_tool::{MAX_OUTPUT_CHARACTERS, ToolError, ToolErrorKind, ToolOutput, shorten, untrusted};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::cut::cut;
 use crate::visible::in_lines;
 
 /// The maximum bytes of one result; the rest is dropped.
@@ -51,7 +50,7 @@ pub(crate) async fn of_call(
     }
     if failed {
         let text = if pieces.texts.is_empty() { "no reason given".into() } else { pieces.texts.join("\n") };
-        return Err(failure(source, &untrusted(&cut(&text, MAX_ERROR_LENGTH))));
+        return Err(failure(source, &untrusted(&excerpt_in_bytes(&text, MAX_ERROR_LENGTH))));
     }
     Ok(pieces.finish(scratch).await)
 }
@@ -94,7 +93,10 @@ impl ResultParts {
                 let link = format!("Link to {}: {}", name.unwrap_or("a resource"), text_of(block, "uri"));
                 self.text(&[&link, text_of(block, "description")].join("\n"));
             }
-            other => self.text(&format!("[a piece of the unknown kind {:?} is left out]", cut(other, 64))),
+            other => self.text(&format!(
+                "[a piece of the unknown kind {:?} is left out]",
+                excerpt_in_bytes(other, 64)
+            )),
         }
     }
 
@@ -115,7 +117,7 @@ impl ResultParts {
             return;
         }
         let text = text.trim_end();
-        self.texts.push(if text.len() > room { cut(text, room) } else { text.to_owned() });
+        self.texts.push(if text.len() > room { excerpt_in_bytes(text, room) } else { text.to_owned() });
     }
 
     fn data(&mut self, kind: &str, media_type: &str, data: &str, source: ResultSource<'_>) {
@@ -186,7 +188,7 @@ fn summary(text: &str) -> String {
     let mut lines = text.lines();
     let shown: Vec<&str> = lines.by_ref().take(SUMMARY_LINES).collect();
     let more = if lines.next().is_some() { "\n…" } else { "" };
-    format!("{}{more}", cut(&in_lines(&shown.join("\n")), SUMMARY_BYTES))
+    format!("{}{more}", excerpt_in_bytes(&in_lines(&shown.join("\n")), SUMMARY_BYTES))
 }
 
 fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {

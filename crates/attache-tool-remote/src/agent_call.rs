@@ -319,7 +319,7 @@ impl<'a> AgentCall<'a> {
 
     fn message(&self, client: &Client, text: &str) -> OutgoingMessage {
         let mut message = OutgoingMessage::text(self.saved.message.as_str(), text)
-            .with_metadata(attache_domain::DELEGATION, self.chain.to_value());
+            .with_metadata(attache_tool::DELEGATION, self.chain.to_value());
         if let Some(task) = &self.saved.task {
             message = message.to_task(task.as_str());
         }

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::agent::{Agent, AgentOptions};
 use crate::invoke_agent::InvokeAgent;
 use crate::remote_conversation::BusyAgents;
-use crate::unusable_agents::{self, Unusable};
+use crate::unusable_agents::{self, Unusable, WarnedAgents};
 
 /// Cards that are read at the same time in the background.
 const MAX_READS: usize = 32;
@@ -32,15 +32,17 @@ pub struct AgentConnections {
     version: Arc<AtomicU64>,
     /// Where this server is, if it is one.
     own_origin: OwnOrigin,
+    warned: WarnedAgents,
     /// Reads the cards. Ends when the agents are dropped.
     reading: Mutex<JoinSet<()>>,
 }
 
 impl AgentConnections {
     /// Connects to none of them.
-    pub fn new(agents: Vec<AgentOptions>, own_origin: OwnOrigin) -> Arc<Self> {
+    pub fn new(agents: Vec<AgentOptions>, own_origin: OwnOrigin, warned: WarnedAgents) -> Arc<Self> {
         let agents = agents.into_iter().map(|options| Arc::new(Agent::new(options))).collect();
-        Arc::new(Self { agents, version: Arc::default(), own_origin, reading: Mutex::new(JoinSet::new()) })
+        let reading = Mutex::new(JoinSet::new());
+        Arc::new(Self { agents, version: Arc::default(), own_origin, warned, reading })
     }
 
     /// Begins to read the cards that were not read yet. The model gets their descriptions once they are there; nothing waits
@@ -49,12 +51,14 @@ impl AgentConnections {
         let limit = Arc::new(Semaphore::new(MAX_READS));
         let (unusable, failures) = unusable_agents::channel();
         let mut reading = self.reading.lock().ignore_poison();
-        reading.spawn(unusable_agents::report(failures));
+        // Replaces what still reads.
+        *reading = JoinSet::new();
+        reading.spawn(unusable_agents::report(failures, self.warned.clone()));
         for agent in self.agents.iter().filter(|agent| agent.connected().is_none()) {
             let (agent, version, limit) = (agent.clone(), self.version.clone(), limit.clone());
-            let unusable = unusable.clone();
+            let (unusable, warned) = (unusable.clone(), self.warned.clone());
             reading.spawn(async move {
-                if read_card(&agent, &limit, unusable).await {
+                if read_card(&agent, &limit, unusable, &warned).await {
                     version.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -79,6 +83,9 @@ impl AgentConnections {
     pub async fn read_card(&self, name: &str) -> Option<AgentStatus> {
         let agent = self.find(name)?;
         agent.read_card().await;
+        if agent.status().state == AgentState::Ready {
+            self.warned.remove(name);
+        }
         self.version.fetch_add(1, Ordering::Relaxed);
         Some(agent.status())
     }
@@ -119,13 +126,19 @@ impl AgentConnections {
 }
 
 /// Reads the card of an agent, and tells `unusable` of it at most once. True if the card was read.
-async fn read_card(agent: &Agent, limit: &Semaphore, unusable: mpsc::Sender<Unusable>) -> bool {
+async fn read_card(
+    agent: &Agent,
+    limit: &Semaphore,
+    unusable: mpsc::Sender<Unusable>,
+    warned: &WarnedAgents,
+) -> bool {
     let failed = |why: String| async { _ = unusable.send((agent.name().to_owned(), why)).await };
     let Ok(permit) = limit.acquire().await else { return false };
     match timeout(FIRST_READ_TIMEOUT, agent.client()).await {
         Ok(Ok(client)) => {
-            if let Some(missing) = agent.missing_authentication(&client) {
-                failed(missing).await;
+            match agent.missing_authentication(&client) {
+                Some(missing) => failed(missing).await,
+                None => warned.remove(agent.name()),
             }
             return true;
         }
@@ -225,7 +238,7 @@ mod tests {
     async fn agents_that_do_not_answer_delay_the_others_little_and_are_reported_soon() {
         let mut options: Vec<_> = (0..2 * MAX_READS).map(|number| agent(number, true)).collect();
         options.push(agent(2 * MAX_READS, false));
-        let agents = AgentConnections::new(options, OwnOrigin::default());
+        let agents = AgentConnections::new(options, OwnOrigin::default(), WarnedAgents::default());
         let begun = Instant::now();
         agents.read_cards();
         let failed =
@@ -267,7 +280,8 @@ mod tests {
     /// Agents in a circle may not pass on that they are one.
     #[tokio::test]
     async fn an_agent_with_very_many_running_calls_gets_no_more() {
-        let agents = AgentConnections::new(vec![agent(0, false)], OwnOrigin::default());
+        let agents =
+            AgentConnections::new(vec![agent(0, false)], OwnOrigin::default(), WarnedAgents::default());
         let all = agents.agents()[0].call_permits.clone().try_acquire_many_owned(1_024);
         let tool = ConversationAgents::new(agents, true).tool().unwrap();
         let input = ToolInput::from_iter([

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::MAX_DELEGATION_DEPTH;
 use attache_tool::{
-    CallEnd, CallStart, Delegation, Effect, INVOKE_AGENT, PeerNotice, Preview, Proposal, ResumableTool, Tool,
-    ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, ToolSpec, untrusted,
+    CallEnd, CallStart, Delegation, Effect, INVOKE_AGENT, MAX_DELEGATION_DEPTH, PeerNotice, Preview,
+    Proposal, ResumableTool, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, ToolSpec,
+    untrusted,
 };
 use serde_json::{Map, Value};
 

@@ -24,3 +24,4 @@ mod unusable_agents;
 
 pub use agent::{AgentAccess, AgentOptions};
 pub use agents::{AgentConnections, ConversationAgents, OwnOrigin};
+pub use unusable_agents::WarnedAgents;

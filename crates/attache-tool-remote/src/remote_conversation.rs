@@ -25,7 +25,7 @@ pub(crate) struct RemoteConversation {
 impl RemoteConversation {
     /// The name under which a conversation keeps it.
     pub(crate) fn key(agent: &str) -> String {
-        attache_domain::agent_state_key(agent)
+        attache_tool::agent_state_key(agent)
     }
 
     pub(crate) fn read(value: Option<&Value>, origin: &str) -> Self {

@@ -112,7 +112,7 @@ pub fn inputs(folder: &Path, text: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
@@ -178,15 +178,13 @@ mod tests {
         program_output(b"\xc3\x0c\x1b\x1b[0000001599396Cz\xff\xff\xff");
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
-            all(words.concat().as_bytes());
-        }
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(WORDS, 40, all);
     }
 }

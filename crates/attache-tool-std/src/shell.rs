@@ -115,7 +115,7 @@ impl Shell {
             return Ok(self.ended(command, started, ending, entry.text(), context).await);
         }
         let text = entry.text();
-        let text = last_characters(&text, self.options.longest_output);
+        let text = last_characters(&text, self.options.max_output_characters);
         let output = went_to_background(&entry, text);
         self.background.watch(started, entry, ListenLimits { max_output_bytes, ..ListenLimits::default() });
         if !text.is_empty() {
@@ -161,7 +161,7 @@ impl Shell {
             self.background.adopt(BackgroundProcess::left(command, started.leash.tree().clone(), ending));
         }
         let blocked = started.guard.as_ref().map(|guard| guard.blocked()).unwrap_or_default();
-        let (limit, workspace) = (self.options.longest_output, context.workspace.clone());
+        let (limit, workspace) = (self.options.max_output_characters, context.workspace.clone());
         let access = started.access.clone();
         // Both look at files.
         let shortened = tokio::task::spawn_blocking(move || {

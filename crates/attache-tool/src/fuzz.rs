@@ -80,7 +80,7 @@ fn sides(diff: &str) -> (Vec<String>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
@@ -136,15 +136,13 @@ mod tests {
         names(b"read\nread1\nread2\nread3\nread4");
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            all(&bytes);
-        }
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
-            all(words.concat().as_bytes());
-        }
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(WORDS, 40, all);
     }
 }

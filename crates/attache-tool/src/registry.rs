@@ -55,43 +55,9 @@ impl ToolRegistry {
     fn nearest(&self, name: &str) -> Vec<&str> {
         const MAX_SUGGESTIONS: usize = 3;
         let known = self.tools.iter().map(|tool| tool.spec().name.as_str());
-        let mut names: Vec<_> = known.map(|known| (distance(known, name), known)).collect();
+        let mut names: Vec<_> = known.map(|known| (strsim::levenshtein(known, name), known)).collect();
         names.sort_unstable();
         let close = |(distance, known): &(usize, &str)| *distance <= known.len().max(name.len()) / 2;
         names.into_iter().filter(close).take(MAX_SUGGESTIONS).map(|(_, known)| known).collect()
-    }
-}
-
-/// The Levenshtein distance.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, character) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (column, known) in other.iter().enumerate() {
-            let exchanged = diagonal + usize::from(character != *known);
-            diagonal = row[column + 1];
-            row[column + 1] = exchanged.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_those_of_levenshtein() {
-        for (one, other, expected) in [
-            ("", "", 0),
-            ("", "abc", 3),
-            ("kitten", "sitting", 3),
-            ("read_file", "readfile", 1),
-            ("ab", "ba", 2),
-        ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
-            assert_eq!(distance(other, one), expected, "{other} {one}");
-        }
     }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Base64, Content, Delegation};
+use attache_domain::{Base64, Content};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallKey, CallState, Proposal, ResumableTool, ToolError, ToolSpec};
+use crate::{CallKey, CallState, Delegation, Proposal, ResumableTool, ToolError, ToolSpec};
 
 pub type ToolInput = Map<String, Value>;
 

@@ -195,7 +195,7 @@ fn check_said(said: &[u8], about: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use attache_testkit::fuzzing::{check_arbitrary_bytes, check_likely_input};
 
     use super::*;
 
@@ -242,27 +242,32 @@ mod tests {
         }
     }
 
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
-            proto(&bytes);
-            devtool(&bytes);
-            cursor(&bytes);
-            headers(&bytes);
-            escapes(&bytes);
-            base64(&bytes);
-            operations(&bytes);
-            rest_api(&bytes);
-            live(&bytes);
-        }
+    fn all(bytes: &[u8]) {
+        proto(bytes);
+        devtool(bytes);
+        cursor(bytes);
+        headers(bytes);
+        escapes(bytes);
+        base64(bytes);
+        operations(bytes);
+        rest_api(bytes);
+        live(bytes);
+    }
 
-        #[test]
-        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
-            let text = words.concat();
-            cursor(text.as_bytes());
-            headers(text.as_bytes());
-            escapes(text.as_bytes());
-            base64(text.as_bytes());
-        }
+    fn short(bytes: &[u8]) {
+        cursor(bytes);
+        headers(bytes);
+        escapes(bytes);
+        base64(bytes);
+    }
+
+    #[test]
+    fn arbitrary_bytes_do_no_harm() {
+        check_arbitrary_bytes(all);
+    }
+
+    #[test]
+    fn likely_texts_do_no_harm() {
+        check_likely_input(WORDS, 12, short);
     }
 }

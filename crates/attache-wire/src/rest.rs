@@ -36,6 +36,17 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
     Ok(decoded)
 }
 
+/// The parameters of a query that count; others may be repeated.
+const FILTERS: [&str; 7] = [
+    "contextId",
+    "status",
+    "statusTimestampAfter",
+    "pageSize",
+    "pageToken",
+    "historyLength",
+    "includeArtifacts",
+];
+
 /// The members in the query. An empty value counts as absent, as in forms. One that cannot be decoded is refused, because
 /// without it a filter would let everything through.
 fn query_members(query: &str) -> Result<Map<String, Value>, Fault> {
@@ -49,7 +60,7 @@ fn query_members(query: &str) -> Result<Map<String, Value>, Fault> {
             continue;
         }
         let value = typed_query_value(&name, text);
-        if members.get(&name).is_some_and(|other| *other != value) {
+        if FILTERS.contains(&name.as_str()) && members.get(&name).is_some_and(|other| *other != value) {
             return Err(Fault::invalid(name, "is given twice, with different values"));
         }
         members.insert(name, value);

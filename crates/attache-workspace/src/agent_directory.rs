@@ -12,8 +12,8 @@ use futures_util::StreamExt;
 use futures_util::stream;
 
 use crate::agent_files::{
-    AgentAuth, AgentDefinition, AgentKind, AgentSwitch, BUILT_IN_AGENTS, BuiltInAgent, LoadedAgents,
-    SwitchError,
+    AgentAuth, AgentDefinition, AgentKind, AgentScope, AgentSwitch, BUILT_IN_AGENTS, BuiltInAgent,
+    LoadedAgents, SwitchError,
 };
 use crate::setup_builder::SetupBuilder;
 use crate::{Project, RemoteAgents, WorkspaceSettings, visible};
@@ -53,6 +53,36 @@ impl WorkspaceAgents {
 
     fn known(&self) -> KnownAgents {
         self.known.lock().ignore_poison().clone()
+    }
+
+    /// Why calls of the agent are refused by now. Settings that cannot be read switch nothing off, and accept nothing.
+    pub(crate) async fn refuses_calls(&self, name: &str) -> Option<String> {
+        let snapshot = self.builder.current_snapshot(&self.requested).await.ok();
+        let settings = snapshot.as_ref().map(|snapshot| &snapshot.settings);
+        if let Some(origin) = settings.and_then(|settings| settings.agent_overrides.disabled_in(name)) {
+            return Some(format!("it is disabled in {}", visible(&origin.to_string())));
+        }
+        let known = self.known().agents?;
+        let agent = known.find(name).filter(|agent| agent.scope == AgentScope::Project)?;
+        let now = snapshot.and_then(|snapshot| snapshot.agents.clone());
+        if now.as_ref().and_then(|now| now.find(name)).is_some_and(|now| now.calls_as(agent)) {
+            return None;
+        }
+        let changed = now.is_some_and(|now| now.find(name).is_some_and(|now| now.path == agent.path));
+        Some(match changed {
+            true => "its file has changed; `/agents reload` reads it again".to_owned(),
+            false => {
+                "its file in the project is gone or not accepted any more; see `attache trust`".to_owned()
+            }
+        })
+    }
+
+    /// A test and a sign-in send credentials, too.
+    async fn check_calls(&self, name: &str) -> Result<(), String> {
+        match self.refuses_calls(name).await {
+            Some(why) => Err(format!("Agent \"{name}\" is not asked: {why}.")),
+            None => Ok(()),
+        }
     }
 
     /// Reads the settings and the agent files again. Changes nothing.
@@ -153,12 +183,7 @@ fn with_causes(error: &SwitchError) -> String {
 }
 
 fn not_found(agents: Option<&LoadedAgents>, name: &str) -> String {
-    let is_unaccepted = agents.is_some_and(|agents| agents.unaccepted.iter().any(|agent| agent.name == name));
-    if is_unaccepted {
-        let name = name.to_owned();
-        return SwitchError::Unaccepted { name }.to_string();
-    }
-    SwitchError::NotFound { name: name.to_owned() }.to_string()
+    SwitchError::unknown(agents, name).to_string()
 }
 
 #[async_trait]
@@ -201,6 +226,7 @@ impl AgentDirectory for WorkspaceAgents {
 
     async fn test(&self, name: &str) -> Result<AgentEntry, String> {
         self.find(name)?;
+        self.check_calls(name).await?;
         let status = self.remote.test(name).await;
         let known = self.known();
         let agent = known.agents.as_deref().and_then(|agents| agents.find(name));
@@ -210,6 +236,7 @@ impl AgentDirectory for WorkspaceAgents {
 
     async fn sign_in(&self, name: &str) -> Result<String, String> {
         self.find(name)?;
+        self.check_calls(name).await?;
         let known = self.known();
         let agent = known.agents.as_deref().and_then(|agents| agents.find(name));
         let auth = agent.and_then(|agent| match &agent.kind {
@@ -264,12 +291,19 @@ fn changes(before: Option<&LoadedAgents>, after: Option<&LoadedAgents>) -> Agent
     let local = after_all.values().filter(|agent| matches!(agent.kind, AgentKind::Local(_))).count();
     let is_changed =
         |name: &&String| before.get(*name).is_some_and(|known| after_all.get(*name) != Some(known));
+    let unaccepted = after.into_iter().flat_map(|agents| &agents.unaccepted);
+    let unaccepted: Vec<String> = unaccepted.map(|agent| agent.name.clone()).collect();
     AgentReload {
         local,
         remote: after_all.len() - local,
         new: after_all.keys().filter(|name| !before.contains_key(*name)).cloned().collect(),
         updated: after_all.keys().filter(is_changed).cloned().collect(),
-        deleted: before.keys().filter(|name| !after_all.contains_key(*name)).cloned().collect(),
+        deleted: before
+            .keys()
+            .filter(|name| !after_all.contains_key(*name) && !unaccepted.contains(name))
+            .cloned()
+            .collect(),
+        unaccepted,
         errors: after.into_iter().flat_map(|agents| &agents.errors).map(ToString::to_string).collect(),
     }
 }
@@ -317,6 +351,9 @@ fn entry(agent: &AgentDefinition, status: Option<&AgentStatus>) -> AgentEntry {
     };
     if let Some(status) = status {
         add_status(&mut entry, status);
+    }
+    if let AgentKind::Remote(remote) = &agent.kind {
+        entry.url = remote.card.shown_url().or(entry.url);
     }
     entry
 }

@@ -1,45 +1,39 @@
-//! Refuses calls of agents that were switched off since the conversation began.
+//! Refuses calls of agents that may not be called any more: switched off since the conversation began, or of a project whose
+//! file is not accepted as it is now.
 //!
-//! A conversation keeps the agents that it began with until `/agents reload`. The switch counts at once, also when another
-//! program writes it into the settings, such as `attache agents disable`.
+//! A conversation keeps the agents that it began with until `/agents reload`. Both checks look at the files as they are, also
+//! when another program has changed them, such as `attache agents disable` or `attache trust --revoke`.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::RequestedSettings;
 use attache_tool::{
     CallEnd, CallStart, PeerNotice, Proposal, ResumableTool, Tool, ToolContext, ToolError, ToolErrorKind,
     ToolInput, ToolOutput, ToolSpec,
 };
 use serde_json::Value;
 
-use crate::setup_builder::SetupBuilder;
-use crate::visible;
+use crate::agent_directory::WorkspaceAgents;
 
-/// The switches of one conversation's agents, as the settings are now.
+/// The agents of one conversation, as settings and files are now.
 #[derive(Clone)]
 pub(crate) struct AgentSwitches {
-    builder: Arc<SetupBuilder>,
-    requested: RequestedSettings,
+    agents: Arc<WorkspaceAgents>,
 }
 
 impl AgentSwitches {
-    pub(crate) fn new(builder: Arc<SetupBuilder>, requested: RequestedSettings) -> Self {
-        Self { builder, requested }
+    pub(crate) fn new(agents: Arc<WorkspaceAgents>) -> Self {
+        Self { agents }
     }
 
-    /// `tool`, which calls agents, without those that are switched off.
+    /// `tool`, which calls agents, without those that may not be called.
     pub(crate) fn guard(&self, tool: Arc<dyn Tool>) -> Arc<dyn Tool> {
         Arc::new(GuardedTool { tool, switches: self.clone() })
     }
 
-    /// Settings that cannot be read switch nothing off.
     async fn check(&self, name: &str) -> Result<(), ToolError> {
-        let Ok(snapshot) = self.builder.current_snapshot(&self.requested).await else { return Ok(()) };
-        let overrides = &snapshot.settings.agent_overrides;
-        let Some(origin) = overrides.disabled_in(name) else { return Ok(()) };
-        let message =
-            format!("the agent {name} is not asked: it is disabled in {}", visible(&origin.to_string()));
+        let Some(why) = self.agents.refuses_calls(name).await else { return Ok(()) };
+        let message = format!("the agent {name} is not asked: {why}");
         Err(ToolError::new(ToolErrorKind::PolicyViolation, message))
     }
 }
@@ -78,7 +72,7 @@ impl Tool for GuardedTool {
     }
 }
 
-/// The agent may have been switched off while a person was asked.
+/// The agent may have been switched off, or its acceptance revoked, while a person was asked.
 #[async_trait]
 impl ResumableTool for GuardedTool {
     async fn run_from(

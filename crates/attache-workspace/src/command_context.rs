@@ -59,7 +59,7 @@ impl WorkspaceInfo for WorkspaceCommandContext {
     }
 
     fn extensions(&self) -> Vec<ExtensionEntry> {
-        let found = installed(&self.settings.homes).into_iter();
+        let found = installed(&self.settings.homes, &self.root).into_iter();
         let entry = |found: InstalledExtension| ExtensionEntry {
             name: found.name,
             version: found.version,

@@ -32,7 +32,7 @@ pub(crate) struct AgentTools {
     pub(crate) agents: Arc<dyn RemoteAgents>,
     /// The tool for them among the declarations that all conversations share.
     pub(crate) declared: Option<Arc<dyn Tool>>,
-    /// Which of them are switched off by now.
+    /// Which of them may not be called any more.
     pub(crate) switches: AgentSwitches,
     pub(crate) configure: Arc<dyn Tool>,
 }

@@ -84,13 +84,10 @@ impl WorkspaceConversations {
             ..command_context
         }));
         let declared = snapshot.declared.clone();
+        let switches = AgentSwitches::new(directory.clone());
         let configure = Arc::new(ConfigureAgent::new(directory));
-        let agent_tools = AgentTools {
-            agents: agents.clone(),
-            declared: snapshot.help_tool.clone(),
-            switches: AgentSwitches::new(self.builder.clone(), requested.clone()),
-            configure,
-        };
+        let agent_tools =
+            AgentTools { agents: agents.clone(), declared: snapshot.help_tool.clone(), switches, configure };
         setup.tool_source =
             Arc::new(ConversationTools::new(own_tools, declared, servers, brought, agent_tools));
         Ok((setup, agents))
@@ -152,7 +149,7 @@ impl Conversations for WorkspaceConversations {
             Some(known) if known.requested == *requested => return Ok(known.setup),
             // Changing the model keeps the rest: read files, running programs, approvals.
             Some(known) if differs_only_in_model(&known.requested, requested) => {
-                let model = self.model(requested)?;
+                let model = self.builder.model_or_without_key(requested)?;
                 (ConversationSetup { model, ..known.setup.as_ref().clone() }, known.agents)
             }
             _ => self.build_setup(&conversation, requested).await?,

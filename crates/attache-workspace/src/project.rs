@@ -93,7 +93,6 @@ impl Project {
             project_trust: &project_trust,
             homes: &settings.homes,
             overrides: &settings.agent_overrides,
-            projects_may_read: &settings.projects_may_read,
             root: folder,
         };
         let agents = settings.enable_agents.then(|| {

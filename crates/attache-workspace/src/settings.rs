@@ -89,7 +89,6 @@ impl WorkspaceSettings {
         flags_and_variables::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
         flags_and_variables::flags(&mut gathered, sources.flags)?;
         let resolved = resolve::resolve(&gathered);
-        let projects_may_read = projects_may_read(&gathered);
         let mut warnings = gathered.warnings;
         let mut reader = SettingsReader {
             resolved: &resolved,
@@ -111,7 +110,6 @@ impl WorkspaceSettings {
             output_format: reader.output_format(),
             enable_agents: resolved.bool("experimental.enableAgents"),
             agent_overrides: AgentOverrides::resolve(&gathered.overrides),
-            projects_may_read,
             trusted,
             project_trust: sources.project_trust.clone(),
             project: gathered.project,

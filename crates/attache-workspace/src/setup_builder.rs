@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use attache_agent::{
-    AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
+    API_KEY, AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
     SettingsRefusal,
 };
 use attache_config::{ApprovalMode, ConfigError, Settings};
@@ -102,8 +102,7 @@ impl SetupBuilder {
         let named = self.named_settings(requested)?;
         let settings = named.as_deref().unwrap_or(&self.options.settings);
         permitted::check(&self.options.operator, settings, requested, self.options.confiner.confinement())?;
-        // A message alone does not say which model its key is for.
-        self.model(&requested.clone().over(RequestedSettings::default())).map(drop)
+        self.model(requested).map(drop)
     }
 
     pub(crate) fn model(&self, requested: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
@@ -120,6 +119,17 @@ impl SetupBuilder {
         })
     }
 
+    /// The model for a setup: what the conversation has begun can go on until the model is asked.
+    pub(crate) fn model_or_without_key(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<AgentModel, SettingsRefusal> {
+        match self.model(requested) {
+            Err(refusal) if refusal.field == API_KEY => Ok(AgentModel::WithoutKey(refusal)),
+            found => found,
+        }
+    }
+
     /// Builds the setup of a conversation on the `snapshot` of its workspace. `agents`: its remote agents.
     pub(crate) fn build(
         &self,
@@ -128,7 +138,7 @@ impl SetupBuilder {
         requested: &RequestedSettings,
         agents: &Arc<dyn RemoteAgents>,
     ) -> Result<PreparedSetup, SettingsRefusal> {
-        let model = self.model(requested)?;
+        let model = self.model_or_without_key(requested)?;
         let WorkspaceSnapshot { root, settings, policy, context, instructions, .. } = snapshot.as_ref();
         let scratch = self.scratch_folder(conversation)?;
         let workspace = Workspace {

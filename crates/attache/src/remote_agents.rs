@@ -12,7 +12,7 @@ use attache_credentials::{NoSignIn, SignIn, SignInLater};
 use attache_domain::IgnorePoison;
 use attache_net::{HttpClientOptions, NetworkSettings};
 use attache_tool::{AgentStatus, Tool};
-use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin};
+use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents};
 use attache_workspace::agent_files::{self, AgentDefinition, AgentKind, AgentSource, SourceContext};
 use attache_workspace::{AgentGroup, RemoteAgents};
 
@@ -30,6 +30,7 @@ pub(crate) struct SharedAgents {
     cards: CardCache,
     network: NetworkSettings,
     own_origin: OwnOrigin,
+    warned: WarnedAgents,
 }
 
 struct SharedGroup {
@@ -41,24 +42,32 @@ struct SharedGroup {
 
 impl SharedAgents {
     pub(crate) fn new(network: NetworkSettings, own_origin: OwnOrigin) -> Self {
-        Self { known: Mutex::default(), cards: CardCache::default(), network, own_origin }
+        let warned = WarnedAgents::default();
+        Self { known: Mutex::default(), cards: CardCache::default(), network, own_origin, warned }
     }
 
-    fn find(&self, group: AgentGroup) -> Arc<attache_tool_remote::AgentConnections> {
+    /// The connections to these agents. `anew`: all cards are read again.
+    fn find(&self, group: AgentGroup, anew: bool) -> Arc<attache_tool_remote::AgentConnections> {
         let AgentGroup { agents: definitions, attended, .. } = group;
         let mut known = self.known.lock().ignore_poison();
         let place =
             known.iter().position(|group| group.definitions == definitions && group.attended == attended);
+        let is_known = place.is_some();
         let group = match place {
             Some(place) => known.remove(place),
             None => {
                 let options = definitions.iter().filter_map(|agent| self.options(agent, attended)).collect();
-                let agents = attache_tool_remote::AgentConnections::new(options, self.own_origin.clone());
-                agents.read_cards();
+                let (own_origin, warned) = (self.own_origin.clone(), self.warned.clone());
+                let agents = attache_tool_remote::AgentConnections::new(options, own_origin, warned);
                 SharedGroup { definitions, attended, agents }
             }
         };
         let agents = group.agents.clone();
+        match (anew, is_known) {
+            (true, _) => agents.reconnect(),
+            (false, false) => agents.read_cards(),
+            (false, true) => {}
+        }
         known.push(group);
         if known.len() > MAX_GROUPS {
             known.remove(0);
@@ -178,7 +187,7 @@ struct Current {
 impl AgentsOfConversation {
     pub(crate) fn new(shared: Arc<SharedAgents>, group: AgentGroup) -> Self {
         let attended = group.attended;
-        let agents = Arc::new(ConversationAgents::new(shared.find(group), attended));
+        let agents = Arc::new(ConversationAgents::new(shared.find(group, false), attended));
         Self { shared, current: Mutex::new(Current { agents, generation: 0 }) }
     }
 
@@ -204,8 +213,7 @@ impl RemoteAgents for AgentsOfConversation {
 
     fn reload(&self, group: AgentGroup) {
         let attended = group.attended;
-        let agents = self.shared.find(group);
-        agents.reconnect();
+        let agents = self.shared.find(group, true);
         let mut current = self.current.lock().ignore_poison();
         current.agents = Arc::new(ConversationAgents::new(agents, attended));
         current.generation += 1;

@@ -57,6 +57,9 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let address = listener.local_addr().context("cannot tell the address")?;
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
+    if settings.live {
+        tracing::info!("[A2AService] listening on {listening_at}");
+    }
     // Set once: the server listens at one place.
     let _ = own_origin.set(base_url.clone());
     let mut options = wiring::server_options(&settings, &base_url)?;

@@ -50,7 +50,7 @@ pub(crate) fn standard_tools(
         terminal: keys.shell.interactive,
         inactivity_limit: keys.shell.inactivity_timeout,
         max_output_bytes: keys.shell.max_output_bytes,
-        longest_output: keys.truncate_output_threshold.unwrap_or(usize::MAX),
+        max_output_characters: keys.truncate_output_threshold.unwrap_or(usize::MAX),
         ..ShellOptions::default()
     };
     let mut tools: Vec<Arc<dyn Tool>> = vec![

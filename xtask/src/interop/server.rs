@@ -136,12 +136,7 @@ fn renew(folder: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
+    use crate::process::shell;
 
     #[test]
     fn the_address_is_read_from_its_line() {

@@ -115,12 +115,7 @@ pub(crate) fn counted(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn shell(script: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        command
-    }
+    use crate::process::shell;
 
     #[test]
     fn a_runner_that_dies_after_good_results_is_no_success() {

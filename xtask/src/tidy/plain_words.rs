@@ -28,14 +28,7 @@ const NAME_PARTS: &[&str] = &[
 ];
 
 /// Folders, by prefix, with comments that keep to [`WORDS`] only.
-const LENIENT_FOLDERS: &[&str] = &[
-    "crates/attache-cli/src/call/",
-    "crates/attache-terminal/",
-    "crates/attache-tool-remote/",
-    "crates/attache/tests/",
-    "examples/",
-    "tests/",
-];
+const LENIENT_FOLDERS: &[&str] = &["crates/attache/tests/", "examples/", "tests/"];
 
 /// Pages and definitions, by prefix, that keep to [`PHRASES`], too.
 const STRICT_DOCUMENTS: &[&str] =

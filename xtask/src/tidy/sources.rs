@@ -37,6 +37,25 @@ enum Crates {
 const PROGRAMS: &[&str] =
     &["attache", "attache-bench", "attache-cli", "attache-conformance", "attache-headless", "xtask"];
 
+/// The crates that read the time of day. `attache-domain` has a stricter check of its own.
+const READ_THE_CLOCK: &[&str] = &[
+    "attache",
+    "attache-bench",
+    "attache-cli",
+    "attache-conformance",
+    "attache-credentials",
+    "attache-domain",
+    "attache-headless",
+    "attache-server",
+    "attache-session",
+    "attache-store-sql",
+    "attache-testkit",
+    "attache-tool-sandbox",
+    "attache-tool-std",
+    "attache-workspace",
+    "xtask",
+];
+
 const FORBIDDEN_WORDS: &[ForbiddenWords] = &[
     ForbiddenWords {
         check: "domain-is-pure",
@@ -121,6 +140,14 @@ const FORBIDDEN_WORDS: &[ForbiddenWords] = &[
         tests: Tests::Exempt,
         crates: Crates::AllBut(PROGRAMS),
         advice: "only the binary prints or exits; return a value, or use tracing",
+    },
+    ForbiddenWords {
+        check: "reads-clock",
+        words: &["Timestamp::now", "Zoned::now", "SystemTime::now"],
+        look_in: LookIn::Code,
+        tests: Tests::Exempt,
+        crates: Crates::AllBut(READ_THE_CLOCK),
+        advice: "take a time; ARCHITECTURE.md says which crates read the clock",
     },
     ForbiddenWords {
         check: "unfinished",
@@ -232,6 +259,15 @@ mod tests {
         );
         check_file("crates/attache/src/main.rs", prints, &[]);
         check_file("crates/attache-model/examples/say.rs", prints, &[]);
+    }
+
+    #[test]
+    fn the_clock_is_read_by_few_crates() {
+        let reads = "fn f() -> Timestamp { Timestamp::now() }";
+        check_file("crates/attache-wire/src/replay.rs", reads, &["reads-clock"]);
+        check_file("crates/attache-agent/src/lib/a.rs", "use std::time::SystemTime;", &[]);
+        check_file("crates/attache-session/src/live_task.rs", reads, &[]);
+        check_file("crates/attache-wire/tests/it/main.rs", reads, &[]);
     }
 
     #[test]

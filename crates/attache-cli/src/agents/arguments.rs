@@ -94,7 +94,7 @@ impl From<Scope> for SettingsScope {
 
 #[derive(Debug, Default, Args)]
 pub(super) struct PlaceArguments {
-    /// Folder that it is about [default: the current one]
+    /// Folder whose agents are meant [default: the current one]
     #[arg(long, value_name = "FOLDER", global = true)]
     pub(super) workspace: Option<PathBuf>,
     /// Settings file of the server; see docs/settings.md

@@ -21,30 +21,23 @@ pub(super) fn run(
         let error = anyhow!("{name:?} is not built in");
         return Err(with_hint(error, "`attache call NAME TEXT` calls the agent of an agent file"));
     }
-    answer(project, manual, name, &words.join(" "))
+    print(&answer(project, manual, name, &words.join(" "))?).map(|()| ExitCode::SUCCESS)
 }
 
-/// The answer of a built-in agent to `attache call NAME TEXT`; none if `name` is no such agent.
+/// The answer of a built-in agent.
 pub(crate) fn built_in_answer(
     name: &str,
-    words: &[String],
+    question: &str,
     process: ProcessContext<'_>,
     manual: &Manual,
-) -> Option<anyhow::Result<ExitCode>> {
-    is_built_in(name).then(|| {
-        let project = read_project(PlaceArguments::default(), process)?;
-        if words.is_empty() {
-            let error = anyhow!("there is no question");
-            return Err(with_hint(error, format!("say it after the name: attache call {name} \"…\"")));
-        }
-        answer(&project, manual, name, &words.join(" "))
-    })
+) -> anyhow::Result<String> {
+    answer(&read_project(PlaceArguments::default(), process)?, manual, name, question)
 }
 
-fn answer(project: &Project, manual: &Manual, name: &str, question: &str) -> anyhow::Result<ExitCode> {
+fn answer(project: &Project, manual: &Manual, name: &str, question: &str) -> anyhow::Result<String> {
     if let Some(origin) = project.settings.agent_overrides.disabled_in(name) {
         let error = anyhow!("the agent {name} is disabled in {origin}");
         return Err(with_hint(error, format!("`attache agents enable {name}` enables it")));
     }
-    print(&manual.answer(question)).map(|()| ExitCode::SUCCESS)
+    Ok(manual.answer(question))
 }

@@ -82,8 +82,8 @@ pub(super) fn target(agent: &AgentDefinition) -> String {
     match &agent.kind {
         AgentKind::Local(_) => "-".to_owned(),
         AgentKind::Remote(remote) => match &remote.card {
-            CardSource::Url(url) => visible(url),
-            CardSource::Inline(_) => match remote.card.addresses().join(", ") {
+            card @ CardSource::Url(_) => card.shown_url().unwrap_or_default(),
+            card @ CardSource::Inline(_) => match card.addresses().join(", ") {
                 none if none.is_empty() => "card in the file".to_owned(),
                 addresses => visible(&format!("card in the file, for {addresses}")),
             },

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::show::{table, target};
 use super::{first_line, print, print_json};
 use crate::ProcessContext;
-use crate::call::agent::{allowed_origins, card_source};
+use crate::call::agent::{FileOfAgent, allowed_origins, card_source, file_hint};
 use crate::network;
 use crate::printable::printable;
 
@@ -45,6 +45,7 @@ pub(super) fn run(
         Ok(client) => ready(agent, &client, latency),
         Err(error) => json!({
             "name": agent.name, "url": target(agent), "status": "failed", "error": printable(&format!("{error:#}")),
+            "advice": error.downcast_ref().and_then(|error| file_hint(error, &FileOfAgent::of(agent))),
         }),
     };
     if json {
@@ -93,7 +94,12 @@ fn rows(report: &Value) -> Vec<(&'static str, String)> {
     let text = |name: &str| report[name].as_str().map(first_line);
     let mut rows = vec![("name", text("name")), ("card", text("url")), ("state", text("status"))];
     rows.push(("latency", report["latencyMs"].as_u64().map(|latency| format!("{latency} ms"))));
-    rows.extend([("problem", text("error")), ("agent", text("agentName")), ("version", text("version"))]);
+    rows.extend([
+        ("problem", text("error")),
+        ("advice", text("advice")),
+        ("agent", text("agentName")),
+        ("version", text("version")),
+    ]);
     rows.push(("protocol", text("protocol")));
     let notices = report["notices"].as_array().into_iter().flatten();
     rows.extend(notices.map(|notice| ("notice", notice.as_str().map(first_line))));

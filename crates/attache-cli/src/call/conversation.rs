@@ -20,15 +20,15 @@ use crate::shell_word::shell_word;
 use crate::tasks::how_to_answer;
 
 /// Delay between two reads of a task that waits for another client.
-const WAIT: Duration = Duration::from_secs(2);
-/// After this time without an event, a person is told why.
-const SILENCE: Duration = Duration::from_secs(5);
-/// The same once there was nothing to tell. A try to connect ends before, and is not disturbed by looking.
-const LONG_SILENCE: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// After this time without an event, the program says why.
+const NOTICE_DELAY: Duration = Duration::from_secs(5);
+/// The same once there was nothing to say. A try to connect ends before, and is not disturbed by looking.
+const REPEATED_NOTICE_DELAY: Duration = Duration::from_secs(30);
 /// Calls that wait for an answer; more are forgotten, the oldest first.
 const MAX_ASKED: usize = 1000;
 /// How long a stopped program tries to tell the agent.
-const GOODBYE: Duration = Duration::from_secs(3);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How a conversation goes.
 #[derive(Debug, Clone, Copy)]
@@ -189,7 +189,7 @@ impl<'a> Conversation<'a> {
 
     /// Prints events up to the end of the stream; the status that it ended with.
     async fn follow(&mut self, mut events: EventStream) -> anyhow::Result<Option<RemoteStatus>> {
-        let (mut last, mut silence) = (None, Some(SILENCE));
+        let (mut last, mut silence) = (None, Some(NOTICE_DELAY));
         loop {
             let next = match silence {
                 Some(silence) => timeout(silence, events.next()).await,
@@ -200,7 +200,7 @@ impl<'a> Conversation<'a> {
                 Ok(None) => break,
                 Err(_) => {
                     let is_noted = self.note_silence(&events, last.as_ref())?;
-                    silence = (!is_noted).then_some(LONG_SILENCE);
+                    silence = (!is_noted).then_some(REPEATED_NOTICE_DELAY);
                     continue;
                 }
             };
@@ -265,7 +265,7 @@ impl<'a> Conversation<'a> {
                     false => self.follow(self.client.resume(&names.task, None)).await,
                 };
             }
-            tokio::time::sleep(WAIT).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -310,7 +310,7 @@ impl<'a> Conversation<'a> {
         if *end != CallEnd::Interrupted {
             return writeln!(io::stderr(), "[the time is over; task {name} goes on]");
         }
-        match timeout(GOODBYE, self.client.cancel(&names.task)).await {
+        match timeout(CANCEL_TIMEOUT, self.client.cancel(&names.task)).await {
             Ok(Ok(task)) => writeln!(io::stderr(), "\n[task {name} is {}]", task.status.state_name()),
             _ => writeln!(io::stderr(), "\n[task {name} could not be canceled, it may go on]"),
         }

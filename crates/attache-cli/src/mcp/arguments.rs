@@ -57,7 +57,7 @@ struct AddOptions {
     /// Whose settings: user or project [default: project]
     #[arg(short, long)]
     scope: Option<Scope>,
-    /// How to speak with it [default: stdio for a program; found out for an address]
+    /// Transport to reach it [default: stdio for a program; detected for an address]
     #[arg(short, long)]
     transport: Option<TransportKind>,
     /// A variable for the program; may be repeated

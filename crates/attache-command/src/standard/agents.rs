@@ -157,9 +157,12 @@ impl Command for Show {
 
     async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         let name = request.arguments.trim();
-        let list = directory(request.context)?.list().await;
-        let entry = list.entries.iter().find(|entry| entry.name == name);
-        let entry = entry.ok_or_else(|| CommandError::Failed { what: not_found(name) })?;
+        let directory = directory(request.context)?;
+        let list = directory.list().await;
+        let Some(entry) = list.entries.iter().find(|entry| entry.name == name) else {
+            let why = directory.check(name).await.err();
+            return Err(failed(why.unwrap_or_else(|| not_found(name))));
+        };
         Ok(CommandStep::done(page(entry), json!({ "agent": entry })))
     }
 }

@@ -103,6 +103,7 @@ fn full() -> (FakeContext, Arc<FakeAgents>) {
         local: 1,
         remote: 3,
         new: vec!["one".into(), "two".into()],
+        unaccepted: vec!["theirs".into()],
         deleted: vec!["old".into()],
         errors: vec!["b.md is wrong".into()],
         ..AgentReload::default()
@@ -134,12 +135,13 @@ async fn agents_are_listed_with_their_state() {
 #[tokio::test]
 async fn a_reload_tells_totals_and_changes() {
     let (context, _) = full();
-    let expected = "Agents reloaded: 4 (1 local, 3 remote).\n- New: one, two\n- Deleted: old\n- Errors: 1\n  - b.md is wrong";
+    let expected = "Agents reloaded: 4 (1 local, 3 remote).\n- New: one, two\n- Deleted: old\n\
+        - Not used before you accept them (`attache trust`): theirs\n- Errors: 1\n  - b.md is wrong";
     for line in ["/agents reload", "/agents refresh"] {
         let (text, data) = done(context.give(line).await);
         assert_eq!(text, expected);
         let reload = json!({"local": 1, "remote": 3, "new": ["one", "two"], "updated": [], "deleted": ["old"],
-            "errors": ["b.md is wrong"]});
+            "unaccepted": ["theirs"], "errors": ["b.md is wrong"]});
         assert_eq!(data, json!({ "reload": reload }));
     }
 }

@@ -84,7 +84,7 @@ impl Callback {
         state: &str,
         issuer: Option<ExpectedIssuer>,
     ) -> Result<Secret, CredentialError> {
-        let expected = Arc::new(Expected { state: state.to_owned(), issuer });
+        let expected = Arc::new(ExpectedAnswer { state: state.to_owned(), issuer });
         let has_strayed = AtomicBool::new(false);
         let waited = timeout(SIGN_IN_TIMEOUT, self.answer(expected, &has_strayed)).await;
         let answer = waited.map_err(|_| {
@@ -100,7 +100,7 @@ impl Callback {
         answer.map_err(CredentialError::unavailable)
     }
 
-    async fn answer(self, expected: Arc<Expected>, has_strayed: &AtomicBool) -> Result<Secret, String> {
+    async fn answer(self, expected: Arc<ExpectedAnswer>, has_strayed: &AtomicBool) -> Result<Secret, String> {
         let mut connections: JoinSet<Option<Answer>> = JoinSet::new();
         loop {
             tokio::select! {
@@ -126,7 +126,7 @@ impl Callback {
 }
 
 /// What the answer to a sign-in has to repeat.
-pub(super) struct Expected {
+pub(super) struct ExpectedAnswer {
     pub(super) state: String,
     pub(super) issuer: Option<ExpectedIssuer>,
 }
@@ -150,7 +150,7 @@ async fn accept(listener: Option<&TcpListener>) -> std::io::Result<(TcpStream, S
 }
 
 /// One request of a browser; `None` if there was none.
-async fn serve(mut stream: TcpStream, expected: Arc<Expected>) -> Option<Answer> {
+async fn serve(mut stream: TcpStream, expected: Arc<ExpectedAnswer>) -> Option<Answer> {
     let head = timeout(REQUEST_TIMEOUT, read_head(&mut stream)).await.ok()??;
     let answer = read_answer(&head, &expected);
     let page = match &answer {
@@ -183,7 +183,7 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-pub(super) fn read_answer(head: &str, expected: &Expected) -> Answer {
+pub(super) fn read_answer(head: &str, expected: &ExpectedAnswer) -> Answer {
     let Some(url) = requested(head) else { return Answer::Unrelated };
     let value = |name: &str| {
         let found = url.query_pairs().find(|(key, _)| key == name);
@@ -257,10 +257,10 @@ fn page(status: u16, title: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn expected(issuer: Option<(&str, bool)>) -> Expected {
+    fn expected(issuer: Option<(&str, bool)>) -> ExpectedAnswer {
         let issuer =
             issuer.map(|(text, is_always_sent)| ExpectedIssuer { text: text.to_owned(), is_always_sent });
-        Expected { state: "s".to_owned(), issuer }
+        ExpectedAnswer { state: "s".to_owned(), issuer }
     }
 
     fn read(target: &str, issuer: Option<(&str, bool)>) -> Answer {

@@ -160,8 +160,14 @@ impl Place<'_> {
             Role::Authorization(_) => "to sign in",
             Role::Token => "for tokens",
         };
-        let of_card = all.iter().filter(|place| *place.by != NamedBy::File);
-        let fields: Vec<&str> = of_card.map(Place::field).collect();
+        let of_card: Vec<&Place<'_>> = all.iter().filter(|place| *place.by != NamedBy::File).collect();
+        // One address in the file stands for all that the card has at its origin.
+        let stands_for_all =
+            |one: &&&Place<'_>| of_card.iter().all(|other| origin(&other.url) == origin(&one.url));
+        let fields: Vec<&str> = match of_card.iter().rev().find(stands_for_all) {
+            Some(one) => vec![one.field()],
+            None => of_card.iter().map(|place| place.field()).collect(),
+        };
         let what = if settings.client_secret.is_some() { "the client secret" } else { "a sign-in" };
         let (agent, place, fields) = (&settings.agent, origin(&self.url), fields.join(" and "));
         CredentialError::Target {

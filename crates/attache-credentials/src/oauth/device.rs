@@ -24,7 +24,7 @@ const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 const DEFAULT_INTERVAL: u64 = 5;
 const MAX_INTERVAL: Duration = Duration::from_secs(60);
 /// Added when the server asks for fewer questions.
-const SLOWER: Duration = Duration::from_secs(5);
+const SLOW_DOWN_DELAY: Duration = Duration::from_secs(5);
 const MAX_LIFETIME: u64 = 1_800;
 
 impl DeviceSignIn {
@@ -81,7 +81,7 @@ impl DeviceSignIn {
                 Ok(tokens) => return Ok(tokens),
                 Err(TokenError::Refused { code, what }) => match code.as_str() {
                     "authorization_pending" => {}
-                    "slow_down" => self.interval = (self.interval + SLOWER).min(MAX_INTERVAL),
+                    "slow_down" => self.interval = (self.interval + SLOW_DOWN_DELAY).min(MAX_INTERVAL),
                     "access_denied" => {
                         return Err(CredentialError::unavailable(format!(
                             "{agent}: the sign-in was refused"
@@ -92,7 +92,7 @@ impl DeviceSignIn {
                 },
                 // The connection may come back while the person signs in.
                 Err(TokenError::Failed(CredentialError::Net(error))) if error.is_transient() => {
-                    self.interval = (self.interval + SLOWER).min(MAX_INTERVAL);
+                    self.interval = (self.interval + SLOW_DOWN_DELAY).min(MAX_INTERVAL);
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -88,6 +88,19 @@ async fn a_programs_secret_goes_where_the_file_says_or_to_the_agent_itself() {
     let named = OAuthSettings { token_url: Some("https://own.example/token".into()), ..with_secret.clone() };
     let plan = ask(&named, Some(&at("https://evil.example/token")), false).await.unwrap();
     assert_eq!(plan.token.as_str(), "https://own.example/token");
+    let at_provider = json!({"authorizationCode": {"authorizationUrl": "https://login.example/auth", "tokenUrl": "https://login.example/token"}});
+    let of_card = card(at_provider, json!({}));
+    let error = ask(&with_secret, Some(&of_card), false).await.unwrap_err();
+    assert!(
+        error.ends_with(
+            "which is not where the agent is; add token_url to its auth if the client secret may go there"
+        ),
+        "{error}"
+    );
+    let named =
+        OAuthSettings { token_url: Some("https://login.example/token".into()), ..with_secret.clone() };
+    let plan = ask(&named, Some(&of_card), false).await.unwrap();
+    assert_eq!(shown(&plan), "AuthorizationCode https://login.example/auth https://login.example/token ");
     let error = ask(&settings(), Some(&at("https://agent.example/token")), false).await.unwrap_err();
     assert!(error.contains("add authorization_url and token_url"), "{error}");
 }

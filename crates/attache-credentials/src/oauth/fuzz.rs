@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::callback::{Answer, Expected, read_answer};
+use super::callback::{Answer, ExpectedAnswer, read_answer};
 use super::checked_plan::ExpectedIssuer;
 use super::token_file::{TokenFile, TokenKey};
 use super::token_set::TokenSet;
@@ -24,7 +24,7 @@ pub(crate) fn token(body: &[u8]) {
 /// A code counts with its state only.
 pub(crate) fn callback(head: &str) {
     let issuer = ExpectedIssuer { text: "https://idp.example".into(), is_always_sent: false };
-    let expected = Expected { state: "3xp3cted-stat3".into(), issuer: Some(issuer) };
+    let expected = ExpectedAnswer { state: "3xp3cted-stat3".into(), issuer: Some(issuer) };
     match read_answer(head, &expected) {
         Answer::Ended(Ok(code)) => assert!(head.contains(&expected.state) && !code.expose().is_empty()),
         Answer::Ended(Err(error)) => {

@@ -6,9 +6,9 @@
 //! Writers take turns by a lock file and replace the file as a whole; a reader sees the old file or the new one. Entries and
 //! members that are not known here are kept.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -50,6 +50,8 @@ pub(super) struct StoredToken {
 const MAX_BYTES: u64 = 4 << 20;
 /// A process that refreshes a token holds the lock for as long as the server takes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+/// Milliseconds since 1970 that are taken for a time.
+const MAX_TIME: u64 = 1_000_000_000_000_000;
 const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl TokenFile {
@@ -121,7 +123,10 @@ impl TokenFile {
             file => file,
         };
         let mut text = String::new();
-        let read = file.and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
+        let read = file.and_then(|file| {
+            keep_from_others(&file)?;
+            file.take(MAX_BYTES).read_to_string(&mut text)
+        });
         read.map_err(|error| self.failed("read", &error))?;
         if text.trim().is_empty() {
             return Ok(Vec::new());
@@ -177,6 +182,19 @@ impl LockedTokenFile {
     fn replace(&self, entries: &[Value]) -> Result<(), CredentialError> {
         let text = serde_json::to_string_pretty(entries).unwrap_or_default();
         replace(&self.file.path, &text).map_err(|error| self.file.failed("written", &error))
+    }
+}
+
+/// A file that others may read, such as one that was copied, becomes the user's only.
+fn keep_from_others(file: &File) -> io::Result<()> {
+    match file.metadata()?.permissions().mode() & 0o077 {
+        0 => Ok(()),
+        _ => file.set_permissions(Permissions::from_mode(0o600)).map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("others may read the file, and that cannot be changed: {error}"),
+            )
+        }),
     }
 }
 
@@ -249,11 +267,15 @@ fn find(key: &TokenKey, entries: &[Value]) -> Option<StoredToken> {
 fn stored(entry: &Value) -> Option<StoredToken> {
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let token = &entry["token"];
-    let expires = token["expiresAt"].as_f64().filter(|time| *time >= 0.0 && *time < 1e15);
+    let expires = token["expiresAt"].as_f64().filter(|time| *time >= 0.0 && *time < MAX_TIME as f64);
+    let expires = expires.map(|time| UNIX_EPOCH + Duration::from_millis(time as u64));
+    let granted =
+        entry["updatedAt"].as_u64().map(|time| UNIX_EPOCH + Duration::from_millis(time.min(MAX_TIME)));
     let tokens = TokenSet {
         access: Secret::new(text(&token["accessToken"])?),
         refresh: text(&token["refreshToken"]).map(Secret::new),
-        expires: expires.map(|time| UNIX_EPOCH + Duration::from_millis(time as u64)),
+        expires,
+        lifetime: expires.zip(granted).and_then(|(expires, granted)| expires.duration_since(granted).ok()),
         scope: text(&token["scope"]),
     };
     let token_url = text(&entry["tokenUrl"]).unwrap_or_default();

@@ -17,11 +17,13 @@ fn user_key(agent: &str) -> TokenKey {
 }
 
 fn tokens(access: &str) -> TokenSet {
-    let expires = Some(UNIX_EPOCH + Duration::from_millis(1_800_000_000_123));
+    let lifetime = Some(Duration::from_millis(1_800_000_000_123));
+    let expires = lifetime.map(|lifetime| UNIX_EPOCH + lifetime);
     TokenSet {
         access: Secret::new(access),
         refresh: Some(Secret::new("r")),
         expires,
+        lifetime,
         scope: Some("a b".into()),
     }
 }
@@ -59,7 +61,8 @@ async fn a_file_of_gemini_cli_is_read_and_what_is_not_known_is_kept() {
     let file = TokenFile::new(&path);
     assert_eq!(file.read(&key("helper")).unwrap(), None, "it may be for another agent of that name");
     let found = file.read(&user_key("helper")).unwrap().unwrap();
-    assert_eq!((found.tokens, found.is_unnamed), (tokens("a"), true));
+    let lifetime = Some(Duration::from_millis(1_800_000_000_122));
+    assert_eq!((found.tokens, found.is_unnamed), (TokenSet { lifetime, ..tokens("a") }, true));
     file.lock().await.unwrap().write(&user_key("helper"), &tokens("new"), UNIX_EPOCH).unwrap();
     let entries: Vec<Value> = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(entries.len(), 2);
@@ -68,6 +71,16 @@ async fn a_file_of_gemini_cli_is_read_and_what_is_not_known_is_kept() {
         (&entries[1]["mcpServerUrl"], &entries[1]["token"]["accessToken"]),
         (&json!("x"), &json!("new"))
     );
+}
+
+#[test]
+fn a_file_that_others_may_read_becomes_the_users_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokens.json");
+    fs::write(&path, "[]").unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(TokenFile::new(&path).read(&key("helper")).unwrap(), None);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[tokio::test]

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime};
 use attache_net::{Secret, Url};
 use serde_json::Value;
 
+use crate::renewal::renewal_margin;
+
 /// What was granted, and until when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenSet {
@@ -12,11 +14,11 @@ pub(super) struct TokenSet {
     pub(super) refresh: Option<Secret>,
     /// None: the server did not say.
     pub(super) expires: Option<SystemTime>,
+    /// How long it was granted for, if that is known.
+    pub(super) lifetime: Option<Duration>,
     pub(super) scope: Option<String>,
 }
 
-/// A token that ends sooner than this is refreshed first: a request takes its time.
-const RENEWAL_MARGIN: Duration = Duration::from_secs(300);
 /// The server's number is bounded before it is added to a clock.
 const MAX_LIFETIME: Duration = Duration::from_secs(366 * 86_400);
 
@@ -36,13 +38,15 @@ impl TokenSet {
             access: Secret::new(access),
             refresh: fields.text("refresh_token").map(Secret::new),
             expires: lifetime.and_then(|lifetime| now.checked_add(lifetime)),
+            lifetime,
             scope: fields.text("scope"),
         })
     }
 
     /// Good for the requests of the next minutes.
     pub(super) fn is_fresh(&self, now: SystemTime) -> bool {
-        self.expires.is_none_or(|expires| now + RENEWAL_MARGIN < expires)
+        let margin = renewal_margin(self.lifetime.unwrap_or(Duration::MAX));
+        self.expires.is_none_or(|expires| now + margin < expires)
     }
 
     pub(super) fn is_expired(&self, now: SystemTime) -> bool {
@@ -128,6 +132,13 @@ mod tests {
             let error = parse(body).unwrap_err();
             assert!(error.contains(what) && !error.contains("s3cret"), "{body}: {error}");
         }
+    }
+
+    #[test]
+    fn a_token_of_a_minute_is_used_more_than_once() {
+        let tokens = parse(r#"{"access_token": "a", "expires_in": 60}"#).unwrap();
+        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        assert!(tokens.is_fresh(at(0)) && tokens.is_fresh(at(39)) && !tokens.is_fresh(at(40)));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is refused, and what each intent leads to, as tables.
 
+use std::sync::Arc;
+
 use attache_domain::*;
 
 use crate::log::{Log, digest, ended, message, said, texts};
@@ -158,6 +160,21 @@ fn withdrawn_text_is_replaced_and_does_not_reach_the_history() {
     log.record(ended(TurnOutcome::Completed)).unwrap();
     assert_eq!(texts(&log.view), ["hello", "right"]);
     assert_eq!(log.view.artifacts[0].parts, [Part::text("right")]);
+}
+
+#[test]
+fn how_a_turn_ends_is_recorded_before_the_prompt_that_waits_is_taken() {
+    let mut log = Log::started();
+    log.record(said("Well.")).unwrap();
+    log.say("m1").unwrap();
+    let message = Some(Arc::new(message("why", "No.")));
+    let end = Fact::TurnEnded { outcome: TurnOutcome::Failed, message: message.clone(), usage: None };
+    log.record(end).unwrap();
+    let facts: Vec<_> = log.events.iter().rev().take(2).map(|event| &event.fact).collect();
+    let settled = Fact::PromptSettled { prompt: Some("m0".into()), outcome: TurnOutcome::Failed, message };
+    assert_eq!(facts, [&Fact::PromptTaken { said: None, message: Some("m1".into()) }, &settled]);
+    assert_eq!(texts(&log.view), ["hello", "Well.", "No.", "m1"]);
+    assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
 }
 
 #[test]

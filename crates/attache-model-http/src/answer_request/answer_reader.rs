@@ -125,8 +125,9 @@ fn is_foreign(body: &[u8]) -> bool {
 
 /// The message contains no part of the body, which may repeat secrets.
 fn foreign(body: &[u8]) -> ReadStep {
-    let came = if body.trim_ascii_start().starts_with(b"<") { "a web page" } else { "something" };
-    ReadStep::Foreign { what: format!("{came} came that is not what the API sends: is the base URL right?") }
+    let sent = if body.trim_ascii_start().starts_with(b"<") { "a web page" } else { "an unknown format" };
+    let what = format!("the server sent {sent} instead of a response of the API: is the base URL right?");
+    ReadStep::Foreign { what }
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub(crate) trait Provider: Send + Sync + 'static {
     type Assembly: Assembly;
 
     fn model_id(&self) -> &str;
+    /// The size of the context window.
+    fn window(&self) -> u64;
     fn client(&self) -> &HttpClient;
     fn retry(&self) -> &RetryOptions;
     /// The display name of the server.

@@ -7,7 +7,7 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
-use super::Shared;
+use super::Anthropic;
 use super::block::{Block, input};
 use super::messages::{TargetModel, spoken_block};
 use super::models::family;
@@ -17,7 +17,7 @@ use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(super) struct AnthropicAssembly {
+pub(crate) struct AnthropicAssembly {
     route: String,
     model: String,
     builder: AnswerBuilder,
@@ -44,7 +44,7 @@ struct Counts {
 }
 
 impl AnthropicAssembly {
-    pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
+    pub(super) fn new(shared: &Anthropic, prompt: &Prompt) -> Self {
         Self {
             route: shared.endpoint.route.clone(),
             model: shared.model.id.clone(),

@@ -18,10 +18,10 @@ const WORDS: &str = "message_start content_block_start content_block_delta conte
 const KEYS: &str = "type index content_block delta message usage input_tokens output_tokens stop_reason content \
     text thinking signature data id name input partial_json error stop_details";
 
-fn shared() -> Arc<Shared> {
+fn shared() -> Arc<Anthropic> {
     let client = HttpClient::new(&HttpClientOptions::default());
     let options = AnthropicOptions::official("claude-opus-4-6", Secret::new("key"));
-    AnthropicModel::new(options, client.expect("a client")).expect("options that fit").shared
+    AnthropicModel::new(options, client.expect("a client")).expect("options that fit").provider
 }
 
 #[test]

@@ -12,5 +12,5 @@ pub(crate) fn answer(stream: &[u8]) {
         let options = AnthropicOptions::official("claude-opus-4-6", Secret::new("key"));
         AnthropicModel::new(options, fuzz::client()).expect("options that fit")
     });
-    fuzz::answer(&*MODEL.shared, stream);
+    fuzz::answer(&*MODEL.provider, stream);
 }

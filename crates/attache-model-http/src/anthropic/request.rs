@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 
 use super::messages::{TargetModel, messages};
 use super::models::Generation;
-use super::{ApiVersion, Shared};
+use super::{Anthropic, ApiVersion};
 use crate::answer_request::{NUDGE, RequestVariation};
 use crate::tool_names::ToolNames;
 
 /// The encoded body of a request.
 pub(super) fn body(
-    shared: &Shared,
+    shared: &Anthropic,
     prompt: &Prompt,
     variation: &RequestVariation,
 ) -> Result<String, LanguageError> {
@@ -65,7 +65,7 @@ pub(super) fn body(
     Ok(Value::Object(body).to_string())
 }
 
-fn is_tunable(shared: &Shared) -> bool {
+fn is_tunable(shared: &Anthropic) -> bool {
     shared.version == ApiVersion::June2023 && shared.model.generation != Generation::Adaptive
 }
 

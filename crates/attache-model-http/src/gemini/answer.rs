@@ -5,7 +5,7 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Map, Value, json};
 
-use super::Shared;
+use super::Gemini;
 use super::arguments::Arguments;
 use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
@@ -13,7 +13,7 @@ use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(super) struct GeminiAssembly {
+pub(crate) struct GeminiAssembly {
     route: &'static str,
     model: String,
     parts: Vec<ModelPart>,
@@ -51,7 +51,7 @@ struct Finish {
 }
 
 impl GeminiAssembly {
-    pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
+    pub(super) fn new(shared: &Gemini, prompt: &Prompt) -> Self {
         Self {
             route: shared.endpoint.route,
             model: shared.model.id.clone(),

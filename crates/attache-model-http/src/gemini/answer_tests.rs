@@ -9,10 +9,10 @@ use super::super::{GeminiModel, GeminiOptions};
 use super::*;
 use crate::any_json::any_json;
 
-fn shared() -> Arc<Shared> {
+fn shared() -> Arc<Gemini> {
     let client = HttpClient::new(&HttpClientOptions::default());
     let options = GeminiOptions::developer("m", Secret::new("key"));
-    GeminiModel::new(options, client.expect("a client")).expect("options that fit").shared
+    GeminiModel::new(options, client.expect("a client")).expect("options that fit").provider
 }
 
 const WORDS: &str = "STOP CONTINUATION $.a $.a[0] $.a[1].b a NULL_VALUE SAFETY MAX_TOKENS";

@@ -12,5 +12,5 @@ pub(crate) fn answer(stream: &[u8]) {
         let options = GeminiOptions::developer("m", Secret::new("key"));
         GeminiModel::new(options, fuzz::client()).expect("options that fit")
     });
-    fuzz::answer(&*MODEL.shared, stream);
+    fuzz::answer(&*MODEL.provider, stream);
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::Shared;
+use super::Gemini;
 use super::contents::{TargetModel, write_contents};
 use super::models::{Generation, Model};
 use super::schema;
@@ -20,7 +20,7 @@ const MAX_TOOLS: usize = 512;
 
 /// The body of a request as JSON.
 pub(super) fn body(
-    shared: &Shared,
+    shared: &Gemini,
     prompt: &Prompt,
     variation: &RequestVariation,
 ) -> Result<Bytes, LanguageError> {

@@ -5,7 +5,7 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
-use super::Shared;
+use super::OpenAi;
 use super::calls::Calls;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
@@ -13,7 +13,7 @@ use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(super) struct OpenAiAssembly {
+pub(crate) struct OpenAiAssembly {
     builder: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
@@ -28,7 +28,7 @@ pub(super) struct OpenAiAssembly {
 }
 
 impl OpenAiAssembly {
-    pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
+    pub(super) fn new(shared: &OpenAi, prompt: &Prompt) -> Self {
         Self {
             builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
             names: ToolNames::of(prompt),

@@ -16,10 +16,10 @@ const WORDS: &str = "stop length tool_calls content_filter a {} {\"p\":1} error"
 const KEYS: &str = "choices delta message content reasoning reasoning_content refusal tool_calls index id type \
     function name arguments extra_content finish_reason usage prompt_tokens error object text";
 
-fn shared() -> Arc<Shared> {
+fn shared() -> Arc<OpenAi> {
     let client = HttpClient::new(&HttpClientOptions::default());
     let options = OpenAiOptions::official("m", Secret::new("key"));
-    OpenAiModel::new(options, client.expect("a client")).expect("options that fit").shared
+    OpenAiModel::new(options, client.expect("a client")).expect("options that fit").provider
 }
 
 #[test]

@@ -12,5 +12,5 @@ pub(crate) fn answer(stream: &[u8]) {
         let options = OpenAiOptions::official("m", Secret::new("key"));
         OpenAiModel::new(options, fuzz::client()).expect("options that fit")
     });
-    fuzz::answer(&*MODEL.shared, stream);
+    fuzz::answer(&*MODEL.provider, stream);
 }

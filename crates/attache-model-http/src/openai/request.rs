@@ -4,13 +4,13 @@ use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use serde_json::{Map, Value, json};
 
 use super::messages::{TargetModel, messages};
-use super::{OutputLimit, Shared};
+use super::{OpenAi, OutputLimit};
 use crate::answer_request::RequestVariation;
 use crate::tool_names::ToolNames;
 
 /// The encoded body of a request.
 pub(super) fn body(
-    shared: &Shared,
+    shared: &OpenAi,
     prompt: &Prompt,
     variation: &RequestVariation,
 ) -> Result<String, LanguageError> {

@@ -1,5 +1,6 @@
 //! The actions of the offline model, and the tool calls that carry them out.
 
+use attache_domain::excerpt;
 use serde_json::{Map, Value, json};
 
 /// One action.
@@ -121,7 +122,7 @@ impl Action {
             Self::Write { file, text } => write(file, text),
             Self::Replace { file, old, new, all } => {
                 let instruction =
-                    format!("Replace {:?} with {:?}, as the user asked.", short(old), short(new));
+                    format!("Replace {:?} with {:?}, as the user asked.", excerpt(old, 60), excerpt(new, 60));
                 let mut input = json!({
                     "file_path": file, "instruction": instruction, "old_string": old, "new_string": new,
                 });
@@ -144,14 +145,6 @@ impl Action {
 
 pub(super) fn write(file: &str, content: &str) -> ToolUse {
     with("write_file", json!({ "file_path": file, "content": content }))
-}
-
-/// The beginning of a text, for display.
-fn short(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn within(tool: &'static str, mut input: Value, folder: Option<&str>) -> ToolUse {

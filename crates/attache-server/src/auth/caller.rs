@@ -43,17 +43,18 @@ impl Caller {
     }
 
     /// Refuses an operation that the caller may not ask for. What a message needs depends on what it answers: the session
-    /// checks that too.
+    /// checks that.
     pub(crate) fn may_ask(self, kind: OperationKind) -> Result<(), Fault> {
         match kind {
-            OperationKind::Send | OperationKind::Stream => self.rights.require_to_send(),
             OperationKind::Execute | OperationKind::Cancel => self.rights.require(Right::Prompt),
             // A push configuration holds credentials of the client that made it.
             OperationKind::PushCreate
             | OperationKind::PushGet
             | OperationKind::PushList
             | OperationKind::PushDelete => self.rights.require(Right::Prompt),
-            OperationKind::Get
+            OperationKind::Send
+            | OperationKind::Stream
+            | OperationKind::Get
             | OperationKind::List
             | OperationKind::Subscribe
             | OperationKind::ExtendedCard
@@ -75,9 +76,9 @@ mod tests {
                 assert_eq!(asked.is_ok(), allowed.contains(&kind), "{rights:?} {kind:?}");
             }
         };
-        let read = [Get, List, Subscribe, ExtendedCard, Commands];
+        let read = [Send, Stream, Get, List, Subscribe, ExtendedCard, Commands];
         check(Rights::VIEW, &read);
-        check(Rights::VIEW.with(Right::Approve), &[&read[..], &[Send, Stream]].concat());
+        check(Rights::VIEW.with(Right::Approve), &read);
         check(Rights::VIEW.with(Right::Prompt), &OperationKind::ALL);
         check(Rights::ALL, &OperationKind::ALL);
     }

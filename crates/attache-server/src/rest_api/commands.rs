@@ -16,7 +16,8 @@ impl Request<'_> {
         let (app, scope) = (self.app, self.scope());
         let mut send = ExecuteCommand::read(body)?.into_send(&self.parameter);
         let Some(command) = send.message.command.as_deref().cloned() else { return Err(Fault::Internal) };
-        complete(app, &self.head.headers, &mut send, self.origin);
+        // Its settings have no key.
+        let _ = complete(app, &self.head.headers, &mut send, self.origin);
         let ending = |_| Some(TaskEnding::Completes);
         Ok(match commands::run(app, &scope, self.origin, send, ending).await? {
             CommandRun::Refused(CommandRefusal::Unknown(why)) => {

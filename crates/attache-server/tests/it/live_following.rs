@@ -53,19 +53,66 @@ async fn a_prompt_while_busy_is_queued_with_a_notice_and_taken_up_afterwards() {
     let task = session(&client).await;
     let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
     let mut first = client.post_stream(&messages(&task), &prompt("long")).await;
-    first.until(|frame| frame.payload()["kind"] == "TEXT_CONTENT").await;
+    let mut frames = first.until(|frame| frame.payload()["kind"] == "TEXT_CONTENT").await;
     let mut second = client.post_stream(&messages(&task), &prompt("another")).await;
-    let (first, second) = (payloads(&first.rest().await), payloads(&second.rest().await));
-    assert_eq!(first.last().unwrap()["status"], "TAKEN", "its stream ends when it is settled: {first:#?}");
+    frames.extend(first.rest().await);
+    let (first, second) = (payloads(&frames), payloads(&second.rest().await));
+    let settled = first.last().unwrap();
+    assert_eq!((&settled["final"], &settled["state"]), (&json!(true), &json!("working")), "{first:#?}");
+    assert_eq!(settled["message_id"], first[0]["message_id"], "its stream ends when it is settled");
     assert_eq!(prompts(&second), [("QUEUED", "another"), ("TAKEN", "")], "{second:#?}");
+    assert_eq!(texts(&second), "short", "nothing of the prompt before: {second:#?}");
     assert_eq!(second.last().unwrap()["state"], "idle");
-    let seen = activity(&mut socket).await;
+    let mut seen = activity(&mut socket).await;
+    assert_eq!(&seen.last(), &first.last());
+    seen.extend(activity(&mut socket).await);
     assert_eq!(prompts(&seen), [("RECEIVED", "long"), ("QUEUED", "another"), ("TAKEN", "")]);
     let queued = seen.iter().position(|event| event["status"] == "QUEUED").unwrap();
     let notice = &seen[queued + 1];
     assert_eq!((&notice["kind"], &notice["content"]["level"]), (&json!("CONSOLE_LOG"), &json!("info")));
     assert!(texts(&seen).ends_with("xshort"), "{seen:#?}");
-    assert!(seen.ends_with(&second[..]), "both see the same in the same order");
+    let both: Vec<_> = seen.iter().filter(|event| second.contains(event)).cloned().collect();
+    assert_eq!(both, second, "both see the same in the same order");
+    let resumed = client.with("Last-Event-ID", settled["cursor"].as_str().unwrap());
+    let over = resumed.post(&messages(&task), &prompt("long")).await;
+    assert_eq!(over.status, 204, "{}", over.text());
+}
+
+/// Says why it stops, and asks, while other prompts wait.
+const STOPPING: &str = "
+rules:
+  - {text: fails, steps: [{say: Trying.}, {wait: 300ms}, {fail: It did not work.}]}
+  - {text: asks, steps: [{say: Well.}, {wait: 300ms}, {ask: 'Which one?'}, {say: 'You want {{answer}}.'}]}
+  - {text: next, steps: [{say: 'Next.'}]}
+";
+
+#[tokio::test]
+async fn what_ends_a_prompt_is_shown_although_another_one_waits() {
+    let server = live().script(STOPPING).start().await;
+    let client = server.client();
+    for (text, said, failed, then) in [
+        ("fails", "It did not work.", json!(true), "Next."),
+        ("asks", "Which one?", Value::Null, "You want next."),
+    ] {
+        let task = session(&client).await;
+        let mut plain = client.rpc_stream("SubscribeToTask", json!({ "id": task })).await;
+        let mut first = client.post_stream(&messages(&task), &prompt(text)).await;
+        let mut frames = first.until(|frame| frame.payload()["kind"] == "TEXT_CONTENT").await;
+        let mut second = client.post_stream(&messages(&task), &prompt("next")).await;
+        frames.extend(first.rest().await);
+        let first = payloads(&frames);
+        let end = first.last().unwrap();
+        assert_eq!((&end["content"]["text"], &end["failed"]), (&json!(said), &failed), "{first:#?}");
+        assert_eq!(end["message_id"], first[0]["message_id"]);
+        let second = payloads(&second.rest().await);
+        assert_eq!(texts(&second), then, "{second:#?}");
+        let seen = plain.until(|frame| frame.raw.contains(then)).await;
+        let shows = |frame: &SseFrame| {
+            let status = &frame.payload()["statusUpdate"]["status"];
+            status["state"] == "TASK_STATE_WORKING" && status["message"]["parts"][0]["text"] == said
+        };
+        assert!(seen.iter().any(shows), "{seen:#?}");
+    }
 }
 
 /// Everything that happened, over a socket and over server-sent events.
@@ -88,6 +135,16 @@ async fn a_message_that_is_sent_again_with_its_id_is_taken_once() {
     let first = send_it().await;
     assert_eq!(prompts(&first), [("RECEIVED", "echo once")]);
     assert_eq!(send_it().await, first, "the turn is over, and is shown again");
+    let another = json!({"message": {"messageId": "m1", "content": {"text": "echo another"}}});
+    let other = server.client();
+    let elsewhere = session(&other).await;
+    let mut streams = Vec::new();
+    for message in [&message, &another, &message] {
+        let mut stream = other.post_stream(&messages(&elsewhere), message).await;
+        streams.push(payloads(&stream.rest().await));
+    }
+    assert_eq!(texts(&streams[1]), "another", "another text is another message");
+    assert_eq!(streams[2], streams[0], "the message counts, not its id alone");
     let mut socket = connect(&server, &format!("/ws?taskId={task}")).await;
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": message});
     send(&mut socket, &request).await;
@@ -187,6 +244,7 @@ async fn a_socket_of_many_tasks_reads_on_with_a_cursor_for_each() {
         let answer = next(&mut socket).await;
         assert_eq!(answer["result"]["taskId"], *task, "{answer:#}");
         assert_eq!(answer["result"]["cursor"], events.last().unwrap()["cursor"]);
+        assert_eq!(answer["result"]["state"], "idle", "as the events say");
         assert_eq!(activity(&mut socket).await, events[3..]);
     }
     // Without a task, the one that this socket named last is meant.
@@ -221,6 +279,15 @@ async fn a_gap_is_announced_with_the_state_of_the_task() {
         assert!(first["cursor"].as_str().unwrap().starts_with(epoch), "{first:#}");
         send(&mut socket, &prompt("echo b")).await;
         assert_eq!(texts(&activity(&mut socket).await), "b", "it goes on");
+        // So it is for a task that has not begun.
+        let reserved = session(&client).await;
+        let mut socket = connect(&server, &format!("/ws?taskId={reserved}&after={after}")).await;
+        let first = next(&mut socket).await;
+        assert_eq!(first["gap"], json!({"after": after, "reason": reason}), "{first:#}");
+        assert_eq!(first["state"], "submitted");
+        send(&mut socket, &prompt("echo c")).await;
+        let events = activity(&mut socket).await;
+        assert_eq!((prompts(&events), texts(&events).as_str()), (vec![("RECEIVED", "echo c")], "c"));
     }
     assert_eq!(client.get(&format!("{}?after=x", messages(&task))).await.status, 400);
 }

@@ -9,6 +9,7 @@ mod extensions;
 mod front_page;
 mod gemini_routes;
 mod grpc;
+mod heads;
 mod idempotent;
 mod keys;
 mod list;

@@ -1,4 +1,4 @@
-//! What clients with tokens of their own may do, at every door.
+//! What clients with tokens of their own may do, on every interface.
 
 use attache_domain::{Right, Rights};
 use attache_net::Secret;
@@ -47,7 +47,7 @@ enum Needs {
     Send,
 }
 
-/// One call of every kind at every door, to the open task `task` or to the one that is `done`.
+/// One call of every kind on every interface, to the open task `task` or to the one that is `done`.
 fn calls(task: &str, done: &str) -> Vec<(Needs, &'static str, String, Value)> {
     use Needs::*;
     let rpc =
@@ -114,6 +114,19 @@ async fn make(client: &TestClient, verb: &str, path: &str, body: &Value) -> Http
 }
 
 #[tokio::test]
+async fn a_client_that_answers_a_confirmation_is_told_that_it_may_not_approve() {
+    let server = with_clients().start().await;
+    let opened = client(&server, PROMPT).rpc("SendMessage", message("first", "ask")).await;
+    let path = format!("/tasks/{}/messages/stream", opened["result"]["task"]["id"].as_str().unwrap());
+    let data =
+        json!({"kind": "TOOL_CALL_CONFIRMATION", "tool_call_id": "k", "selected_option_id": "proceed_once"});
+    let answer = json!({"message": {"content": {"data": data}}});
+    let refused = client(&server, VIEW).post(&path, &answer).await;
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    assert!(refused.text().contains("does not have the right approve"), "{}", refused.text());
+}
+
+#[tokio::test]
 async fn each_call_at_each_door_needs_its_right() {
     let server = with_clients().start().await;
     let opened = async |id: &str, text: &str| {
@@ -137,6 +150,17 @@ async fn each_call_at_each_door_needs_its_right() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_confirmation_of_the_rest_api_needs_the_right_to_approve() {
+    let server = with_clients().start().await;
+    let task = client(&server, PROMPT).post("/tasks", &json!({})).await.json()["taskId"].clone();
+    let path = format!("/tasks/{}/confirmations", task.as_str().unwrap());
+    let refused =
+        client(&server, VIEW).post(&path, &json!({"toolCallId": "k", "optionId": "proceed_once"})).await;
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    assert!(refused.text().contains("does not have the right approve"), "{}", refused.text());
 }
 
 #[tokio::test]

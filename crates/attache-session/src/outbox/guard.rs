@@ -5,9 +5,7 @@ use std::sync::Arc;
 use attache_domain::TaskKey;
 use attache_store::StoreError;
 
-use super::stored::{
-    CONFIGS, ConfigKey, STATUSES, StoredConfig, StoredPushStatus, StoredRecord, prefix, readable, record_of,
-};
+use super::stored::{CONFIGS, ConfigKey, STATUSES, StoredConfig, StoredPushStatus, StoredRecord, prefix};
 use super::{ActiveConfig, ConfigSlot, Outbox, RestState, State, WriteReceipt};
 
 /// While it is held, nothing about the task is parked; what was parked has been made active, durably.
@@ -67,9 +65,9 @@ impl Outbox {
         for record in configs {
             let Some(key) = ConfigKey::parse(&record.key) else { continue };
             let status = statuses.iter().find(|status| status.key == record.key);
-            let status = status.and_then(|status| readable("status", &key, &status.value));
+            let status = status.and_then(|status| self.readable("status", &key, &status.value));
             // An unreadable configuration is left alone and gets nothing.
-            let Some(config) = readable("configuration", &key, &record.value) else { continue };
+            let Some(config) = self.readable("configuration", &key, &record.value) else { continue };
             found.push((key, config, status.unwrap_or_default()));
         }
         Ok(found)
@@ -113,16 +111,18 @@ impl Outbox {
     /// Continues a configuration that was active when the store was last used.
     pub(super) async fn resume(self: &Arc<Self>, key: ConfigKey) -> Result<(), StoreError> {
         let text = key.text();
-        let config = match record_of(self.records.as_ref(), CONFIGS, &text).await? {
+        let config = match self.record_of(CONFIGS, &text).await? {
             StoredRecord::Value(config) => config,
             // Left over from a deletion that came between: nothing else is known about it.
             StoredRecord::Nothing => return self.records.change(vec![key.delete_active()]).await,
             // Its task continues without it.
             StoredRecord::Unreadable => return Ok(()),
         };
-        let Some(config) = readable::<StoredConfig>("configuration", &key, &config) else { return Ok(()) };
-        let status = match record_of(self.records.as_ref(), STATUSES, &text).await? {
-            StoredRecord::Value(status) => readable("status", &key, &status),
+        let Some(config) = self.readable::<StoredConfig>("configuration", &key, &config) else {
+            return Ok(());
+        };
+        let status = match self.record_of(STATUSES, &text).await? {
+            StoredRecord::Value(status) => self.readable("status", &key, &status),
             StoredRecord::Nothing | StoredRecord::Unreadable => None,
         };
         let status: StoredPushStatus = status.unwrap_or_default();

@@ -9,9 +9,7 @@ use attache_domain::{
 use attache_store::StoreError;
 use sha2::{Digest, Sha256};
 
-use super::stored::{
-    CONFIGS, ConfigKey, STATUSES, StoredConfig, StoredPushStatus, StoredRecord, prefix, readable, record_of,
-};
+use super::stored::{CONFIGS, ConfigKey, STATUSES, StoredConfig, StoredPushStatus, StoredRecord, prefix};
 use super::{ActiveConfig, ConfigSlot, Outbox, OutboxGuard, State, config_limits};
 use crate::service::internal;
 
@@ -48,8 +46,8 @@ impl Outbox {
         let guard = self.guard(task).await.map_err(internal)?;
         let key = ConfigKey { task: task.clone(), id: config.id.clone() };
         let text = key.text();
-        let known = match record_of(self.records.as_ref(), STATUSES, &text).await.map_err(internal)? {
-            StoredRecord::Value(status) => readable::<StoredPushStatus>("status", &key, &status),
+        let known = match self.record_of(STATUSES, &text).await.map_err(internal)? {
+            StoredRecord::Value(status) => self.readable::<StoredPushStatus>("status", &key, &status),
             StoredRecord::Nothing | StoredRecord::Unreadable => None,
         };
         let kept =
@@ -113,8 +111,8 @@ impl Outbox {
     ) -> Result<Option<StoredPushConfig>, StoreError> {
         let named = id.cloned().unwrap_or_else(|| task.task.as_str().into());
         let key = ConfigKey { task: task.clone(), id: named }.text();
-        if let StoredRecord::Value(value) = record_of(self.records.as_ref(), CONFIGS, &key).await? {
-            let status = match record_of(self.records.as_ref(), STATUSES, &key).await? {
+        if let StoredRecord::Value(value) = self.record_of(CONFIGS, &key).await? {
+            let status = match self.record_of(STATUSES, &key).await? {
                 StoredRecord::Value(status) => Some(status),
                 StoredRecord::Nothing | StoredRecord::Unreadable => None,
             };
@@ -170,7 +168,7 @@ impl Outbox {
     /// `None` when it cannot be read.
     fn shown(&self, task: &TaskKey, value: &[u8], status: Option<&[u8]>) -> Option<StoredPushConfig> {
         let unnamed = ConfigKey { task: task.clone(), id: "?".into() };
-        let StoredConfig { config, .. } = readable("configuration", &unnamed, value)?;
+        let StoredConfig { config, .. } = self.readable("configuration", &unnamed, value)?;
         let in_memory = {
             let state = self.state();
             state.tasks.get(task).and_then(|mail| mail.slots.get(&config.id)).map(ConfigSlot::shown)
@@ -178,7 +176,7 @@ impl Outbox {
         let status = match (in_memory, status) {
             (Some(shown), _) => shown,
             (None, Some(status)) => {
-                readable::<StoredPushStatus>("status", &unnamed, status).unwrap_or_default().to_public()
+                self.readable::<StoredPushStatus>("status", &unnamed, status).unwrap_or_default().to_public()
             }
             (None, None) => StoredPushStatus::default().to_public(),
         };

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use attache_domain::{
     PushConfig, PushConfigId, PushShape, PushState, PushStatus, Scope, Seq, TaskId, TaskKey,
 };
-use attache_store::{Record, RecordChange, Records, StoreError};
+use attache_store::{Record, RecordChange, StoreError};
 use serde::{Deserialize, Serialize};
+
+use super::Outbox;
 
 /// What the caller asked for; holds secrets.
 pub(super) const CONFIGS: &str = "push";
@@ -118,19 +120,6 @@ pub(super) fn read<T: serde::de::DeserializeOwned>(what: &str, value: &[u8]) -> 
     serde_json::from_slice(value).map_err(corrupt)
 }
 
-/// `None`, and a line in the log, when it cannot be read.
-pub(super) fn readable<T: serde::de::DeserializeOwned>(
-    what: &str,
-    key: &ConfigKey,
-    value: &[u8],
-) -> Option<T> {
-    let read = read(what, value);
-    if let Err(error) = &read {
-        tracing::error!(task = %key.task.task, config = %key.id, %error, "a push configuration cannot be read; it is left out");
-    }
-    read.ok()
-}
-
 /// What is kept under a key.
 pub(super) enum StoredRecord {
     Value(Vec<u8>),
@@ -138,20 +127,34 @@ pub(super) enum StoredRecord {
     Unreadable,
 }
 
-/// A record that cannot be read is named in the log.
-pub(super) async fn record_of(
-    records: &dyn Records,
-    space: &str,
-    key: &str,
-) -> Result<StoredRecord, StoreError> {
-    match records.get(space, key).await {
-        Ok(Some(value)) => Ok(StoredRecord::Value(value)),
-        Ok(None) => Ok(StoredRecord::Nothing),
-        Err(error @ StoreError::Corrupt { .. }) => {
-            tracing::error!(%error, "a record of a push configuration cannot be read; it is left out");
-            Ok(StoredRecord::Unreadable)
+impl Outbox {
+    /// `None`, a line in the log, and a count, when it cannot be read.
+    pub(super) fn readable<T: serde::de::DeserializeOwned>(
+        &self,
+        what: &str,
+        key: &ConfigKey,
+        value: &[u8],
+    ) -> Option<T> {
+        let read = read(what, value);
+        if let Err(error) = &read {
+            self.counters.quarantine.count_read();
+            tracing::error!(task = %key.task.task, config = %key.id, %error, "a push configuration cannot be read; it is left out");
         }
-        Err(error) => Err(error),
+        read.ok()
+    }
+
+    /// A record that cannot be read is named in the log and counted.
+    pub(super) async fn record_of(&self, space: &str, key: &str) -> Result<StoredRecord, StoreError> {
+        match self.records.get(space, key).await {
+            Ok(Some(value)) => Ok(StoredRecord::Value(value)),
+            Ok(None) => Ok(StoredRecord::Nothing),
+            Err(error @ StoreError::Corrupt { .. }) => {
+                self.counters.quarantine.count_read();
+                tracing::error!(%error, "a record of a push configuration cannot be read; it is left out");
+                Ok(StoredRecord::Unreadable)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -161,6 +164,8 @@ fn put(space: &'static str, key: String, value: &impl Serialize) -> RecordChange
     RecordChange::Put { space, record: Record { key, value } }
 }
 
+/// Written by hand, because keys are stored with characters that are not ASCII as they are, which percent-encoding would
+/// escape.
 fn escape(piece: &str, text: &mut String) {
     for character in piece.chars() {
         match character {

@@ -178,6 +178,9 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
     facts.push(Fact::PersonAsked { message: short_message("message-13").into(), auth: true });
     facts.push(calls::kept());
     facts.push(calls::answered_in_message());
+    let (prompt, outcome) = (Some(MessageId::new("message-3")), TurnOutcome::Failed);
+    facts.push(Fact::PromptSettled { prompt, outcome, message: Some(short_message("message-14").into()) });
+    facts.push(Fact::PromptSettled { prompt: None, outcome: TurnOutcome::Completed, message: None });
     facts
 }
 
@@ -193,6 +196,7 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::TaskOpened(_) => "task_opened",
         Fact::MessageReceived { .. } => "message_received",
         Fact::PromptQueued { .. } => "prompt_queued",
+        Fact::PromptSettled { .. } => "prompt_settled",
         Fact::PromptTaken { .. } => "prompt_taken",
         Fact::TurnStarted { .. } => "turn_started",
         Fact::ThoughtShared { .. } => "thought_shared",

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use attache_domain::IgnorePoison;
+use attache_domain::{IgnorePoison, excerpt_in_bytes};
 use attache_net::Url;
 use attache_tool::LiveOutput;
 use rmcp::model::{
@@ -16,7 +16,6 @@ use rmcp::{ClientHandler, ErrorData, RoleClient};
 use tokio::sync::Notify;
 
 use crate::ConnectContext;
-use crate::cut::cut;
 use crate::visible::on_one_line;
 
 const MAX_MESSAGE_LENGTH: usize = 500;
@@ -139,7 +138,7 @@ fn line(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
     };
     let message = message.map(on_one_line).filter(|text| !text.is_empty());
     match message {
-        Some(message) => format!("{far}: {}\n", cut(&message, MAX_MESSAGE_LENGTH)),
+        Some(message) => format!("{far}: {}\n", excerpt_in_bytes(&message, MAX_MESSAGE_LENGTH)),
         None => format!("{far}\n"),
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use attache_domain::IgnorePoison;
+use attache_domain::{IgnorePoison, excerpt_in_bytes};
 use attache_net::{HttpClient, HttpClientOptions, HttpRequest, HttpResponse, NetError, Secret, Url};
 
 use super::redact::redact;
 use crate::ConnectContext;
-use crate::cut::cut;
 use crate::error::ConnectError;
 
 /// A stream without data for this long is reopened. Every call has its own timeout.
@@ -161,7 +160,7 @@ fn words(body: &[u8]) -> String {
     });
     let text = message.unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
     let text = text.replace(|character: char| character.is_control(), " ");
-    cut(text.trim(), 300)
+    excerpt_in_bytes(text.trim(), 300)
 }
 
 /// The media type without parameters.

@@ -6,6 +6,7 @@ pub(super) mod fuzz;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use attache_domain::excerpt_in_bytes;
 use attache_net::Secret;
 use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
@@ -23,7 +24,6 @@ use super::process::{Process, Program};
 use super::rate_limited::RateLimited;
 use super::stdio::StdioTransport;
 use super::{Connection, MAX_ERROR_LENGTH, streamable};
-use crate::cut::cut;
 use crate::error::ConnectError;
 use crate::{ConnectContext, ServerOptions, Transport};
 
@@ -170,7 +170,7 @@ fn newer() -> ClientLifecycleMode {
 fn refusal(error: ClientInitializeError) -> HandshakeError {
     match error {
         ClientInitializeError::JsonRpcError(data) => {
-            let message = cut(&data.message, MAX_ERROR_LENGTH);
+            let message = excerpt_in_bytes(&data.message, MAX_ERROR_LENGTH);
             HandshakeError::OfThisHandshake(ConnectError::NotUnderstood(format!(
                 "it refuses to begin: {message}"
             )))

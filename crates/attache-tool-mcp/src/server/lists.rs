@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use attache_domain::excerpt_in_bytes;
 use serde_json::{Value, json};
 
 use super::{Resource, Server};
 use crate::connection::{Connection, RequestOptions};
-use crate::cut::cut;
 use crate::error::{CallError, ConnectError};
 use crate::tool_list::ToolList;
 
@@ -82,7 +82,9 @@ async fn pages(
 }
 
 fn resource(entry: &Value) -> Option<Resource> {
-    let text = |key: &str| cut(entry.get(key).and_then(Value::as_str).unwrap_or_default(), MAX_TEXT_LENGTH);
+    let text = |key: &str| {
+        excerpt_in_bytes(entry.get(key).and_then(Value::as_str).unwrap_or_default(), MAX_TEXT_LENGTH)
+    };
     let uri = entry.get("uri")?.as_str().filter(|uri| !uri.is_empty() && uri.len() <= MAX_TEXT_LENGTH)?;
     Some(Resource {
         uri: uri.to_owned(),

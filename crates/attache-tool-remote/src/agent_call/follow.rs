@@ -36,7 +36,7 @@ struct WaitLimits {
 }
 
 /// Why the run does not wait any longer.
-enum Expired {
+enum WaitEnd {
     Question,
     Silence,
     Duration,
@@ -54,12 +54,12 @@ impl WaitLimits {
         }
     }
 
-    fn next(&self) -> (Instant, Expired) {
+    fn next(&self) -> (Instant, WaitEnd) {
         let silence = self.silent_since + MAX_SILENCE;
         match self.waiting_since {
-            Some(since) => (since + QUESTION_DELAY, Expired::Question),
-            None if silence < self.ends_at => (silence, Expired::Silence),
-            None => (self.ends_at, Expired::Duration),
+            Some(since) => (since + QUESTION_DELAY, WaitEnd::Question),
+            None if silence < self.ends_at => (silence, WaitEnd::Silence),
+            None => (self.ends_at, WaitEnd::Duration),
         }
     }
 
@@ -121,9 +121,9 @@ impl AgentCall<'_> {
             }
             let Some(next) = next else {
                 let why = match expired {
-                    Expired::Question => return self.settle(client, status).await,
-                    Expired::Silence => format!("it said nothing new for {}", minutes(MAX_SILENCE)),
-                    Expired::Duration => format!("it was not done after {}", minutes(MAX_DURATION)),
+                    WaitEnd::Question => return self.settle(client, status).await,
+                    WaitEnd::Silence => format!("it said nothing new for {}", minutes(MAX_SILENCE)),
+                    WaitEnd::Duration => format!("it was not done after {}", minutes(MAX_DURATION)),
                 };
                 return Err(self.stopped(client, &why).await);
             };
@@ -256,7 +256,7 @@ mod tests {
         pass(Duration::from_secs(60)).await;
         assert!(!limits.take(&status(TaskState::Working, "two"), false));
         let (until, expired) = limits.next();
-        assert!(until == begun + MAX_SILENCE && matches!(expired, Expired::Silence));
+        assert!(until == begun + MAX_SILENCE && matches!(expired, WaitEnd::Silence));
         assert!(limits.take(&status(TaskState::Submitted, "two"), false));
         assert_eq!(limits.next().0, begun + Duration::from_secs(60) + MAX_SILENCE);
     }
@@ -271,7 +271,7 @@ mod tests {
             assert!(limits.take(&status(state, ""), false));
         }
         let (until, expired) = limits.next();
-        assert!(until == begun + MAX_DURATION && matches!(expired, Expired::Duration));
+        assert!(until == begun + MAX_DURATION && matches!(expired, WaitEnd::Duration));
     }
 
     #[tokio::test(start_paused = true)]
@@ -282,8 +282,8 @@ mod tests {
         pass(Duration::from_secs(1)).await;
         limits.take(&status(TaskState::AuthRequired, "two"), false);
         let (until, expired) = limits.next();
-        assert!(until == asked && matches!(expired, Expired::Question));
+        assert!(until == asked && matches!(expired, WaitEnd::Question));
         limits.take(&status(TaskState::Working, "three"), false);
-        assert!(matches!(limits.next().1, Expired::Silence));
+        assert!(matches!(limits.next().1, WaitEnd::Silence));
     }
 }

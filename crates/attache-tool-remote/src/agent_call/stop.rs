@@ -28,7 +28,7 @@ pub(super) async fn wait_for_task(run: impl Future, mut in_flight: watch::Receiv
 }
 
 impl AgentCall<'_> {
-    /// The call was cancelled: the agent is told. Returns what the agent said until then.
+    /// The call was cancelled: cancels the agent's task. Returns what the agent said until then.
     pub(super) async fn cancelled(&mut self) -> Result<CallEnd, ToolError> {
         if let Some(client) = self.client.clone() {
             let told = async {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use attache_client::{CardCache, CardSource, ClientOptions};
 use attache_testkit::model_server::ModelServer;
 use attache_tool::AgentState;
-use attache_tool_remote::{AgentAccess, AgentConnections, AgentOptions, OwnOrigin};
+use attache_tool_remote::{AgentAccess, AgentConnections, AgentOptions, OwnOrigin, WarnedAgents};
 
 use crate::world::card;
 
@@ -32,6 +32,7 @@ async fn an_agent_is_asked_for_its_card_although_a_cached_one_is_fresh() {
             access: Arc::new(WithCache(CardCache::default())),
         }],
         OwnOrigin::default(),
+        WarnedAgents::default(),
     );
     for asked in 1..=3 {
         let status = agents.test("helper").await.unwrap();

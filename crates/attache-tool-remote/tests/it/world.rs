@@ -12,7 +12,9 @@ use attache_tool::{
     CallEnd, CallKey, CallStart, CallState, Delegation, IgnoreSources, LiveOutput, QuestionAnswer, Tool,
     ToolContext, ToolError, ToolInput, Workspace,
 };
-use attache_tool_remote::{AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin};
+use attache_tool_remote::{
+    AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -76,10 +78,8 @@ impl AgentAccess for Access {
 
 /// The tool for an agent that wants a credential.
 pub(crate) fn tool_with(url: &str, credential: Arc<dyn CredentialSource>) -> Arc<dyn Tool> {
-    let agents = AgentConnections::new(
-        vec![agent(url, "helper", Access(Some(credential), Vec::new()))],
-        OwnOrigin::default(),
-    );
+    let agents = vec![agent(url, "helper", Access(Some(credential), Vec::new()))];
+    let agents = AgentConnections::new(agents, OwnOrigin::default(), WarnedAgents::default());
     ConversationAgents::new(agents, true).tool().unwrap()
 }
 
@@ -110,7 +110,8 @@ fn tool_of(agents: Vec<AgentOptions>, attended: bool, own: Option<&str>) -> Arc<
     if let Some(own) = own {
         own_origin.set(own.to_owned()).unwrap();
     }
-    ConversationAgents::new(AgentConnections::new(agents, own_origin), attended).tool().unwrap()
+    let agents = AgentConnections::new(agents, own_origin, WarnedAgents::default());
+    ConversationAgents::new(agents, attended).tool().unwrap()
 }
 
 impl World {

@@ -17,7 +17,7 @@ pub struct ShellOptions {
     /// within a second.
     pub max_output_bytes: Option<u64>,
     /// Output of more characters is saved to a file, and the model gets its beginning and its end.
-    pub longest_output: usize,
+    pub max_output_characters: usize,
     /// The shortest time between two messages of live output.
     pub live_interval: Duration,
 }
@@ -29,7 +29,7 @@ impl Default for ShellOptions {
             inactivity_limit: Some(Duration::from_secs(300)),
             total_limit: None,
             max_output_bytes: Some(256 << 20),
-            longest_output: MAX_OUTPUT_CHARACTERS,
+            max_output_characters: MAX_OUTPUT_CHARACTERS,
             live_interval: Duration::from_millis(250),
         }
     }

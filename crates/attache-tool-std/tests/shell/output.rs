@@ -40,7 +40,7 @@ async fn no_output_passes_for_more_than_output() {
 #[tokio::test]
 async fn output_that_was_cut_can_be_read_whole() {
     let mut world = World::new();
-    world.options.longest_output = 1_000;
+    world.options.max_output_characters = 1_000;
     let told = world.run("seq 1000").await;
     assert!(told.starts_with("Output: 1\n2\n") && told.ends_with("999\n1000"), "{told}");
     let (_, after) = told.split_once("the whole output is in ").unwrap();
@@ -102,7 +102,7 @@ async fn fifty_megabytes_are_cut_in_the_middle() {
     assert!(memory < 200_000, "{memory} KiB");
     assert!(told.starts_with("Output: first\nxxx"), "{}", &told[..100]);
     assert!(told.ends_with("x\nlast"));
-    assert!(told.chars().count() < world.options.longest_output + 1_000);
+    assert!(told.chars().count() < world.options.max_output_characters + 1_000);
 
     let folder = world.context.workspace.scratch.join("tool-outputs");
     let saved = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::safe::CommandLocation;
 use super::{CallFacts, shape};
+use crate::is_tool_name;
 use crate::policy::{PolicyDecision, PolicyMode, PolicyRule};
 use crate::shell::{Segment, ShellWord};
 
@@ -72,10 +73,10 @@ fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     here && tool && at_origin && server && subagent && annotated && interactive && counts_in(rule, mode)
 }
 
-/// A rule that allows must name the agent in full: a pattern for tools says nothing about agents.
+/// A rule that allows must name the agent in full, and must not mean a tool: a rule for tools says nothing about agents.
 fn names_agent(rule: &PolicyRule, pattern: &str, agent: &str) -> bool {
     match rule.decision {
-        PolicyDecision::Allow => pattern == agent,
+        PolicyDecision::Allow => pattern == agent && (rule.agent_origin.is_some() || !is_tool_name(agent)),
         PolicyDecision::Ask | PolicyDecision::Deny => stands_for(pattern, agent),
     }
 }

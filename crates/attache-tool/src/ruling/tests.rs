@@ -179,6 +179,21 @@ decision = "allow"
 }
 
 #[test]
+fn a_rule_for_a_tool_allows_no_agent_of_its_name() {
+    for name in ["read_file", "search_file_content", "share_file", "mcp_docs_find", "discovered_tool_x"] {
+        let agent = Effect::Delegate { agent: name.into(), origin: "https://a.example".into() };
+        let call = Call::new("invoke_agent", [agent]);
+        let judge = |decision: &str, more: &str| {
+            let rule = format!("[[rule]]\ntoolName = \"{name}\"\ndecision = \"{decision}\"\n{more}");
+            call.judge(&policy(&rule)).decision
+        };
+        assert_eq!(judge("allow", ""), Ask, "{name}");
+        assert_eq!(judge("deny", ""), Deny, "{name}");
+        assert_eq!(judge("allow", "agentOrigin = \"https://a.example\"\n"), Allow, "{name}");
+    }
+}
+
+#[test]
 fn a_web_search_is_allowed_in_every_mode() {
     for mode in PolicyMode::ALL {
         let fetch = Effect::Fetch { url: "https://example.org".into() };

@@ -80,6 +80,9 @@ impl DecodeError {
             return Self::Unauthenticated { message };
         }
         let code = error.get("code").and_then(Value::as_i64).unwrap_or_else(|| i64::from(status));
+        // JSON-RPC has no code for it.
+        let is_forbidden = status == 403 && reason_of_code(code).is_none();
+        let code = if is_forbidden { 403 } else { code };
         let details = details.and_then(Value::as_array);
         let reason = details.into_iter().flatten().find_map(|detail| detail.get("reason")?.as_str());
         let reason = reason.map(|reason| prefix(reason, MAX_REASON));

@@ -342,10 +342,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
 /// The beginning of `text`, to quote a caller's input at bounded length.
 pub(crate) fn excerpt(text: &str) -> String {
     const MAX_CHARS: usize = 40;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    attache_domain::excerpt(text, MAX_CHARS)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, Seq, StateReaso
 use serde_json::{Value, json};
 
 use super::envelope::{
-    StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text, text_message_id,
-    withdrawn_message_id, write_artifact,
+    EventMetadata, StatusEvent, WITHDRAWN_TEXT, call_message_id, data_part, error_text, text_message_id,
+    withdrawn_message_id, write_artifact, write_event, write_working_event,
 };
 use super::user_prompt::UserPrompt;
 use super::{DevtoolFrame, URI, thought};
@@ -22,6 +22,7 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
     match event {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::Settled { message, .. } => message.is_some(),
         // Edits come with their calls.
         DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
@@ -44,9 +45,16 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 json_form,
                 frame,
                 event,
-                &EventMetadata { error, ..EventMetadata::of("STATE_CHANGE") },
+                &DeveloperMetadata { error, ..DeveloperMetadata::of("STATE_CHANGE") },
                 out,
             );
+        }
+        DevtoolEvent::Settled { state, message, .. } => {
+            let error = message.and_then(|message| error_text(*state, message));
+            let (state, message) = (TaskState::Working, message.cloned());
+            let event = StatusEvent { state, message, closes: false, usage: None };
+            let metadata = EventMetadata { error, ..EventMetadata::of("STATE_CHANGE") };
+            write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {
             let parts = vec![Part::text(*text)];
@@ -55,14 +63,15 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 frame,
                 &text_message_id(frame, 0),
                 parts,
-                &EventMetadata::of("TEXT_CONTENT"),
+                &DeveloperMetadata::of("TEXT_CONTENT"),
                 out,
             );
         }
         DevtoolEvent::TextWithdrawn => {
             let withdrawn = withdrawn_message_id(frame);
             let parts = vec![Part::text(WITHDRAWN_TEXT)];
-            let kind = EventMetadata { withdrawn: Some(withdrawn), ..EventMetadata::of("STATE_CHANGE") };
+            let kind =
+                DeveloperMetadata { withdrawn: Some(withdrawn), ..DeveloperMetadata::of("STATE_CHANGE") };
             write_working_event(json_form, frame, &format!("withdrawn-{seq}"), parts, &kind, out);
         }
         DevtoolEvent::Thought(text) => {
@@ -72,7 +81,7 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 frame,
                 &format!("thought-{seq}"),
                 parts,
-                &EventMetadata::of("THOUGHT"),
+                &DeveloperMetadata::of("THOUGHT"),
                 out,
             );
         }
@@ -81,7 +90,14 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 call_message_id(frame, call, *moved),
                 vec![data_part(tool_call::encode(call, Some(*moved)))],
             );
-            write_working_event(json_form, frame, &id, parts, &EventMetadata::of("TOOL_CALL_UPDATE"), out);
+            write_working_event(
+                json_form,
+                frame,
+                &id,
+                parts,
+                &DeveloperMetadata::of("TOOL_CALL_UPDATE"),
+                out,
+            );
         }
         DevtoolEvent::CallOutput { call, .. } => {
             let parts = vec![data_part(tool_call::encode(call, None))];
@@ -90,7 +106,7 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 frame,
                 &format!("call-{seq}"),
                 parts,
-                &EventMetadata::of("TOOL_CALL_UPDATE"),
+                &DeveloperMetadata::of("TOOL_CALL_UPDATE"),
                 out,
             );
         }
@@ -107,7 +123,7 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
                 json_form,
                 frame,
                 event,
-                &EventMetadata { prompt, ..EventMetadata::of("STATE_CHANGE") },
+                &DeveloperMetadata { prompt, ..DeveloperMetadata::of("STATE_CHANGE") },
                 out,
             );
         }
@@ -125,7 +141,7 @@ pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
 }
 
 /// The metadata of an event.
-struct EventMetadata<'a> {
+struct DeveloperMetadata<'a> {
     name: &'static str,
     error: Option<String>,
     /// The message whose text is void.
@@ -133,53 +149,31 @@ struct EventMetadata<'a> {
     prompt: Option<UserPrompt<'a>>,
 }
 
-impl EventMetadata<'_> {
+impl DeveloperMetadata<'_> {
     fn of(name: &'static str) -> Self {
         Self { name, error: None, withdrawn: None, prompt: None }
     }
 }
 
-/// During a turn, every event has the state `working`.
-fn write_working_event(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    id: &str,
-    parts: Vec<Part>,
-    kind: &EventMetadata<'_>,
-    out: &mut Vec<u8>,
-) {
-    let message = Some(agent_message(frame, id, parts));
-    let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
-    write_event(json_form, frame, event, kind, out);
-}
-
-fn write_event(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    event: StatusEvent<'_>,
-    kind: &EventMetadata<'_>,
-    out: &mut Vec<u8>,
-) {
-    let model = frame.call_records.model.as_deref().unwrap_or("unknown");
-    let metadata = |out: &mut Vec<u8>| {
+impl EventMetadata for DeveloperMetadata<'_> {
+    fn write(&self, model: &str, out: &mut Vec<u8>) {
         write_text(URI, out);
         out.extend_from_slice(b":{\"kind\":\"");
-        out.extend_from_slice(kind.name.as_bytes());
+        out.extend_from_slice(self.name.as_bytes());
         out.extend_from_slice(b"\",\"model\":");
         write_text(model, out);
-        if let Some(error) = &kind.error {
+        if let Some(error) = &self.error {
             out.extend_from_slice(b",\"error\":");
             write_text(error, out);
         }
-        if let Some(withdrawn) = &kind.withdrawn {
+        if let Some(withdrawn) = &self.withdrawn {
             out.extend_from_slice(b",\"withdrawn_message_id\":");
             write_text(withdrawn, out);
         }
-        if let Some(prompt) = &kind.prompt {
+        if let Some(prompt) = &self.prompt {
             out.extend_from_slice(b",\"user_prompt\":");
             write_value(&json!(prompt), out);
         }
         out.push(b'}');
-    };
-    event.write(json_form, frame, metadata, out);
+    }
 }

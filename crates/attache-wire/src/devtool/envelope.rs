@@ -10,6 +10,37 @@ use super::DevtoolFrame;
 use crate::JsonForm;
 use crate::encode::{event, write_item};
 
+/// The metadata of an event in one dialect.
+pub(super) trait EventMetadata {
+    /// Writes the members, without braces.
+    fn write(&self, model: &str, out: &mut Vec<u8>);
+}
+
+pub(super) fn write_event(
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
+    event: StatusEvent<'_>,
+    metadata: &impl EventMetadata,
+    out: &mut Vec<u8>,
+) {
+    let model = frame.call_records.model.as_deref().unwrap_or("unknown");
+    event.write(json_form, frame, |out| metadata.write(model, out), out);
+}
+
+/// During a turn, every event has the state `working`.
+pub(super) fn write_working_event(
+    json_form: JsonForm,
+    frame: &DevtoolFrame<'_>,
+    id: &str,
+    parts: Vec<Part>,
+    metadata: &impl EventMetadata,
+    out: &mut Vec<u8>,
+) {
+    let message = Some(agent_message(frame, id, parts));
+    let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
+    write_event(json_form, frame, event, metadata, out);
+}
+
 /// A status update to be written.
 pub(super) struct StatusEvent<'a> {
     pub(super) state: TaskState,

@@ -16,8 +16,8 @@ use attache_domain::{
 };
 
 use super::envelope::{
-    StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text, stop_reason,
-    text_message_id, withdrawn_message_id, write_artifact,
+    EventMetadata, StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text,
+    stop_reason, text_message_id, withdrawn_message_id, write_artifact, write_event, write_working_event,
 };
 use super::incoming::GEMINI;
 use super::{DevtoolFrame, thought};
@@ -30,6 +30,10 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
         // The call that continues has an update of its own.
         DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
         DevtoolEvent::Prompt { .. } => false,
+        // Declined calls are shown by themselves.
+        DevtoolEvent::Settled { message, .. } => {
+            message.is_some_and(|message| stop_reason(message) != Some("declined"))
+        }
         // A refused call is shown when it is over; a changed one, when it asks again.
         DevtoolEvent::Call { call, moved: CallChange::Answered } => call.phase == CallPhase::Allowed,
         // Edits come with their calls.
@@ -46,7 +50,16 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
             let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
             let error = message.and_then(|message| error_text(*state, message));
             let trace = error.as_ref().and(frame.call_records.response.as_deref());
-            let metadata = EventMetadata { error, usage: *usage, trace, ..EventMetadata::of("state-change") };
+            let metadata =
+                GeminiMetadata { error, usage: *usage, trace, ..GeminiMetadata::of("state-change") };
+            write_event(json_form, frame, event, &metadata, out);
+        }
+        DevtoolEvent::Settled { state, message, .. } => {
+            let error = message.and_then(|message| error_text(*state, message));
+            let trace = error.as_ref().and(frame.call_records.response.as_deref());
+            let (state, message) = (TaskState::Working, message.cloned());
+            let event = StatusEvent { state, message, closes: false, usage: None };
+            let metadata = EventMetadata { error, trace, ..EventMetadata::of("state-change") };
             write_event(json_form, frame, event, &metadata, out);
         }
         DevtoolEvent::Text(text) => {
@@ -63,7 +76,8 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
         DevtoolEvent::TextWithdrawn => {
             let withdrawn = withdrawn_message_id(frame);
             let parts = vec![Part::text(WITHDRAWN_TEXT)];
-            let metadata = EventMetadata { withdrawn: Some(withdrawn), ..EventMetadata::of("state-change") };
+            let metadata =
+                GeminiMetadata { withdrawn: Some(withdrawn), ..GeminiMetadata::of("state-change") };
             write_working_event(json_form, frame, &format!("withdrawn-{seq}"), parts, &metadata, out);
         }
         DevtoolEvent::Thought(text) => {
@@ -82,7 +96,7 @@ pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
             let id = call_message_id(frame, call, *moved);
-            write_working_event(json_form, frame, &id, parts, &EventMetadata::of(kind), out);
+            write_working_event(json_form, frame, &id, parts, &GeminiMetadata::of(kind), out);
         }
         DevtoolEvent::CallOutput { call, .. } => live::write(json_form, frame, call, out),
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
@@ -119,12 +133,12 @@ fn status_message(
 }
 
 /// The metadata of model output, with the provider's id of the response.
-fn model_metadata<'a>(kind: &'static str, frame: &DevtoolFrame<'a>) -> EventMetadata<'a> {
-    EventMetadata { trace: frame.call_records.response.as_deref(), ..EventMetadata::of(kind) }
+fn model_metadata<'a>(kind: &'static str, frame: &DevtoolFrame<'a>) -> GeminiMetadata<'a> {
+    GeminiMetadata { trace: frame.call_records.response.as_deref(), ..GeminiMetadata::of(kind) }
 }
 
 /// The metadata of an event.
-struct EventMetadata<'a> {
+struct GeminiMetadata<'a> {
     kind: &'static str,
     error: Option<String>,
     usage: Option<&'a Usage>,
@@ -134,12 +148,13 @@ struct EventMetadata<'a> {
     withdrawn: Option<String>,
 }
 
-impl EventMetadata<'_> {
+impl GeminiMetadata<'_> {
     fn of(kind: &'static str) -> Self {
         Self { kind, error: None, usage: None, trace: None, withdrawn: None }
     }
+}
 
-    /// The members, without braces.
+impl EventMetadata for GeminiMetadata<'_> {
     fn write(&self, model: &str, out: &mut Vec<u8>) {
         write_text(GEMINI, out);
         out.extend_from_slice(b":{\"kind\":");
@@ -162,31 +177,6 @@ impl EventMetadata<'_> {
             write_usage(usage, out);
         }
     }
-}
-
-/// During a turn, every event has the state `working`.
-fn write_working_event(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    id: &str,
-    parts: Vec<Part>,
-    metadata: &EventMetadata<'_>,
-    out: &mut Vec<u8>,
-) {
-    let message = Some(agent_message(frame, id, parts));
-    let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
-    write_event(json_form, frame, event, metadata, out);
-}
-
-fn write_event(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    event: StatusEvent<'_>,
-    metadata: &EventMetadata<'_>,
-    out: &mut Vec<u8>,
-) {
-    let model = frame.call_records.model.as_deref().unwrap_or("unknown");
-    event.write(json_form, frame, |out| metadata.write(model, out), out);
 }
 
 /// Token usage as Gemini counts it: output without thoughts, and thoughts separately.

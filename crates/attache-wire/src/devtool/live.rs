@@ -32,6 +32,13 @@ pub(crate) fn write(frame: &DevtoolFrame<'_>, epoch: Option<&str>, out: &mut Vec
             let message = message.filter(|_| *why != StateReason::ApprovalAsked);
             state_change(*state, *why == StateReason::TurnEnded, message)
         }
+        DevtoolEvent::Settled { id, message, .. } => {
+            let mut event = state_change(TaskState::Working, true, *message);
+            if let Some(id) = id {
+                event["message_id"] = id.as_str().into();
+            }
+            event
+        }
         DevtoolEvent::Prompt { id, message, change } => prompt(id, *message, *change),
         DevtoolEvent::Thought(text) => {
             let (subject, description) = thought::split(text);
@@ -70,12 +77,22 @@ fn prompt(id: &MessageId, message: Option<&Message>, change: PromptChange) -> Va
     prompt
 }
 
-/// `is_over`: the prompt is settled. A task that takes another prompt is then idle.
-fn state_change(state: TaskState, is_over: bool, message: Option<&Message>) -> Value {
-    let state = match state {
+/// The state of the task now, as events name it.
+pub(super) fn state_of(view: &TaskView) -> &'static str {
+    state_name(view.status.state, view.progress.turn.phase == TurnPhase::Over)
+}
+
+/// A task that takes another prompt is idle when its prompt is settled.
+fn state_name(state: TaskState, is_over: bool) -> &'static str {
+    match state {
         TaskState::InputRequired if is_over => "idle",
         state => enum_names::state_name(JsonForm::V0_3Rpc, state),
-    };
+    }
+}
+
+/// `is_over`: the prompt is settled.
+fn state_change(state: TaskState, is_over: bool, message: Option<&Message>) -> Value {
+    let state = state_name(state, is_over);
     let mut event = json!({ "kind": "STATE_CHANGE", "state": state, "final": is_over });
     if let Some(text) = message.map(Message::text).filter(|text| !text.is_empty()) {
         event["content"] = json!({ "text": text });

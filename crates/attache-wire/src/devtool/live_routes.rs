@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::live;
 use crate::approval_answers::decode_answers;
 use crate::decode::decoder::{Decoder, FieldPath, Members};
-use crate::{JsonForm, enum_names, replay};
+use crate::{JsonForm, replay};
 
 /// The method with which clients send prompts and answers.
 pub const METHOD: &str = "message/stream";
@@ -28,7 +28,7 @@ pub fn created(view: &TaskView) -> Value {
         "sessionId": task,
         "id": task,
         "contextId": view.context.as_str(),
-        "state": enum_names::state_name(JsonForm::V0_3Rpc, view.status.state),
+        "state": live::state_of(view),
     })
 }
 

@@ -22,7 +22,7 @@ pub(crate) use event::{write_last_words, write_queued, write_state};
 pub use list_filter::decode_list;
 pub use members::{add_members, write_list, write_task};
 pub use responses::{
-    CommandResult, Created, Delivered, TaskState, command_refused, command_result, command_started,
+    CommandResult, CreatedTask, DeliveredAnswer, TaskState, command_refused, command_result, command_started,
 };
 pub use route::{ROUTES, Route, RouteMatch, RouteSpec, find};
 

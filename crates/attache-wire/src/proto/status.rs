@@ -1,6 +1,6 @@
 //! Faults as gRPC statuses: a code, a text, and details for programs.
 
-use attache_domain::{Fault, Violation};
+use attache_domain::{Fault, Violation, excerpt_in_bytes};
 use attache_proto::rpc;
 use prost::Message;
 
@@ -43,7 +43,7 @@ const MAX_VIOLATIONS_BYTES: usize = 2048;
 pub fn status(version: Version, fault: &Fault) -> GrpcStatus {
     let fault = &*name_setting(fault);
     let code = code(fault);
-    let text = truncate_text(&fault.to_string(), MAX_MESSAGE_BYTES);
+    let text = excerpt_in_bytes(&fault.to_string(), MAX_MESSAGE_BYTES);
     // Clients of 0.3 recognise errors by the beginning of the text.
     let message = match version {
         Version::V0_3 => format!("{}: {text}", names(fault).name),
@@ -75,7 +75,7 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
         domain: "a2a-protocol.org".to_owned(),
         metadata: metadata(fault)
             .into_iter()
-            .map(|(name, value)| (name.to_owned(), truncate_text(&value, MAX_VIOLATION_BYTES)))
+            .map(|(name, value)| (name.to_owned(), excerpt_in_bytes(&value, MAX_VIOLATION_BYTES)))
             .collect(),
     };
     let mut details = vec![any("google.rpc.ErrorInfo", &info)];
@@ -93,8 +93,8 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
 /// The invalid fields. Faults of the session name none, so they get one here.
 fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
     let violation = |field: &str, description: &str| rpc::bad_request::FieldViolation {
-        field: truncate_text(field, MAX_VIOLATION_BYTES),
-        description: truncate_text(description, MAX_VIOLATION_BYTES),
+        field: excerpt_in_bytes(field, MAX_VIOLATION_BYTES),
+        description: excerpt_in_bytes(description, MAX_VIOLATION_BYTES),
     };
     match fault {
         Fault::InvalidParams { violations } => {
@@ -115,11 +115,4 @@ fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
 
 fn any(name: &str, message: &impl Message) -> prost_types::Any {
     prost_types::Any { type_url: format!("type.googleapis.com/{name}"), value: message.encode_to_vec() }
-}
-
-fn truncate_text(text: &str, longest: usize) -> String {
-    match text.len() > longest {
-        true => format!("{}…", &text[..text.floor_char_boundary(longest)]),
-        false => text.to_owned(),
-    }
 }

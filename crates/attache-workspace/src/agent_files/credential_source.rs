@@ -187,7 +187,6 @@ mod tests {
             scope: AgentScope::User,
             path: "helper.md".into(),
             line: 1,
-            variables: None,
             tls: None,
             signatures: None,
         };

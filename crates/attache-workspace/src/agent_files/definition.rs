@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::auth::AgentAuth;
-use crate::{AgentSignatures, AgentTls};
+use crate::{AgentSignatures, AgentTls, visible};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentDefinition {
@@ -19,12 +19,17 @@ pub struct AgentDefinition {
     pub path: PathBuf,
     /// The line in which its definition begins.
     pub line: u32,
-    /// The variables that its values may be. None: all.
-    pub variables: Option<Vec<String>>,
     /// The certificates that the settings name for it (`agents.overrides.NAME.tls`).
     pub tls: Option<AgentTls>,
     /// What the settings say about the signatures of its card (`agents.overrides.NAME.signatures`).
     pub signatures: Option<AgentSignatures>,
+}
+
+impl AgentDefinition {
+    /// Whether calls of both go to the same place with the same credentials.
+    pub(crate) fn calls_as(&self, other: &Self) -> bool {
+        self.path == other.path && self.kind == other.kind
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +78,22 @@ pub enum AgentScope {
 }
 
 impl CardSource {
+    /// The URL of the card for people: one line, and without the values of its query, which may be a credential.
+    pub fn shown_url(&self) -> Option<String> {
+        let Self::Url(url) = self else { return None };
+        let shown = match url.split_once('?') {
+            Some((before, query)) => {
+                let names = query.split('&').map(|pair| match pair.split_once('=') {
+                    Some((name, _)) => format!("{name}=…"),
+                    None => "…".to_owned(),
+                });
+                format!("{before}?{}", names.collect::<Vec<_>>().join("&"))
+            }
+            None => url.clone(),
+        };
+        Some(visible(&shown))
+    }
+
     /// The addresses that tasks may go to, as far as the file says: that of the card, or those in it.
     pub fn addresses(&self) -> Vec<&str> {
         match self {

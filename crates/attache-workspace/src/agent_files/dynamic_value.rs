@@ -1,21 +1,27 @@
 //! Values of agent files that come from a variable or from the output of a command.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_config::SecretText;
 use attache_credentials::oauth::SecretValue;
-use attache_net::Secret;
+use attache_net::{Redactor, Secret};
 use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStderr, Command};
 
 use super::variables::{PreparedVariable, Variables};
+use crate::visible;
 
 /// A command that prints a secret may ask a server for it.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_VALUE_BYTES: u64 = 64 << 10;
+/// Of what a command prints to standard error.
+const MAX_ERROR_BYTES: usize = 4 << 10;
+const MAX_ERROR_CHARS: usize = 200;
+/// A process that a failed command has left may keep its standard error open.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A secret, or where to get it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +120,7 @@ async fn output_of(line: &str, folder: &Path, limit: Duration) -> Result<SecretT
         .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true)
         .spawn();
@@ -142,6 +148,34 @@ impl Drop for Shell {
 }
 
 async fn printed(child: &mut Child) -> Result<Vec<u8>, String> {
+    let mut words = ErrorWords::new(child.stderr.take());
+    let output = {
+        let mut output = Box::pin(standard_output(child));
+        loop {
+            tokio::select! {
+                output = &mut output => break output,
+                () = words.read(), if !words.ended => {}
+            }
+        }
+    };
+    let (output, status) = output?;
+    if status.success() {
+        return Ok(output);
+    }
+    let rest = async {
+        while !words.ended {
+            words.read().await;
+        }
+    };
+    let _ = tokio::time::timeout(LAST_WORDS_TIMEOUT, rest).await;
+    Err(format!(
+        "failed: {status}{}",
+        words.line(&output).map(|line| format!(": {line}")).unwrap_or_default()
+    ))
+}
+
+/// What a command prints, and how it ends.
+async fn standard_output(child: &mut Child) -> Result<(Vec<u8>, ExitStatus), String> {
     let failed = |error: std::io::Error| format!("cannot be read: {error}");
     let mut output = Vec::new();
     if let Some(stdout) = child.stdout.take() {
@@ -151,7 +185,42 @@ async fn printed(child: &mut Child) -> Result<Vec<u8>, String> {
         return Err(format!("printed more than {MAX_VALUE_BYTES} bytes"));
     }
     let status = child.wait().await.map_err(failed)?;
-    if status.success() { Ok(output) } else { Err(format!("failed: {status}")) }
+    Ok((output, status))
+}
+
+/// The beginning of what a command prints to standard error. All of it is read, so that the command does not wait.
+struct ErrorWords {
+    pipe: Option<ChildStderr>,
+    bytes: Vec<u8>,
+    ended: bool,
+}
+
+impl ErrorWords {
+    fn new(pipe: Option<ChildStderr>) -> Self {
+        Self { ended: pipe.is_none(), pipe, bytes: Vec::new() }
+    }
+
+    /// Reads some more.
+    async fn read(&mut self) {
+        let mut chunk = [0; 1024];
+        let Some(pipe) = &mut self.pipe else { return };
+        match pipe.read(&mut chunk).await {
+            Ok(0) | Err(_) => self.ended = true,
+            Ok(length) => {
+                let wanted = length.min(MAX_ERROR_BYTES - self.bytes.len());
+                self.bytes.extend_from_slice(&chunk[..wanted]);
+            }
+        }
+    }
+
+    /// The first line, for people: without `output`, which may be a part of the secret, and what looks like another one.
+    fn line(&self, output: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        let output = String::from_utf8_lossy(output);
+        let line = Redactor::of(output.split_whitespace().map(str::to_owned)).redact(line);
+        Some(visible(&line).chars().take(MAX_ERROR_CHARS).collect())
+    }
 }
 
 #[cfg(test)]
@@ -173,6 +242,15 @@ mod tests {
             ("!printf ' abc\\n\\n'", Ok("abc")),
             ("!true", Err("the command `true` printed nothing")),
             ("!printf secret; exit 3", Err("the command `printf secret; exit 3` failed: exit status: 3")),
+            (
+                "!printf partial-secret; printf '\\n\\033sign in: partial-secret token=abcdef\\nmore' >&2; exit 3",
+                Err(
+                    "the command `printf partial-secret; printf '\\n\\033sign in: partial-secret token=abcdef\\nmore' >&2; exit 3` \
+                     failed: exit status: 3: \\u{1b}sign in: (hidden) token=(hidden)",
+                ),
+            ),
+            ("!echo warning >&2; echo abc", Ok("abc")),
+            ("!head -c 500000 /dev/zero >&2; echo abc", Ok("abc")),
             ("!yes | head -c 70000", Err("the command `yes | head -c 70000` printed more than 65536 bytes")),
         ] {
             let variables = Variables::users(&environment);

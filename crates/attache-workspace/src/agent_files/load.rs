@@ -13,7 +13,6 @@ use super::built_in;
 use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
 use super::dynamic_value::DynamicValue;
 use super::parse::{ParseFailure, parse};
-use super::variables;
 use crate::read_file::read_text;
 use crate::{AgentOverrides, Allowance, HomeFolders, ProjectReport, ProjectTrust, extensions, file_stamps};
 
@@ -65,8 +64,6 @@ pub(crate) struct AgentSources<'a> {
     pub(crate) project_trust: &'a ProjectTrust,
     pub(crate) homes: &'a HomeFolders,
     pub(crate) overrides: &'a AgentOverrides,
-    /// The variables that the files of the project may name.
-    pub(crate) projects_may_read: &'a [String],
     /// Absolute and without links.
     pub(crate) root: &'a Path,
 }
@@ -74,15 +71,14 @@ pub(crate) struct AgentSources<'a> {
 /// The agents that count in a folder, and a report about those of the project. A project's agent counts in a trusted folder
 /// once a person has accepted it.
 pub(crate) fn load(sources: AgentSources<'_>) -> (LoadedAgents, ProjectReport) {
-    let AgentSources { project_trust, homes, overrides, projects_may_read, root } = sources;
+    let AgentSources { project_trust, homes, overrides, root } = sources;
     let (mut loaded, mut report) = (LoadedAgents::default(), ProjectReport::default());
     let mut found: Vec<AgentDefinition> = Vec::new();
     if let Some(folder) = project_folder(homes, root) {
         for file in read_folder(&folder, Some(root), AgentScope::Project) {
             match file {
                 Ok((agents, digest)) => {
-                    for mut agent in agents {
-                        agent.variables = Some(projects_may_read.to_vec());
+                    for agent in agents {
                         let allowance = allowance(&agent, &digest);
                         let counts = project_trust.admits(&allowance);
                         report.allowances.push((allowance, counts));
@@ -96,7 +92,7 @@ pub(crate) fn load(sources: AgentSources<'_>) -> (LoadedAgents, ProjectReport) {
         }
     }
     let user = user_folder(homes).into_iter().flat_map(|folder| read_folder(&folder, None, AgentScope::User));
-    let extensions = extensions::installed(homes).into_iter().filter(|extension| extension.enabled);
+    let extensions = extensions::installed(homes, root).into_iter().filter(|extension| extension.enabled);
     let of_extensions = extensions.flat_map(|extension| {
         read_folder(&extension.folder.join("agents"), Some(&extension.folder), AgentScope::Extension)
     });
@@ -113,7 +109,7 @@ pub(crate) fn load(sources: AgentSources<'_>) -> (LoadedAgents, ProjectReport) {
 /// How many agent files there are, whether they count or not.
 pub(crate) fn count_files(project_trust: &ProjectTrust, homes: &HomeFolders, root: &Path) -> usize {
     let project = project_folder(homes, root).filter(|_| project_trust.is_trusted());
-    let extensions = extensions::installed(homes).into_iter().filter(|extension| extension.enabled);
+    let extensions = extensions::installed(homes, root).into_iter().filter(|extension| extension.enabled);
     let of_extensions = extensions.map(|extension| extension.folder.join("agents"));
     let folders = project.into_iter().chain(user_folder(homes)).chain(of_extensions);
     folders.map(|folder| list(&folder).map_or(0, |paths| paths.len())).sum()
@@ -154,12 +150,6 @@ impl LoadedAgents {
         }
         if let Some(unused) = auth_of(&agent).and_then(AgentAuth::unused) {
             self.warnings.push(format!("{}: {unused}", place(&agent)));
-        }
-        let values = auth_of(&agent).into_iter().flat_map(AgentAuth::values);
-        let named = values.filter_map(|(_, value)| value.variable());
-        for name in named.filter(|name| !variables::may_name(agent.variables.as_deref(), name)) {
-            let (place, allows) = (place(&agent), variables::ALLOWS);
-            self.warnings.push(format!("{place}: a project's agent file may not use ${name}; {allows}"));
         }
         match overrides.disabled_in(&agent.name) {
             Some(origin) => self.disabled.push(DisabledAgent { agent, origin: origin.clone() }),

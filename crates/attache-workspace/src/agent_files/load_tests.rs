@@ -52,15 +52,7 @@ impl World {
 
     fn load(&self, project_trust: &ProjectTrust) -> (LoadedAgents, ProjectReport) {
         let (homes, overrides, root) = (self.homes(), self.overrides(), self.root());
-        let projects_may_read = ["HOME".to_owned(), "ALLOWED".to_owned()];
-        let projects_may_read = &projects_may_read;
-        load(AgentSources {
-            project_trust,
-            homes: &homes,
-            overrides: &overrides,
-            projects_may_read,
-            root: &root,
-        })
+        load(AgentSources { project_trust, homes: &homes, overrides: &overrides, root: &root })
     }
 
     fn load_all(&self) -> LoadedAgents {
@@ -231,25 +223,6 @@ fn a_person_sees_every_variable_and_every_address_that_a_credential_comes_from()
 }
 
 #[test]
-fn an_agent_of_a_project_names_the_variables_that_a_project_may() {
-    let text =
-        |name: &str| REMOTE.replace("card\n", &format!("card\nauth:\n  type: apiKey\n  key: ${name}\n"));
-    let warnings = |world: World| world.load_all().warnings;
-    let told = warnings(World::new().project("a.md", &text("GEMINI_API_KEY")));
-    assert!(
-        told[0].contains(
-            "a.md:2: a project's agent file may not use $GEMINI_API_KEY; security.projectVariables"
-        ),
-        "{told:?}"
-    );
-    assert_eq!(warnings(World::new().project("a.md", &text("ALLOWED"))), Vec::<String>::new());
-    assert_eq!(warnings(World::new().user("a.md", &text("GEMINI_API_KEY"))), Vec::<String>::new());
-    let loaded =
-        World::new().project("a.md", &text("X")).user("b.md", &REMOTE.replace("helper", "mine")).load_all();
-    assert!(loaded.agents[0].variables.is_some() && loaded.agents[1].variables.is_none());
-}
-
-#[test]
 fn files_that_are_no_agents_stop_nothing() {
     let world = World::new()
         .user("a.md", REMOTE)
@@ -286,13 +259,7 @@ fn a_home_that_is_reached_over_a_link_is_no_project() {
     let homes = HomeFolders::new(Some(link), &|_| None);
     let (trust, overrides) = (ProjectTrust::for_tests(true, false), AgentOverrides::default());
     let root = &world.home.path().canonicalize().unwrap();
-    let sources = AgentSources {
-        project_trust: &trust,
-        homes: &homes,
-        overrides: &overrides,
-        projects_may_read: &[],
-        root,
-    };
+    let sources = AgentSources { project_trust: &trust, homes: &homes, overrides: &overrides, root };
     let (loaded, report) = load(sources);
     assert_eq!((names(&loaded), loaded.unaccepted.len()), (vec![("helper", "user")], 0));
     assert_eq!(report, ProjectReport::default());

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use attache_document::{Node, NodeKind, ParseError};
+use attache_tool::is_tool_name;
 use serde_json::Value;
 
 use super::auth;
@@ -265,6 +266,10 @@ impl Common {
             );
             fields.refuse(line, "name", what);
         }
+        // Rules name agents and tools alike.
+        if is_tool_name(name) {
+            fields.refuse(line, "name", format!("must not be the name of a tool, as {name} is"));
+        }
         Some(Self { name: name.to_owned(), display_name, description })
     }
 }
@@ -282,16 +287,5 @@ fn definition(
     kind: AgentKind,
 ) -> AgentDefinition {
     let (scope, path, line) = (AgentScope::User, Default::default(), 0);
-    AgentDefinition {
-        name,
-        display_name,
-        description,
-        kind,
-        scope,
-        path,
-        line,
-        variables: None,
-        tls: None,
-        signatures: None,
-    }
+    AgentDefinition { name, display_name, description, kind, scope, path, line, tls: None, signatures: None }
 }

@@ -120,6 +120,14 @@ fn what_is_wrong_is_named_with_its_line() {
             "3: (Remote Agent) name: must be a valid slug",
         ),
         (
+            "kind: remote\nname: read_file\nagent_card_url: https://e.com",
+            "3: (Remote Agent) name: must not be the name of a tool, as read_file is",
+        ),
+        (
+            "name: mcp_docs_find\ndescription: x",
+            "2: (Local Agent) name: must not be the name of a tool, as mcp_docs_find is",
+        ),
+        (
             "name: a\nagent_card_url: example.com/card",
             "3: (Remote Agent) agent_card_url: must be a whole address",
         ),

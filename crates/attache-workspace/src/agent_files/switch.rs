@@ -36,12 +36,34 @@ pub enum SwitchError {
         "Agent \"{name}\" of this project is not used before you have accepted it; `attache trust` shows it and accepts it."
     )]
     Unaccepted { name: String },
+    #[error("Agent \"{name}\" cannot be used: {error}")]
+    Broken { name: String, error: String },
+    #[error(
+        "Agent \"{name}\" cannot be used: agents are switched off; {{\"experimental\": {{\"enableAgents\": true}}}} in \
+         ~/.gemini/settings.json switches them on."
+    )]
+    SwitchedOff { name: String },
     #[error("Agent \"{name}\" is disabled in {origin}, which is not changed from here.")]
     DisabledElsewhere { name: String, origin: String },
     #[error("There is no settings file to change: no home folder is known.")]
     NoFile,
     #[error(transparent)]
     File(#[from] SettingsFileError),
+}
+
+impl SwitchError {
+    /// Why there is no agent of this name that can be used or switched.
+    pub(crate) fn unknown(agents: Option<&LoadedAgents>, name: &str) -> Self {
+        let name = name.to_owned();
+        let Some(agents) = agents else { return Self::SwitchedOff { name } };
+        if agents.unaccepted.iter().any(|agent| agent.name == name) {
+            return Self::Unaccepted { name };
+        }
+        match agents.error_about(&name) {
+            Some(error) => Self::Broken { error: error.to_string(), name },
+            None => Self::NotFound { name },
+        }
+    }
 }
 
 /// What decides about a switch.
@@ -68,13 +90,7 @@ impl AgentSwitch {
         let is_known =
             built_in::find(&name).is_some() || agents.is_some_and(|agents| agents.find_any(&name).is_some());
         if !is_known {
-            let is_unaccepted =
-                agents.is_some_and(|agents| agents.unaccepted.iter().any(|it| it.name == name));
-            return Err(if is_unaccepted {
-                SwitchError::Unaccepted { name }
-            } else {
-                SwitchError::NotFound { name }
-            });
+            return Err(SwitchError::unknown(agents, &name));
         }
         let disabled_in = overrides.disabled_in(&name);
         if enabled == disabled_in.is_none() {

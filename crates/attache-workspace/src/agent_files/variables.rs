@@ -1,7 +1,7 @@
-//! Which variables the values of an agent file may be, and where its commands run.
+//! The variables that the values of an agent file are, and where its commands run.
 //!
-//! A user's own file may name every variable of the environment and of the user's `.env` file. A project could have all of
-//! them sent to a server of its choice, so its files may name few, as its settings may.
+//! A file may name every variable of the environment and of the user's `.env` file. That of a project counts only after a
+//! person has seen which variables go where, and has accepted exactly this file.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +14,6 @@ use crate::{EnvFile, HomeFolders};
 #[derive(Clone, Copy)]
 pub(super) struct Variables<'a> {
     environment: Environment<'a>,
-    /// None: all.
-    allowed: Option<&'a [String]>,
     /// The folder of the project that the file belongs to.
     project: Option<&'a Path>,
 }
@@ -24,12 +22,12 @@ impl<'a> Variables<'a> {
     pub(super) fn of(agent: &'a AgentDefinition, environment: Environment<'a>) -> Self {
         // It is PROJECT/.gemini/agents/NAME.md.
         let project = agent.path.ancestors().nth(3).filter(|_| agent.scope == AgentScope::Project);
-        Self { environment, allowed: agent.variables.as_deref(), project }
+        Self { environment, project }
     }
 
     #[cfg(test)]
     pub(super) fn users(environment: Environment<'a>) -> Self {
-        Self { environment, allowed: None, project: None }
+        Self { environment, project: None }
     }
 
     /// Where a command runs: in its project, else at home. The current folder may be a stranger's repository, whose files would
@@ -41,26 +39,18 @@ impl<'a> Variables<'a> {
 
     /// Reads the environment, which nothing keeps.
     pub(super) fn prepare(&self, name: &str) -> PreparedVariable {
-        let is_allowed = may_name(self.allowed, name);
         PreparedVariable {
             name: name.to_owned(),
-            is_allowed,
-            value: (self.environment)(name).filter(|_| is_allowed).map(SecretText::new),
+            value: (self.environment)(name).map(SecretText::new),
             homes: HomeFolders::of(self.environment),
         }
     }
-}
-
-/// Whether a file with these variables may name `name`.
-pub(super) fn may_name(allowed: Option<&[String]>, name: &str) -> bool {
-    allowed.is_none_or(|allowed| allowed.iter().any(|known| known == name))
 }
 
 /// The value that the environment had, and where else it may be.
 #[derive(Debug, Clone)]
 pub(super) struct PreparedVariable {
     name: String,
-    is_allowed: bool,
     value: Option<SecretText>,
     homes: HomeFolders,
 }
@@ -69,9 +59,6 @@ impl PreparedVariable {
     /// Reads the user's file of variables if the environment does not have it. The error never holds a value.
     pub(super) fn value(&self) -> Result<SecretText, String> {
         let name = &self.name;
-        if !self.is_allowed {
-            return Err(format!("a project's agent file may not use ${name}; {ALLOWS}"));
-        }
         if let Some(value) = self.value.as_ref().filter(|value| !value.expose().is_empty()) {
             return Ok(value.clone());
         }
@@ -83,9 +70,6 @@ impl PreparedVariable {
         }
     }
 }
-
-/// What lets a project's file use a variable.
-pub(super) const ALLOWS: &str = "security.projectVariables in your own settings allows it";
 
 #[cfg(test)]
 mod tests {
@@ -103,24 +87,16 @@ mod tests {
             "EMPTY" => Some(String::new()),
             _ => None,
         };
-        let value = |name: &str, allowed: Option<&[String]>| {
-            let variable = Variables { environment: &environment, allowed, project: None }.prepare(name);
+        let value = |name: &str| {
+            let variable = Variables::users(&environment).prepare(name);
             variable.value().map(|value| value.expose().to_owned())
         };
-        assert_eq!(value("KEY", None).unwrap(), "of-environment");
-        assert_eq!(value("OTHER", None).unwrap(), "of-file");
-        assert_eq!(value("EMPTY", None).unwrap_err(), "the variable EMPTY is empty");
-        assert_eq!(value("NONE", None).unwrap_err(), "the variable NONE is not set");
+        assert_eq!(value("KEY").unwrap(), "of-environment");
+        assert_eq!(value("OTHER").unwrap(), "of-file");
+        assert_eq!(value("EMPTY").unwrap_err(), "the variable EMPTY is empty");
+        assert_eq!(value("NONE").unwrap_err(), "the variable NONE is not set");
         let other = Variables::users(&environment).prepare("OTHER");
         write("OTHER=later\n");
         assert_eq!(other.value().unwrap().expose(), "later");
-
-        let allowed = ["OTHER".to_owned()];
-        assert_eq!(value("OTHER", Some(&allowed)).unwrap(), "later");
-        let error = value("KEY", Some(&allowed)).unwrap_err();
-        assert!(
-            error.starts_with("a project's agent file may not use $KEY; security.projectVariables"),
-            "{error}"
-        );
     }
 }

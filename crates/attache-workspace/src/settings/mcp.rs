@@ -7,11 +7,11 @@ use std::time::Duration;
 use attache_config::{ConfigError, Origin, SecretText};
 use attache_document::{Node, NodeKind};
 use attache_domain::AccessLevel;
+use attache_domain::default_limits::DEFAULT_MCP_CALL_TIMEOUT;
 use serde_json::{Value, json};
 
 use super::nearest::{nearest, shown};
 
-const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_mins(10);
 const MAX_CALL_TIMEOUT_MS: i64 = 24 * 3600 * 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(crate) fn read(
             .unwrap_or_else(|| Err(wrong("needs a command, a url or an httpUrl".into())))?,
         timeout: fields
             .whole("timeout", 1, MAX_CALL_TIMEOUT_MS)?
-            .map_or(DEFAULT_CALL_TIMEOUT, Duration::from_millis),
+            .map_or(DEFAULT_MCP_CALL_TIMEOUT, Duration::from_millis),
         trust: fields.bool("trust")?.unwrap_or(false),
         include_tools: fields.texts("includeTools")?,
         exclude_tools: fields.texts("excludeTools")?.unwrap_or_default(),

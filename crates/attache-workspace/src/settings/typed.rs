@@ -33,8 +33,6 @@ pub struct WorkspaceSettings {
     pub enable_agents: bool,
     /// The disabled agents.
     pub agent_overrides: AgentOverrides,
-    /// The user's variables that the project's files may name.
-    pub(crate) projects_may_read: Vec<String>,
     /// Whether the folder is trusted.
     pub trusted: bool,
     /// What the folder's own files can do.

@@ -124,15 +124,17 @@ pub(super) fn brought_server(
     brought: &RequestedSettings,
 ) -> Result<ServerGroup, SettingsRefusal> {
     let refused = |what: String| SettingsRefusal { field: "mcpServers", what };
-    let [(name, server)] = <[_; 1]>::try_from(client_servers(settings, brought)?)
-        .map_err(|_| refused("must name one server".to_owned()))?;
+    // First, because names in settings have a wider rule.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    if name.is_empty() || name.len() > MAX_BROUGHT_NAME || !name.chars().all(is_plain) {
+    let fits = |name: &str| (1..=MAX_BROUGHT_NAME).contains(&name.len()) && name.chars().all(is_plain);
+    if let Some(name) = brought.mcp_servers.keys().find(|name| !fits(name)) {
         return Err(refused(format!(
             "must have names of up to {MAX_BROUGHT_NAME} letters, digits and dashes, not {:?}",
             name.chars().take(MAX_BROUGHT_NAME).collect::<String>()
         )));
     }
+    let [(name, server)] = <[_; 1]>::try_from(client_servers(settings, brought)?)
+        .map_err(|_| refused("must name one server".to_owned()))?;
     if requested.mcp_servers.contains_key(&name) {
         return Err(refused(format!(
             "{name}: a message of the session names a server like this; choose another name"

@@ -59,7 +59,10 @@ fn with_operator_key(
                  beside the model"
             ),
             (ConfigError::NoKey { variable, .. }, None) => {
-                format!("{error}; its operator can set {variable} where the server runs")
+                format!(
+                    "{error}; its operator can set {variable} where the server runs, or the client sends a key of its own \
+                     in agentSettings.apiKey beside the model"
+                )
             }
             _ => error.to_string(),
         };

@@ -118,11 +118,13 @@ async fn a_project_says_which_other_origins_its_agent_has() {
 
 #[tokio::test]
 async fn a_refused_credential_is_told_with_the_file_that_holds_it() {
-    for status in [401, 403] {
+    let of_rpc = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}}).to_string();
+    for (status, body) in [(401, "no"), (403, "no"), (401, of_rpc.as_str()), (403, of_rpc.as_str())] {
+        let body = body.to_owned();
         let card = inline_card("/").to_string();
         let agent = ModelServer::with_handler(move |request| match request.method.as_str() {
             "GET" => PlannedResponse::text(200, "application/json", &card),
-            _ => PlannedResponse::text(status, "text/plain", "no"),
+            _ => PlannedResponse::text(status, "application/json", &body),
         });
         let world = World::new();
         let fields = format!("agent_card_url: {}/card\n", agent.url());

@@ -105,8 +105,13 @@ pub(crate) async fn settled(client: &TestClient, id: &str) -> Value {
 
 /// Trusts the workspace for good and accepts what its files allow now, as `attache trust` does.
 pub(crate) fn trust(launch: &ServerLaunch) -> String {
+    trust_command(launch, "--yes")
+}
+
+/// Runs `attache trust` with a flag.
+pub(crate) fn trust_command(launch: &ServerLaunch, flag: &str) -> String {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_attache"));
-    command.args(["trust", "--yes", "--workspace"]).arg(work(launch));
+    command.args(["trust", flag, "--workspace"]).arg(work(launch));
     command.env_clear().env("HOME", launch.folder()).current_dir(launch.folder());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -54,17 +54,26 @@ impl World {
 
     /// With more variables in its environment.
     async fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+        self.run_fed(arguments, variables, None).await
+    }
+
+    /// With a file at home as its input.
+    async fn run_fed(&self, arguments: &[&str], variables: &[(&str, &str)], input: Option<&str>) -> Ran {
         #[expect(clippy::disallowed_methods, reason = "programs are found where the tests find them")]
         let path = std::env::var("PATH").unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_attache"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+        command
             .args(arguments)
             .current_dir(self.project())
             .env_clear()
             .envs([("PATH", path.as_str()), ("AGENT_TOKEN", TOKEN)])
             .env("HOME", self.folder.path())
             .envs(variables.iter().copied())
-            .kill_on_drop(true)
-            .output();
+            .kill_on_drop(true);
+        if let Some(input) = input {
+            command.stdin(fs::File::open(self.folder.path().join(input)).unwrap());
+        }
+        let output = command.output();
         let output = tokio::time::timeout(attache_testkit::WAIT_TIMEOUT, output).await.unwrap().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
@@ -188,14 +197,7 @@ async fn an_agent_of_a_project_is_called_only_after_it_was_accepted() {
     assert!(shown.out.contains(&words) && shown.out.contains(secret), "{}", shown.out);
     assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
     let ran = world.run(&["call", "helper", "stream"]).await;
-    let why =
-        "a project's agent file may not use $AGENT_TOKEN; security.projectVariables in your own settings";
-    World::check_failure(&ran, &[why]);
-    assert!(world.run(&["agents"]).await.err.contains(why));
-    let allowed =
-        SWITCHED_ON.replace("{\"exp", "{\"security\": {\"projectVariables\": [\"AGENT_TOKEN\"]}, \"exp");
-    world.write(world.folder.path(), "settings.json", &allowed);
-    assert_eq!(world.run(&["call", "helper", "stream"]).await.code, Some(0));
+    assert_eq!(ran.code, Some(0), "the variable was shown and accepted: {}", ran.err);
     // A change of the file has to be accepted again.
     let changed = agent(server.url(), "auth:\n  type: apiKey\n  key: $AGENT_TOKEN\n");
     world.write(&world.project(), "agents/theirs.md", &changed);
@@ -215,7 +217,8 @@ async fn a_users_agent_may_name_variables_of_the_users_own_file() {
     let own = agent(server.url(), auth).replace("name: helper", "name: theirs");
     world.write(&world.project(), "agents/theirs.md", &own);
     assert_eq!(world.run(&["trust", "--yes"]).await.code, Some(0));
-    World::check_failure(&world.run(&["call", "theirs", "stream"]).await, &["may not use $MY_KEY"]);
+    let ran = world.run(&["call", "theirs", "stream"]).await;
+    assert_eq!(ran.code, Some(0), "so may an agent of a project that was accepted: {}", ran.err);
 }
 
 #[tokio::test]
@@ -414,6 +417,17 @@ async fn questions_about_attache_are_answered_from_its_documentation() {
         );
     }
     World::check_failure(&world.run(&["call", "cli_help"]).await, &["there is no question"]);
+    fs::write(world.folder.path().join("question"), "How do I add an MCP server?\n").unwrap();
+    let ran = world.run_fed(&["call", "cli_help"], &[], Some("question")).await;
+    assert!(ran.out.starts_with("From docs/mcp.md"), "{}{}", ran.out, ran.err);
+    let ran = world.run(&["call", "cli_help", "How do I add an MCP server?", "--json"]).await;
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let text = told["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("From docs/mcp.md") && told["message"]["role"] == "ROLE_AGENT", "{told:#}");
+    for flag in [["--task", "t"], ["--context", "c"], ["--file", "f"], ["--binding", "grpc"]] {
+        let ran = world.run(&["call", "cli_help", "x", flag[0], flag[1]]).await;
+        World::check_failure(&ran, &["cli_help is built in and has no use for ", flag[0], "hint: "]);
+    }
     World::check_failure(
         &world.run(&["agents", "ask", "helper", "x"]).await,
         &["is not built in", "attache call"],
@@ -439,6 +453,13 @@ async fn a_test_asks_the_agent_for_its_card() {
     let ran = world.run(&["agents", "test", "helper", "--json"]).await;
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &told["agent"]["status"]), (Some(1), &Value::from("failed")), "{told:#}");
+    world.user_agent(&agent(server.url(), "").replace("agent-card.json", "none.json"));
+    let ran = world.run(&["agents", "test", "helper"]).await;
+    let advice = format!("most agents have their card at {}/.well-known/agent-card.json", server.url());
+    for words in [&format!("{}/.well-known/none.json", server.url()), &advice, "mine.md is fetched as it is"]
+    {
+        assert!(ran.out.contains(words), "{words} in {}", ran.out);
+    }
     // What a call would lack.
     let server = guarded_server().await;
     let bearer = |value: &str| format!("auth:\n  type: http\n  scheme: Bearer\n  token: {value}\n");

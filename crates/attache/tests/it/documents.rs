@@ -26,7 +26,9 @@
 //! | server, commands | `list-extensions` | `server::commands_are_listed_and_executed` |
 //! | server, commands | a command of one's own, `{success, output}` | `server::commands_are_listed_and_executed` |
 //! | server, health | `status`, `uptime`, `activeTasks`, `totalTasks` | `server::health` |
-//! | server, deployment | `CODER_AGENT_PORT`, `A2A_GCS_BUCKET`, … | `conversation_setup`, `docs/settings.md` |
+//! | server, deployment | `CODER_AGENT_PORT` | `operations::starting::coder_agent_port_counts_before_port_and_a_flag_before_both`; its default: `attache-config`, `layers_tests` |
+//! | server, deployment | `GEMINI_API_KEY` | `rest_api::a_key_reaches_the_model_and_nothing_else` |
+//! | server, deployment | `A2A_GCS_BUCKET` and the other variables of Google Cloud Storage, `NODE_ENV` | none: they do nothing, as `docs/settings.md` says |
 
 mod live_endpoint;
 mod server;

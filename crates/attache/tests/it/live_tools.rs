@@ -264,6 +264,10 @@ async fn what_cannot_be_brought_is_refused_with_the_reason() {
         (json!({"taskId": "nonesuch", "mcpServers": notes_at(url)}), "not found"),
         (taken, "editor has brought a server of this name already"),
         (json!({"taskId": task, "mcpServers": {"a_b": {"httpUrl": url}}}), "letters, digits and dashes"),
+        (
+            json!({"taskId": task, "mcpServers": {"a b": {"httpUrl": url}}}),
+            "up to 32 letters, digits and dashes",
+        ),
         (json!({"taskId": task, "mcpServers": {"": {"httpUrl": url}}}), "a server's name has"),
         (
             json!({"taskId": task, "mcpServers": {"a": {"command": "touch", "args": ["made"]}}}),

@@ -1,5 +1,6 @@
 //! The REST API of the real binary, as its clients use it.
 
+mod confirming;
 mod conversation_keys;
 mod reading_on;
 

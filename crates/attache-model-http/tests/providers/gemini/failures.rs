@@ -71,7 +71,7 @@ async fn a_wrong_address_is_told_as_one() {
     for body in [page, "It works!", "Hi"] {
         let told = fail(PlannedResponse::text(200, "text/html", body)).await;
         let LanguageError::Unusable { what } = told.error() else { panic!("{told:?}") };
-        assert!(what.ends_with("not what the API sends: is the base URL right?"), "{what}");
+        assert!(what.ends_with("instead of a response of the API: is the base URL right?"), "{what}");
     }
 }
 

@@ -108,6 +108,7 @@ async fn a_filter_that_means_nothing_is_refused_with_what_would_be_right() {
         ("status=done", "must be one of running, completed, error, TASK_STATE_SUBMITTED"),
         ("state=Running", "not \\\"Running\\\""),
         ("status=running&state=error", "given twice"),
+        ("pageSize=5&pageSize=6", "given twice"),
         ("pageSize=many", "pageSize"),
         ("pageSize=0", "pageSize"),
         ("pageSize=101", "pageSize"),
@@ -121,6 +122,7 @@ async fn a_filter_that_means_nothing_is_refused_with_what_would_be_right() {
         assert_eq!(refused.header("content-type"), Some("application/json"), "{query}");
         assert!(refused.text().contains(part), "{query}: {}", refused.text());
     }
+    assert_eq!(client.get("/tasks?later=1&later=2").await.status, 200, "unknown ones are ignored");
     let pure = client.with("A2A-Version", "1.0").get("/tasks?status=running").await;
     assert_eq!(pure.status, 400, "A2A has no such state: {}", pure.text());
 }

@@ -104,6 +104,8 @@ rules:
     steps: [{say: [a], repeat: 40, every: 10ms}]
   - text: '^second'
     steps: [{say: b}]
+  - text: '^fails'
+    steps: [{say: Trying.}, {wait: 300ms}, {fail: It did not work.}]
 ";
 
 #[tokio::test]
@@ -128,6 +130,20 @@ async fn a_queued_prompt_is_announced_and_shows_only_its_own_turn() {
     let resumed = client.with("Last-Event-ID", second[0].id_text.as_deref().unwrap());
     let rest = execute(&resumed, &task, "m-2", "second").await;
     assert_eq!(ids_and_data(&rest), ids_and_data(&second)[1..], "after the announcement");
+}
+
+#[tokio::test]
+async fn a_prompt_that_fails_says_so_although_another_one_waits() {
+    let server = launch().script(TWO).start().await;
+    let client = server.client();
+    let task = create(&client, &json!({})).await;
+    let mut first = client.post_stream(&path(&task), &json!({"message": "fails"})).await;
+    first.until(|frame| frame.data["type"] == "text_content").await;
+    let mut second = client.post_stream(&path(&task), &json!({"message": "second"})).await;
+    let first = first.rest().await;
+    let end = &first.last().unwrap().data;
+    assert_eq!((&end["state"], &end["error"]), (&json!("error"), &json!("It did not work.")), "{first:#?}");
+    assert_eq!(second.rest().await.last().unwrap().data["state"], "completed");
 }
 
 const QUESTION: &str = "

@@ -70,6 +70,11 @@ async fn each_sign_of_a2a_gets_pure_a2a() {
         let listed = client.get(&format!("/tasks{query}")).await.json();
         check_pure(&listed["tasks"][0]);
     }
+    for none in [plain.with("A2A-Version", ""), plain.with("Accept", "application/a2a+json;q=0")] {
+        let seen = none.get(&path).await;
+        assert_eq!((seen.status, seen.header("content-type")), (200, Some("application/json")));
+        check_union(&seen.json());
+    }
     let refused = plain.with("A2A-Version", "1.0").call("POST", "/tasks", b"{}").await;
     assert_eq!(refused.status, 405, "A2A creates no tasks this way: {}", refused.text());
     let refused = plain.with("A2A-Version", "0.3").get(&path).await;

@@ -48,6 +48,7 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
         );
         let missing = second.push_config(&scope(), &opened.task, Some(&"damaged".into())).await;
         assert!(matches!(missing, Err(Fault::PushConfigNotFound { .. })), "{damage}: {missing:?}");
+        assert!(second.counters().snapshot().unreadable_reads > 0, "{damage} is counted");
         // Another of the same name takes its place.
         let again = new_config("damaged", PushShape::EachUpdate);
         second.create_push_config(&scope(), &opened.task, again).await.unwrap();

@@ -33,8 +33,55 @@ pub(super) fn take_out(metadata: &mut Metadata) -> HashMap<String, Value> {
 
 /// Any spelling is taken out: a misspelt key is a secret too.
 fn is_name(name: &str) -> bool {
+    has_letters(name, "apikey")
+}
+
+fn has_letters(name: &str, expected: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
-    letters.eq("apikey".chars())
+    letters.eq(expected.chars())
+}
+
+/// Refuses keys where they do not count, but clients put them: beside the settings or deeper in them. `metadata` is what
+/// [`take_out`] leaves.
+pub(super) fn refuse_misplaced(decoder: &mut Decoder, metadata: &Metadata, path: FieldPath<'_>) {
+    for (name, value) in metadata {
+        let here = path.member(name);
+        if is_name(name) && !value.is_null() {
+            refuse(decoder, here);
+        }
+        refuse_below(decoder, value, here, is_settings(name));
+    }
+}
+
+/// The settings of an MCP server may have a key of their own.
+fn refuse_below(decoder: &mut Decoder, value: &Value, path: FieldPath<'_>, in_settings: bool) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members.iter().filter(|(name, _)| !(in_settings && *name == "mcpServers")) {
+                let here = path.member(name);
+                if in_settings && is_name(name) && !value.is_null() {
+                    refuse(decoder, here);
+                }
+                refuse_below(decoder, value, here, in_settings || is_settings(name));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                refuse_below(decoder, item, path.item(index), in_settings);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn refuse(decoder: &mut Decoder, path: FieldPath<'_>) {
+    let what =
+        format!("does not count here: a key goes into metadata.{GEMINI}.{NAME} or metadata.{OWN}.{NAME}");
+    decoder.refuse::<()>(path, what);
+}
+
+fn is_settings(name: &str) -> bool {
+    name == GEMINI || name == OWN || is_devtool_uri(name) || has_letters(name, "agentsettings")
 }
 
 /// The key; an empty one counts as absent. A refusal never quotes it.
@@ -95,6 +142,37 @@ mod tests {
             take_out(&mut metadata);
             assert_eq!(Value::Object(metadata), json!({ GEMINI: { "kind": "x" } }), "{name}");
         }
+    }
+
+    #[test]
+    fn a_key_in_another_place_is_refused_by_its_place_and_not_quoted() {
+        for (metadata, place) in [
+            (json!({ "agentSettings": { "apiKey": "sk-1" } }), "metadata.agentSettings.apiKey"),
+            (json!({ "apiKey": "sk-1" }), "metadata.apiKey"),
+            (
+                json!({ GEMINI: { "agentSettings": { "apiKey": "sk-1" } } }),
+                "metadata.coderAgent.agentSettings.apiKey",
+            ),
+            (json!({ "x": [{ "agent_settings": { "api-key": "sk-1" } }] }), "agent_settings.api-key"),
+            (json!({ URI: { "auth": { "api_key": "sk-1" } } }), "auth.api_key"),
+        ] {
+            for (metadata, request) in [(&metadata, &json!({})), (&json!({}), &metadata)] {
+                let sent = decode(JsonForm::V1_0, OperationKind::Send, Some(message(metadata, request)));
+                let refused = sent.unwrap_err().to_string();
+                assert!(
+                    refused.contains(place) && refused.contains("metadata.coderAgent.apiKey"),
+                    "{refused}"
+                );
+                assert!(!refused.contains("sk-1"), "{refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_keys_of_mcp_servers_stay() {
+        let servers = json!({ "x": { "headers": { "api-key": "theirs" } } });
+        let metadata = json!({ GEMINI: { "mcpServers": servers, "apiKey": null } });
+        decode(JsonForm::V1_0, OperationKind::Send, Some(message(&metadata, &json!({})))).unwrap();
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(super) fn read(
 ) -> Option<RequestedSettings> {
     let metadata = metadata?;
     let mut keys = api_key::take_out(metadata);
+    api_key::refuse_misplaced(decoder, metadata, path);
     let names = metadata.keys().map(String::as_str);
     let extension = names.filter(|key| is_devtool_uri(key)).max();
     let mut requested: Option<RequestedSettings> = None;

@@ -1,8 +1,8 @@
 //! The request bodies of the REST API.
 
 use attache_domain::{
-    ApiKey, CommandCall, ContextId, Fault, Message, MessageAnswers, MessageId, Part, PartContent,
-    RequestedSettings, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
+    ApiKey, CommandCall, ContextId, Fault, Message, MessageAnswers, MessageId, Part, PartAnswers,
+    PartContent, RequestedSettings, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,17 +14,17 @@ use crate::decode::decoder::{invalid_id_reason, kind_of};
 use crate::devtool::incoming::api_key_problem;
 use crate::devtool::setting_names::IN_WORKSPACE_ROOT;
 
-/// The members of all bodies.
-const MEMBERS: [&str; 9] = [
-    "contextId",
-    "agentSettings",
-    "message",
-    "messageId",
-    "toolCallId",
-    "optionId",
-    "newContent",
-    "answers",
-    "args",
+/// The members of all bodies, and where each belongs.
+const MEMBERS: [(&str, &str); 9] = [
+    ("contextId", "POST /tasks"),
+    ("agentSettings", "POST /tasks or POST /tasks/{taskId}/execute"),
+    ("message", "POST /tasks/{taskId}/execute"),
+    ("messageId", "POST /tasks/{taskId}/execute"),
+    ("toolCallId", "POST /tasks/{taskId}/confirmations"),
+    ("optionId", "POST /tasks/{taskId}/confirmations"),
+    ("newContent", "POST /tasks/{taskId}/confirmations"),
+    ("answers", "POST /tasks/{taskId}/confirmations"),
+    ("args", "POST /commands/{name}/execute"),
 ];
 /// The members of [`AgentSettings`].
 const SETTINGS: [&str; 7] =
@@ -189,7 +189,15 @@ impl Confirmation {
         if let Some(answers) = &self.answers {
             data["answers"] = answers.clone();
         }
-        send_to(Some(task), String::new(), vec![Part::new(PartContent::Data(data))])
+        let mut send = send_to(Some(task), String::new(), vec![Part::new(PartContent::Data(data))]);
+        // An option is named by its id: words may mean other options.
+        for part in &mut send.answers.parts {
+            let PartAnswers::Data(items) = part else { continue };
+            for choice in items.iter_mut().filter_map(|item| item.choice.as_mut()) {
+                choice.choices = vec![self.option_id.clone().into()];
+            }
+        }
+        send
     }
 }
 
@@ -248,20 +256,61 @@ fn check_id(field: &str, id: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// Unknown members are ignored, as of later versions; but not one that is misspelt: a client that sends `new_content` must
-/// not get the content that it has replaced.
-fn check_names(body: &Value) -> Result<(), Fault> {
-    check_spelling(body, "", &MEMBERS)?;
+/// A body, by the members that count in it.
+trait Body: DeserializeOwned {
+    const MEMBERS: &'static [&'static str];
+}
+
+impl Body for CreateTask {
+    const MEMBERS: &'static [&'static str] = &["contextId", "agentSettings"];
+}
+
+impl Body for ExecuteTask {
+    const MEMBERS: &'static [&'static str] = &["message", "messageId", "agentSettings"];
+}
+
+impl Body for Confirmation {
+    const MEMBERS: &'static [&'static str] = &["toolCallId", "optionId", "newContent", "answers"];
+}
+
+impl Body for ExecuteCommand {
+    const MEMBERS: &'static [&'static str] = &["args", "contextId", "agentSettings"];
+}
+
+/// Unknown members are ignored, as of later versions; but not one that is misspelt or in the wrong place: a client that
+/// sends `new_content` must not get the content that it has replaced.
+fn check_names(body: &Value, members: &[&str]) -> Result<(), Fault> {
+    check_spelling(body, "", MEMBERS.map(|(name, _)| name).as_slice())?;
     let settings = &body["agentSettings"];
     check_spelling(settings, "agentSettings.", &SETTINGS)?;
-    match settings.get("workspacePath") {
-        Some(_) => Err(misspelt("agentSettings.", "workspacePath", SETTINGS[0])),
+    if settings.get("workspacePath").is_some() {
+        return Err(misspelt("agentSettings.", "workspacePath", SETTINGS[0]));
+    }
+    for (name, place) in MEMBERS.iter().filter(|(name, _)| !members.contains(name)) {
+        check_absent(body, "", name, place)?;
+    }
+    for (name, _) in MEMBERS {
+        check_absent(settings, "agentSettings.", name, "the body itself, beside agentSettings")?;
+    }
+    let is_setting = |name: &&String| SETTINGS.iter().any(|known| letters(known) == letters(name));
+    match body.as_object().into_iter().flat_map(Map::keys).find(is_setting) {
+        Some(name) => check_absent(body, "", name, "agentSettings"),
         None => Ok(()),
     }
 }
 
+/// Refuses a member that would be ignored.
+fn check_absent(object: &Value, above: &str, name: &str, place: &str) -> Result<(), Fault> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(()),
+        Some(_) => Err(Fault::invalid(
+            format!("{above}{name}"),
+            format!("does not count here: it belongs in {place}"),
+        )),
+    }
+}
+
 fn check_spelling(object: &Value, above: &str, known: &[&str]) -> Result<(), Fault> {
-    let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
     let names = object.as_object().into_iter().flat_map(Map::keys);
     for name in names.filter(|name| !known.contains(&name.as_str())) {
         if let Some(meant) = known.iter().find(|known| letters(known) == letters(name)) {
@@ -271,17 +320,21 @@ fn check_spelling(object: &Value, above: &str, known: &[&str]) -> Result<(), Fau
     Ok(())
 }
 
+fn letters(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
 fn misspelt(above: &str, name: &str, meant: &str) -> Fault {
     Fault::invalid(format!("{above}{name}"), format!("is unknown; did you mean {meant}?"))
 }
 
 /// Reads a body of this type. The fault names the member and what it must be, and quotes no value: a value in the wrong
 /// place may be a secret.
-fn read_body<T: DeserializeOwned>(body: Value) -> Result<T, Fault> {
+fn read_body<T: Body>(body: Value) -> Result<T, Fault> {
     if !body.is_object() {
         return Err(Fault::invalid("body", format!("must be an object, not {}", kind_of(&body))));
     }
-    check_names(&body)?;
+    check_names(&body, T::MEMBERS)?;
     serde_path_to_error::deserialize(body).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.inner().to_string());
         let path = if path == "." { String::new() } else { path };
@@ -338,6 +391,7 @@ mod tests {
             ("workspacePath", "workspaceRoot"),
             ("apikey", "apiKey"),
             ("api-key", "apiKey"),
+            ("api key", "apiKey"),
             ("AUTO_EXECUTE", "autoExecute"),
         ] {
             let body = json!({"message": "x", "agentSettings": {name: "sk-1"}});
@@ -358,6 +412,35 @@ mod tests {
         check(Confirmation::read(changed), "new_content is unknown; did you mean newContent?");
         let settings = json!({"agent_settings": {"workspaceRoot": "/w"}});
         check(ExecuteCommand::read(settings), "agent_settings is unknown; did you mean agentSettings?");
+    }
+
+    #[test]
+    fn a_member_in_the_wrong_place_is_refused_with_its_place() {
+        let wrong = |field: &str, place: &str| format!("{field} does not count here: it belongs in {place}");
+        for name in ["workspaceRoot", "model", "apiKey", "api key", "api_key"] {
+            check(CreateTask::read(json!({ name: "sk-1" })), &wrong(name, "agentSettings"));
+            check(ExecuteTask::read(json!({ "message": "x", name: "sk-1" })), &wrong(name, "agentSettings"));
+        }
+        check(CreateTask::read(json!({"message": "x"})), &wrong("message", "POST /tasks/{taskId}/execute"));
+        let context = json!({"message": "x", "contextId": "c"});
+        check(ExecuteTask::read(context), &wrong("contextId", "POST /tasks"));
+        let settings = json!({"toolCallId": "k", "optionId": "x", "agentSettings": {}});
+        let place = "POST /tasks or POST /tasks/{taskId}/execute";
+        check(Confirmation::read(settings), &wrong("agentSettings", place));
+        let nested = json!({"agentSettings": {"contextId": "c"}});
+        let place = "the body itself, beside agentSettings";
+        check(CreateTask::read(nested), &wrong("agentSettings.contextId", place));
+        assert!(ExecuteTask::read(json!({"message": "x", "contextId": null, "model": null})).is_ok());
+    }
+
+    #[test]
+    fn an_option_is_named_by_its_id_and_not_by_a_word() {
+        for option in ["proceed_once", "yes", "PROCEED_ONCE"] {
+            let confirmation = Confirmation::read(json!({"toolCallId": "k", "optionId": option})).unwrap();
+            let send = confirmation.to_send(TaskId::from("t"));
+            let [PartAnswers::Data(items)] = send.answers.parts.as_slice() else { panic!("{send:?}") };
+            assert_eq!(items[0].choice.as_ref().unwrap().choices, [option]);
+        }
     }
 
     #[test]

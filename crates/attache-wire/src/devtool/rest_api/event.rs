@@ -54,7 +54,7 @@ pub(in crate::devtool) fn shows(event: &DevtoolEvent<'_>) -> bool {
             !matches!(why, StateReason::Noticed | StateReason::ApprovalAsked | StateReason::Resumed)
         }
         DevtoolEvent::Thought(text) => thoughts(text).next().is_some(),
-        // The prompt before it is settled.
+        // The prompt before it is settled. Older logs say so by this alone.
         DevtoolEvent::Prompt { change, .. } => *change == PromptChange::Taken,
         DevtoolEvent::Artifact { .. } => false,
         _ => true,
@@ -66,6 +66,10 @@ pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
     match frame.event {
         DevtoolEvent::State { state, message, why, .. } => {
             let ended = (why == StateReason::TurnEnded).then(|| TurnResult::of(message));
+            write_state_change(TaskState::of(state, ended), message, frame.at, out);
+        }
+        DevtoolEvent::Settled { state, message, .. } => {
+            let ended = Some(TurnResult::of(message));
             write_state_change(TaskState::of(state, ended), message, frame.at, out);
         }
         DevtoolEvent::Prompt { change: PromptChange::Taken, .. } => {
@@ -101,6 +105,7 @@ pub(in crate::devtool) fn write(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
 pub(crate) fn write_last_words(frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) -> bool {
     let text = match frame.event {
         DevtoolEvent::State { state, message: Some(message), why: StateReason::TurnEnded, .. }
+        | DevtoolEvent::Settled { state, message: Some(message), .. }
             if TaskState::of(state, Some(TurnResult::of(Some(message)))) == TaskState::Completed
                 && !repeats_answer(frame) =>
         {

@@ -66,7 +66,8 @@ impl From<TaskState> for PromptState {
 /// The response to `POST /tasks`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Created<'a> {
+#[schemars(rename = "Created")]
+pub struct CreatedTask<'a> {
     task_id: &'a str,
     /// The same as `taskId`.
     id: &'a str,
@@ -78,7 +79,7 @@ pub struct Created<'a> {
     state: &'static str,
 }
 
-impl<'a> Created<'a> {
+impl<'a> CreatedTask<'a> {
     pub fn of(view: &'a TaskView) -> Self {
         let task = view.task.as_str();
         Self {
@@ -94,7 +95,8 @@ impl<'a> Created<'a> {
 /// The response to a confirmation that was taken.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Delivered<'a> {
+#[schemars(rename = "Delivered")]
+pub struct DeliveredAnswer<'a> {
     pub task_id: &'a str,
     pub tool_call_id: &'a str,
     pub option_id: &'a str,

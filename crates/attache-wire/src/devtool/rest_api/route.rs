@@ -5,7 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::body::{Confirmation, CreateTask, ExecuteCommand, ExecuteTask};
 use super::event::RestEvent;
 use super::members::{Task, TaskList};
-use super::responses::{CommandList, CommandResult, Created, Delivered, Health};
+use super::responses::{CommandList, CommandResult, CreatedTask, DeliveredAnswer, Health};
 use crate::percent;
 
 /// What a request of the REST API asks for.
@@ -76,7 +76,7 @@ pub static ROUTES: [RouteSpec; 10] = [
         status: 201,
         response: "The task",
         media_type: JSON,
-        schema: schema::<Created<'_>>,
+        schema: schema::<CreatedTask<'_>>,
         errors: ANY,
     },
     RouteSpec {
@@ -132,7 +132,7 @@ pub static ROUTES: [RouteSpec; 10] = [
         status: 200,
         response: "The answer was taken",
         media_type: JSON,
-        schema: schema::<Delivered<'_>>,
+        schema: schema::<DeliveredAnswer<'_>>,
         errors: OF_A_TASK,
     },
     RouteSpec {

@@ -163,6 +163,43 @@ fn prompts_say_who_gave_them_and_when_their_turn_comes() {
 }
 
 #[test]
+fn the_end_of_a_prompt_is_shown_in_every_dialect_although_the_next_one_is_taken() {
+    let message = |text: &str| {
+        let reason = json!({ "reason": "failed", "failed": true }).as_object().cloned();
+        Arc::new(Message { metadata: reason, ..(*said(text)).clone() })
+    };
+    let settled = |message: Option<Arc<Message>>| Fact::PromptSettled {
+        prompt: Some("m1".into()),
+        outcome: TurnOutcome::InputRequired,
+        message,
+    };
+    let expected = json!({
+        "kind": "STATE_CHANGE", "taskId": "t-1", "state": "working", "final": true, "message_id": "m1",
+        "content": { "text": "No." }, "reason": "failed", "failed": message("").is_about_failure(),
+    });
+    assert_eq!(events(vec![settled(Some(message("No.")))]), [expected]);
+    let silent = json!({
+        "kind": "STATE_CHANGE", "taskId": "t-1", "state": "working", "final": true, "message_id": "m1",
+    });
+    assert_eq!(events(vec![settled(None)]), [silent]);
+    for json_form in JsonForm::ALL {
+        for dialect in [Dialect::Developer, Dialect::Gemini] {
+            let told = tell(vec![settled(Some(message("No."))), settled(None)]);
+            let shown: Vec<_> = told.iter().filter_map(|told| told.written_for(dialect, json_form)).collect();
+            let [shown] = &shown[..] else { panic!("{} events", shown.len()) };
+            let shown = String::from_utf8_lossy(shown);
+            for words in ["No.", "orking", "\"error\":\"No.\""] {
+                assert!(
+                    shown.to_ascii_lowercase().contains(&words.to_ascii_lowercase()),
+                    "{words} in {shown}"
+                );
+            }
+            assert!(!shown.contains("\"final\":true"), "the stream goes on: {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_long_prompt_is_shown_in_part() {
     let long = Message { parts: vec![Part::text("é".repeat(100_000))], ..(*said("")).clone() };
     let shown = events(vec![Fact::MessageReceived { message: Arc::new(long), digest: Digest("d".into()) }]);

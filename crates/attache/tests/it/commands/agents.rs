@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
 use super::world::World;
-use crate::agent_world::{calls, last_output, says, work, write};
+use crate::agent_world::{calls, last_output, says, trust, work, write};
 use crate::delegating::world::{done, scripted_agent, sent};
 use crate::support::{SCRIPT, launch};
 use crate::watching::eventually;
@@ -129,8 +129,52 @@ async fn an_agent_is_disabled_once_a_person_agrees() {
         let told = world.line_in("c", line).await;
         assert!(told.state() == "failed" && told.last_words().contains(expected), "{line}: {told:#?}");
     }
+    for line in ["show", "test", "enable"] {
+        let told = world.line_in("c", &format!("/agents {line} bad")).await;
+        let words = told.last_words();
+        assert!(
+            words.contains("\"bad\" cannot be used: Failed to load agent from ") && words.contains("bad.md"),
+            "{words}"
+        );
+        assert!(words.contains("(line 1)"), "{words}");
+    }
+    write(&world.launch, ".gemini/settings.json", "{}");
+    world.line_in("c", "/agents reload").await;
+    for line in ["show", "test", "enable"] {
+        let told = world.line_in("c", &format!("/agents {line} helper")).await;
+        let words = told.last_words();
+        assert!(words.contains("agents are switched off") && words.contains("enableAgents"), "{words}");
+    }
     let usage = world.refused(super::world::command("/agents enable")).await;
     assert!(usage.ends_with("usage: /agents enable <agent_name>"), "{usage}");
+}
+
+#[tokio::test]
+async fn a_changed_agent_of_a_project_waits_to_be_accepted() {
+    let text = |text: &str| {
+        agent("theirs", "http://127.0.0.1:1")
+            .replace("It helps.", text)
+            .replace("card.json", "card.json?key=sk-1")
+    };
+    let world = World::with([], |launch| {
+        let launch = with_agents(launch, "http://127.0.0.1:1");
+        write(&launch, "work/.gemini/agents/theirs.md", &text("It helps."));
+        trust(&launch);
+        launch.without_trust()
+    })
+    .await;
+    let told = world.line_in("c", "/agents show theirs").await;
+    let url = "http://127.0.0.1:1/.well-known/agent-card.json?key=…";
+    assert_eq!(told.data()["agent"]["url"], url, "{}", told.text());
+    write(&world.launch, "work/.gemini/agents/theirs.md", &text("It changed."));
+    let told = world.line_in("c", "/agents reload").await;
+    let reload = &told.data()["reload"];
+    assert_eq!((&reload["deleted"], &reload["unaccepted"]), (&json!([]), &json!(["theirs"])), "{reload:#}");
+    assert!(
+        told.text().contains("- Not used before you accept them (`attache trust`): theirs"),
+        "{}",
+        told.text()
+    );
 }
 
 /// Not even where nothing is asked: enabling is not accepting.

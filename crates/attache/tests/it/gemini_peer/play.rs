@@ -14,7 +14,7 @@ use super::normal::Normal;
 use super::scenario::Scenario;
 
 /// How long to listen to a stream of which it is known that it hangs.
-const SILENCE: Duration = Duration::from_millis(1500);
+const SILENCE_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A server to play against.
 pub(super) struct Stage<'a> {
@@ -43,7 +43,7 @@ impl Stage<'_> {
         let mut steps = Vec::new();
         for (number, step) in scenario.steps.iter().enumerate() {
             let hangs = scenario.hangs && number + 1 == scenario.steps.len();
-            client.patience = if hangs { SILENCE } else { WAIT_TIMEOUT };
+            client.patience = if hangs { SILENCE_TIMEOUT } else { WAIT_TIMEOUT };
             if let Some((asks, heard)) = client.run(step).await {
                 if self.whose == Whose::Ours && !asks.starts_with("POST") {
                     check(&heard);

@@ -65,7 +65,7 @@ async fn no_advice_to_send_a_message_where_none_can_be_sent() {
     let model =
         ModelServer::with_responses([PlannedResponse::text(200, "text/html", "<html>Welcome!</html>")]);
     let ended = Run::with(&model, &["-p", "x"]).end().await;
-    check(&ended, 1, "not what the API sends: is the base URL right?");
+    check(&ended, 1, "instead of a response of the API: is the base URL right?");
     assert!(!ended.err.contains("Send any message") && !ended.err.contains("right?."), "{}", ended.err);
 }
 

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+pub(super) use attache_testkit::{RawConnection as Connection, check_refused, raw_request as request};
 use attache_testkit::{ServerProcess, WAIT_TIMEOUT};
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 use crate::support::{SCRIPT, launch, message};
@@ -46,7 +45,7 @@ impl World {
     }
 
     pub(super) async fn connect(&self) -> Connection {
-        Connection { stream: TcpStream::connect(self.server.address()).await.expect("the server accepts") }
+        Connection::open(self.server.address()).await
     }
 
     /// An ordinary client is answered. That takes milliseconds; how long it may take is meant for a busy machine.
@@ -102,69 +101,6 @@ impl World {
     }
 }
 
-/// One connection on which anything can be said.
-pub(super) struct Connection {
-    stream: TcpStream,
-}
-
-impl Connection {
-    /// Says it, as far as the server listens; whether it took all.
-    pub(super) async fn say(&mut self, bytes: &[u8]) -> bool {
-        timeout(WAIT_TIMEOUT, self.stream.write_all(bytes)).await.is_ok_and(|written| written.is_ok())
-    }
-
-    /// As much as the server takes within a moment.
-    pub(super) async fn push(&mut self, bytes: &[u8]) -> bool {
-        timeout(Duration::from_millis(200), self.stream.write_all(bytes))
-            .await
-            .is_ok_and(|written| written.is_ok())
-    }
-
-    pub(super) async fn finish_writing(&mut self) {
-        // It may be closed by now.
-        let _ = self.stream.shutdown().await;
-    }
-
-    /// All that comes until the server closes the connection.
-    pub(super) async fn until_closed(&mut self) -> Vec<u8> {
-        let mut answer = Vec::new();
-        // A reset ends it as well as an end does.
-        let _ =
-            timeout(WAIT_TIMEOUT, self.stream.read_to_end(&mut answer)).await.expect("the server closes it");
-        answer
-    }
-
-    pub(super) async fn text_until_closed(&mut self) -> String {
-        String::from_utf8_lossy(&self.until_closed().await).into_owned()
-    }
-
-    /// The next bytes; none when the server closed the connection.
-    pub(super) async fn some(&mut self) -> Option<Vec<u8>> {
-        let mut buffer = vec![0; 64 << 10];
-        match timeout(WAIT_TIMEOUT, self.stream.read(&mut buffer)).await.expect("something in time") {
-            Ok(0) | Err(_) => None,
-            Ok(length) => Some(buffer[..length].to_vec()),
-        }
-    }
-}
-
-/// A request that changes something, as text.
-pub(super) fn request(extra_headers: &str, body: &str) -> String {
-    format!(
-        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{extra_headers}\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-}
-
 pub(super) fn send_body(id: &str) -> String {
     json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message(id, "echo x")}).to_string()
-}
-
-/// One refusal in words, or none at all, before the connection was closed. JSON-RPC says its errors with status 200.
-#[track_caller]
-pub(super) fn check_refused(what: &str, answer: &str) {
-    let said = answer.is_empty() || answer.starts_with("HTTP/1.1 4") || answer.contains("\"error\"");
-    assert!(said && !answer.contains("\"result\""), "{what}: {answer}");
-    assert!(answer.matches("HTTP/1.1 ").count() <= 1, "{what}: more than one answer: {answer}");
 }

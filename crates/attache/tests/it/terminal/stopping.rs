@@ -63,6 +63,7 @@ async fn a_prompt_that_waits_is_taken_up_when_the_turn_is_stopped() {
     terminal.line("next").await;
     terminal.until("Your message is queued").await;
     terminal.press(CTRL_C).await;
+    terminal.until("! Stopped, as requested.").await;
     terminal.until("You said next.").await;
 }
 

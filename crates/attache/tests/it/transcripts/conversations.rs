@@ -166,7 +166,10 @@ async fn what_was_queued_behind_work_that_fails_is_answered_all_the_same() {
     stream.until(|frame| frame.raw.contains("Well")).await;
     drop_in(&client, message_to(&id, "m2", "Second")).await;
     model.release();
-    stream.rest().await;
+    let seen = stream.rest().await;
+    let told =
+        seen.iter().filter(|frame| frame.payload()["statusUpdate"].to_string().contains("will not answer"));
+    assert_eq!(told.count(), 1, "{seen:#?}");
     let task = reaches(&client, &id, "COMPLETED").await;
     assert_eq!(answer_text(&task), "Two.");
     assert!(task["history"].to_string().contains("will not answer"), "what went wrong is told: {task:#}");

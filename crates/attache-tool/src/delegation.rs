@@ -1,8 +1,7 @@
 //! How many agents a request has passed, so that agents that delegate to each other come to an end.
 
+use attache_domain::{Fault, Message, Role, TaskView};
 use serde_json::{Value, json};
-
-use crate::{Fault, Message, Role, TaskView};
 
 /// Member of a message's metadata: `{"depth": 1, "chain": ["https://host#name"]}`. An agent that delegates adds one to the depth
 /// and the agent it asks to the chain.
@@ -62,24 +61,23 @@ impl Delegation {
         Some(Self { depth, chain: chain.filter(|chain| chain.len() <= MAX_CHAIN)? })
     }
 
+    /// What the latest message of a client to the task says about it.
+    pub fn of_task(view: &TaskView) -> Self {
+        let latest = view.history.iter().rev().find(|message| message.role == Role::User);
+        latest.and_then(|message| Self::of(message).ok()).unwrap_or_default()
+    }
+
     /// The value of [`DELEGATION`] for a message.
     pub fn to_value(&self) -> Value {
         json!({ "depth": self.depth, "chain": self.chain })
     }
 }
 
-impl TaskView {
-    /// What the latest message of a client says about it.
-    pub fn delegation(&self) -> Delegation {
-        let latest = self.history.iter().rev().find(|message| message.role == Role::User);
-        latest.and_then(|message| Delegation::of(message).ok()).unwrap_or_default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use attache_domain::Metadata;
+
     use super::*;
-    use crate::Metadata;
 
     fn read(value: Value) -> Result<Delegation, String> {
         let message = Message {
