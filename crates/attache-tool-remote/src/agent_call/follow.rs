@@ -19,7 +19,7 @@ const MAX_RECEIVED: usize = 1 << 30;
 const QUESTION_DELAY: Duration = Duration::from_secs(2);
 /// How often the place in the stream is saved.
 const SAVE_INTERVAL: Duration = Duration::from_secs(2);
-/// A connection that is lost for so long is told of, and looked at so often.
+/// A person reads about a connection that is lost for so long. It is looked at so often.
 const LOST_DELAY: Duration = Duration::from_secs(5);
 /// How often an agent may change the ids of its task or context during a run. Each change is saved.
 const MAX_ID_CHANGES: u32 = 8;

@@ -46,7 +46,7 @@ impl AgentCall<'_> {
         self.finish_cancelled().await
     }
 
-    /// The call may not run on. The agent is told, and the model reads what it said until then. `answer` was not sent.
+    /// The call may not run on: cancels its task, and the model reads what the agent said until then. `answer` was not sent.
     pub(crate) async fn end(mut self, refused: ToolError, answer: Option<QuestionAnswer>) -> ToolError {
         if self.saved.question.is_some() {
             self.restore_output().await;
@@ -55,8 +55,8 @@ impl AgentCall<'_> {
             self.output.answer("(not sent)");
         }
         let report = self.report().await;
-        let is_told = timeout(CANCEL_TIMEOUT, self.abandon()).await;
-        if !matches!(is_told, Ok(PeerNotice::Told)) {
+        let notice = timeout(CANCEL_TIMEOUT, self.abandon()).await;
+        if !matches!(notice, Ok(PeerNotice::Told)) {
             tracing::warn!("an agent was not told that a call to it has ended");
         }
         let message =
