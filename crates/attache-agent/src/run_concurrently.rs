@@ -183,5 +183,6 @@ fn start_of(record: &CallRecord, restarted: bool) -> CallStart {
         saved: record.state.as_deref().cloned(),
         answer,
         restarted,
+        shown: if restarted { record.live.clone() } else { String::new() },
     }
 }

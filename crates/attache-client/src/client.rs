@@ -20,7 +20,7 @@ use crate::choice::{Choice, choose};
 use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
-use crate::origin::excerpt;
+use crate::origin::{Origin, excerpt};
 use crate::sent_secrets::Hide;
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
@@ -104,6 +104,11 @@ impl Client {
         self.endpoint().url.as_str()
     }
 
+    /// Where calls may go: the interface in use, and the one of another version that takes its place if the agent refuses it.
+    pub fn origins(&self) -> Vec<Origin> {
+        self.shared.endpoints.iter().map(|endpoint| Origin::of(&endpoint.url)).collect()
+    }
+
     /// Asks `source` for the credential of a call, if there is one, and sends nothing to the agent. The error says why there
     /// is none.
     pub async fn check_credential(
@@ -167,8 +172,13 @@ impl Client {
     pub async fn stream(&self, message: OutgoingMessage) -> Result<EventStream, ClientError> {
         let send = SendMessage::from(message);
         if !self.shared.card.capabilities.streaming {
+            // The response may show the task as it was before the answer.
+            let answered = match &send.message.task {
+                Some(task) => self.get(task.as_str(), Some(0)).await.ok().map(|task| task.status),
+                None => None,
+            };
             let first = self.send_once(&send).await?;
-            return Ok(EventStream::with_first(self.clone(), first));
+            return Ok(EventStream::with_first(self.clone(), first, answered));
         }
         match self.open_stream(&Operation::Stream(send.clone()), None).await {
             Ok(open) => Ok(EventStream::new(self.clone(), None, None, open).answering(&send).repeating(send)),

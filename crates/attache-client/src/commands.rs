@@ -36,7 +36,7 @@ impl Client {
             // It may be over already.
             Err(error) if error.is_refused_subscription() => {
                 let task = self.get(&execution.task, None).await?;
-                Ok(EventStream::with_first(self.clone(), StreamEvent::Task(Box::new(task))))
+                Ok(EventStream::with_first(self.clone(), StreamEvent::Task(Box::new(task)), None))
             }
             result => result,
         }

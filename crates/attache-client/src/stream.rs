@@ -10,20 +10,24 @@
 //! An answer about another task is an error, and later events of other tasks are dropped. The stream ends with the status
 //! that ends its task, with a message, and soon after a question, even if the agent keeps the connection open.
 
+mod answered_status;
 mod known_task;
 mod lost_events;
 mod silent_subscription;
+mod task_phase;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use attache_domain::{Operation, SendMessage, TaskId};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::exchange::{OpenStream, ReceivedEvent};
+use crate::stream::answered_status::AnsweredStatus;
 use crate::stream::known_task::is_same_task;
 use crate::stream::lost_events::LostEvents;
 use crate::stream::silent_subscription::LookSchedule;
+use crate::stream::task_phase::{TaskPhase, until_look};
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
 const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
@@ -45,6 +49,8 @@ pub struct EventStream {
     expected: Option<TaskId>,
     /// The message answers a task that may ask something.
     is_answer: bool,
+    /// The status that the message answers. A fetched task that still has it may be working all the same.
+    answered: Option<Box<AnsweredStatus>>,
     /// An event was accepted.
     has_begun: bool,
     /// An event of another task was dropped.
@@ -76,18 +82,6 @@ pub struct EventStream {
     last_error: String,
 }
 
-/// What the task's latest status says about further events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TaskPhase {
-    Works,
-    /// It waits for input or a credential. Events until then still count.
-    Asks {
-        until: Instant,
-    },
-    /// No event is due.
-    Over,
-}
-
 #[derive(Debug)]
 enum EventSource {
     Open(Box<OpenStream>),
@@ -117,9 +111,13 @@ impl EventStream {
         }
     }
 
-    /// Begins with the response to a send.
-    pub(crate) fn with_first(client: Client, first: StreamEvent) -> Self {
-        Self::from_source(client, EventSource::First(Box::new(first)))
+    /// Begins with the response to a send. `answered` is the status that the message answers.
+    pub(crate) fn with_first(client: Client, first: StreamEvent, answered: Option<RemoteStatus>) -> Self {
+        let events = Self::from_source(client, EventSource::First(Box::new(first)));
+        match answered {
+            Some(status) => events.after_answer_to(status),
+            None => events,
+        }
     }
 
     /// Begins after a message whose stream never came.
@@ -139,6 +137,7 @@ impl EventStream {
             task: None,
             expected: None,
             is_answer: false,
+            answered: None,
             has_begun: false,
             has_dropped: false,
             last_id: None,
@@ -159,6 +158,12 @@ impl EventStream {
             looks: LookSchedule::default(),
             last_error: "no response came".into(),
         }
+    }
+
+    /// The task has been sent an answer to the question of `status`, which it may still show.
+    pub fn after_answer_to(mut self, status: RemoteStatus) -> Self {
+        (self.is_answer, self.answered) = (true, AnsweredStatus::new(status).map(Box::new));
+        self
     }
 
     /// The stream responds to a message, which may be one to a task.
@@ -242,8 +247,9 @@ impl EventStream {
                 if let StreamEvent::Task(task) = &*first {
                     self.source = EventSource::Polled(Some(task.clone()));
                 }
+                let is_old = first.status().is_some_and(|status| self.was_answered(status));
                 let event = self.take(ReceivedEvent { event: *first, id: None, follows_loss: false })?;
-                if self.phase != TaskPhase::Works {
+                if self.phase != TaskPhase::Works && !is_old {
                     self.source = EventSource::Over;
                 }
                 Ok(event)
@@ -394,10 +400,19 @@ impl EventStream {
         // A new time alone is no reason to ask more often.
         if known.as_ref().is_none_or(|known| !is_same_task(known, &task)) {
             self.poll_delay = INITIAL_POLL_DELAY;
+            if let Some(answered) = &mut self.answered {
+                answered.wait_on();
+            }
         }
-        let settled = task.status.is_terminal() || task.status.is_interrupted();
+        let settled =
+            task.status.is_terminal() || (task.status.is_interrupted() && !self.was_answered(&task.status));
         self.source = if settled { EventSource::Over } else { EventSource::Polled(Some(task.clone())) };
         Ok(is_new.then_some(StreamEvent::Task(task)))
+    }
+
+    /// Whether this is still the status that the message of this stream answers.
+    fn was_answered(&self, status: &RemoteStatus) -> bool {
+        self.answered.as_deref().is_some_and(|answered| answered.is_still(status))
     }
 
     /// Takes note of an event; `None` if the reader has seen it.
@@ -460,17 +475,6 @@ impl EventStream {
             TaskPhase::Asks { until: earlier } => TaskPhase::Asks { until: until.min(earlier) },
             _ => TaskPhase::Asks { until },
         }
-    }
-}
-
-/// Waits for `next`; `None` once the time after a question is over, or the time until `look` while the task works. An agent
-/// that always has another event gets no more time after a question.
-async fn until_look<T>(phase: TaskPhase, look: Option<Instant>, next: impl Future<Output = T>) -> Option<T> {
-    match (phase, look) {
-        (TaskPhase::Asks { until }, _) if Instant::now() >= until => None,
-        (TaskPhase::Asks { until }, _) => timeout_at(until, next).await.ok(),
-        (TaskPhase::Works, Some(look)) => timeout_at(look, next).await.ok(),
-        (TaskPhase::Works, None) | (TaskPhase::Over, _) => Some(next.await),
     }
 }
 

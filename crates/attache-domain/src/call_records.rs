@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     AGENT_MODEL, AskedCall, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall,
-    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, RUN_AGAIN, ToolCall, ToolResult,
+    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, ToolCall, ToolResult,
 };
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct CallRecords {
     /// The calls of the latest answer, in its order.
     pub calls: Vec<Arc<CallRecord>>,
 }
+
+/// Letters of a prompt that tell a call from others.
+const MAX_PROMPT_LETTERS: usize = 80;
 
 /// One call of the latest answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,7 +167,10 @@ impl CallRecords {
             Fact::CallStateSaved { call, state } => {
                 self.change(call, |record| record.state = Some(state.clone()));
             }
-            Fact::CallAsked(asked) => self.change(&asked.call, |record| record.ask(asked)),
+            Fact::CallAsked(asked) => {
+                let is_alone = self.calls_to_agent_of(&asked.call) < 2;
+                self.change(&asked.call, |record| record.ask(asked, is_alone));
+            }
             Fact::CallFinished(finished) => self.change(&finished.call, |record| record.finish(finished)),
             _ => {}
         }
@@ -193,6 +199,13 @@ impl CallRecords {
         let response = self.response.take();
         let record = |call| CallRecord { response: response.clone(), ..CallRecord::requested(call) };
         self.calls = calls.map(|call| Arc::new(record(call))).collect();
+    }
+
+    /// How many calls go to the same agent as this one.
+    fn calls_to_agent_of(&self, id: &CallId) -> usize {
+        let agents = self.calls.iter().map(|record| record.proposal.as_ref().and_then(|it| it.agent()));
+        let agent = self.find(id).and_then(|record| record.proposal.as_ref()?.agent());
+        agents.filter(|other| other.is_some() && *other == agent).count()
     }
 
     fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRecord)) {
@@ -240,18 +253,15 @@ impl CallRecord {
             kept.new_content = kept.new_content.or(before.new_content);
             kept.answers = kept.answers.or(before.answers);
         }
-        // It begins anew.
-        if kept.choice == RUN_AGAIN {
-            self.state = None;
-        }
         self.answer = Some(kept);
         self.asks = None;
         self.choices.clear();
         self.grants.clear();
     }
 
-    fn ask(&mut self, asked: &AskedCall) {
-        let shown = self.question_preview(asked);
+    /// `is_alone`: no other call goes to the same agent.
+    fn ask(&mut self, asked: &AskedCall, is_alone: bool) {
+        let shown = self.question_preview(asked, is_alone);
         self.asks = Some(Arc::new(OpenQuestion { id: asked.question.clone(), kind: asked.kind, shown }));
         self.choices.clone_from(&asked.choices);
         self.answer = None;
@@ -260,8 +270,13 @@ impl CallRecord {
     }
 
     /// The question in the form in which tools ask people.
-    fn question_preview(&self, asked: &AskedCall) -> Preview {
+    fn question_preview(&self, asked: &AskedCall, is_alone: bool) -> Preview {
         let mut text = asked.text.clone();
+        if let Some(Preview::Agent { prompt, .. }) = self.proposal.as_ref().map(|it| &it.shown)
+            && !is_alone
+        {
+            text.push_str(&format!("\n(for: {})", beginning(prompt)));
+        }
         if let Some(url) = asked.url.as_ref().filter(|url| !text.contains(url.as_str())) {
             text.push_str(&format!("\n{url}"));
         }
@@ -303,5 +318,14 @@ impl CallRecord {
         self.state = None;
         self.choices.clear();
         self.grants.clear();
+    }
+}
+
+/// Enough of a prompt to know it by, on one line.
+fn beginning(prompt: &str) -> String {
+    let line = prompt.split_whitespace().take(MAX_PROMPT_LETTERS).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_PROMPT_LETTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }

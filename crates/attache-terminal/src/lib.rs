@@ -27,6 +27,7 @@ mod session_retention;
 mod signals;
 mod silence;
 mod text_wrapper;
+mod unfinished_line;
 
 pub use line_screen::{LineScreen, PromptCheck, ScreenEnd, run_line_screen};
 pub use open_session::{OpenSession, OpenSessionError, SessionEvents, SessionStart, unused_session_id};

@@ -9,7 +9,7 @@ use attache_domain::{CallId, TaskView};
 use rustix::termios::tcgetwinsize;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::completer::Completions;
 use crate::keyboard::{Key, Keyboard, Typed};
@@ -23,6 +23,7 @@ use crate::session_renderer::{SessionRenderer, notice_lines};
 use crate::signals::{StopSignal, StopSignals, suspend};
 use crate::silence::Silence;
 use crate::text_wrapper::wrapped;
+use crate::unfinished_line::UnfinishedLine;
 
 /// A second Ctrl-C within this time leaves.
 const LEAVE_INTERVAL: Duration = Duration::from_secs(2);
@@ -32,8 +33,6 @@ const READING_INTERVAL: Duration = Duration::from_secs(10);
 const KEY_DELAY: Duration = Duration::from_millis(500);
 /// A terminal that takes nothing does not keep the program from ending.
 const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
-/// The beginning of a line is shown when nothing follows for this long.
-const UNFINISHED_LINE_TIMEOUT: Duration = Duration::from_secs(1);
 /// If the terminal does not say.
 const USUAL_COLUMNS: usize = 80;
 
@@ -101,6 +100,7 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
         shown_question: None,
         keys_from: None,
         silence: Silence::default(),
+        unfinished_line: UnfinishedLine::default(),
         completions,
     };
     screen.learn_commands();
@@ -129,6 +129,8 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
                         screen.other_answer = Some(OtherAnswer { at, by, choice });
                     }
                     let lines = screen.renderer.show(event, columns());
+                    let has_output = screen.renderer.has_unfinished_output();
+                    screen.unfinished_line.update(!lines.is_empty(), has_output, Instant::now());
                     screen.print(lines).await;
                     screen.update_question().await;
                     screen.update_state();
@@ -137,8 +139,9 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
                     break ScreenEnd::Over;
                 }
             }
-            () = sleep(UNFINISHED_LINE_TIMEOUT), if screen.renderer.has_unfinished_line() => {
+            () = sleep_until(screen.unfinished_line.due(Instant::now())), if screen.renderer.has_unfinished_line() => {
                 let lines = screen.renderer.finish_line();
+                screen.unfinished_line.update(true, false, Instant::now());
                 screen.print(lines).await;
             }
             () = sleep_until(screen.keys_from.unwrap_or_else(Instant::now)), if screen.keys_from.is_some() => {
@@ -188,6 +191,7 @@ struct Running {
     /// From then on, single keys answer the question.
     keys_from: Option<Instant>,
     silence: Silence,
+    unfinished_line: UnfinishedLine,
     completions: Completions,
 }
 

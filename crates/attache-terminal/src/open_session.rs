@@ -43,6 +43,16 @@ pub enum OpenSessionError {
     Refused { id: TaskId, fault: Fault },
 }
 
+/// The field of the request means nothing to the person.
+fn refused_cancel(fault: Fault) -> InputRefusal {
+    match &fault {
+        Fault::InvalidParams { violations } if violations.len() == 1 => {
+            InputRefusal::BadCommand(format!("/calls cancel {}", violations[0].description))
+        }
+        _ => fault.into(),
+    }
+}
+
 /// An id for a new session.
 pub fn unused_session_id() -> TaskId {
     TaskId::from(Uuid::now_v7().to_string())
@@ -134,7 +144,8 @@ impl OpenSession {
                 self.session.begin(&self.scope, self.answer(call, answer)).await?;
             }
             SessionInput::CancelCall(call) => {
-                self.session.cancel_call(&self.scope, &self.id, &call).await?;
+                let cancelled = self.session.cancel_call(&self.scope, &self.id, &call).await;
+                cancelled.map_err(refused_cancel)?;
             }
             SessionInput::StopTurn => {
                 if !self.session.stop_turn(&self.scope, &self.id).await? {

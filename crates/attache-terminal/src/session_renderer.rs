@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use attache_domain::{
     APPROVAL, CallId, CallOutcome, CallPhase, CallRecord, Message, OPEN_CALLS, Preview, Role, TaskState,
-    TaskView, TurnPhase, Verdict, visible, visible_line,
+    TaskView, TurnPhase, Verdict, visible, visible_again, visible_line,
 };
 use attache_wire::devtool::call_display;
 
@@ -149,8 +149,12 @@ impl SessionRenderer {
 
     /// There is text that no line shows yet.
     pub(crate) fn has_unfinished_line(&self) -> bool {
-        self.text.has_pending()
-            || self.output.values().any(|pending| !pending.is_empty())
+        self.text.has_pending() || self.has_unfinished_output()
+    }
+
+    /// The same of running calls.
+    pub(crate) fn has_unfinished_output(&self) -> bool {
+        self.output.values().any(|pending| !pending.is_empty())
             || self.agent_output.values().any(|output| output.text.has_pending())
     }
 
@@ -302,12 +306,15 @@ fn outcome_lines(call: &CallRecord) -> Vec<Line> {
     }
     // The output was shown while it ran.
     let is_command = call.proposal.as_ref().is_some_and(|it| matches!(it.shown, Preview::Exec { .. }));
-    let told = match call.proposal.as_ref().and_then(|proposal| proposal.agent()) {
+    let agent = call.proposal.as_ref().and_then(|proposal| proposal.agent());
+    let told = match agent {
         Some(_) if was_shown(&outcome, call) => "",
         _ if is_command && !call.live.is_empty() => call.summary.as_str(),
         _ => &*outcome,
     };
-    let mut lines = limited(lines_of(Style::Dim, "  ", &visible(told.trim_end())), MAX_OUTCOME_LINES);
+    // What an agent said was made visible where it came in.
+    let told = if agent.is_some() { visible_again(told.trim_end()) } else { visible(told.trim_end()) };
+    let mut lines = limited(lines_of(Style::Dim, "  ", &told), MAX_OUTCOME_LINES);
     if let Some(diff) = call.diff.as_ref().filter(|_| call.answer.is_none()) {
         lines.extend(limited(diff_lines("  ", &visible(diff)), MAX_DIFF_LINES));
     }

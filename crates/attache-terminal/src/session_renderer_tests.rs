@@ -80,9 +80,9 @@ fn an_agent_is_read_while_it_speaks_and_once() {
     over.live = format!("{words}\nlast");
     (over.summary, over.outcome) = (over.live.clone(), Some(CallOutcome::Succeeded));
     assert_eq!(shown.of(SessionEvent::CallFinished(Arc::new(over.clone()))), ["  one | last"]);
-    over.summary.push_str("\nand what was not shown");
+    over.summary.push_str("\nand what was \\u{1b} not shown");
     let again = shown.of(SessionEvent::CallFinished(Arc::new(over)));
-    assert_eq!(again.last().unwrap(), "  and what was not shown");
+    assert_eq!(again.last().unwrap(), "  and what was \\u{1b} not shown");
 }
 
 #[test]

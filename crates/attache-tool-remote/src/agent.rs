@@ -14,6 +14,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::Instant;
 
 use crate::agent_call::holds_words_of_peer;
+use crate::call_origins::CallOrigins;
 use crate::peer_text::TextCleaner;
 
 /// What a configuration says about an agent.
@@ -34,6 +35,11 @@ pub trait AgentAccess: Send + Sync + 'static {
     /// Called when the agent is first needed. The error says what is missing, and holds no secret.
     async fn client_options(&self) -> Result<ClientOptions, String>;
 
+    /// Origins besides that of the card to which the card may lead.
+    fn allowed_origins(&self) -> Vec<Origin> {
+        Vec::new()
+    }
+
     /// What the agent's card asks for and the configuration does not have, in a sentence.
     fn missing_authentication(&self, _security: &CardSecurity) -> Option<String> {
         None
@@ -52,7 +58,7 @@ pub trait AgentAccess: Send + Sync + 'static {
 
 pub(crate) struct Agent {
     pub(crate) options: AgentOptions,
-    /// Where calls go, or why that cannot be told.
+    /// Where the card is, or why that cannot be told.
     pub(crate) origin: Result<Origin, String>,
     /// Removed from whatever the agent says.
     pub(crate) cleaner: TextCleaner,
@@ -89,6 +95,26 @@ impl Agent {
     /// For people and records.
     pub(crate) fn origin_name(&self) -> String {
         self.origin.as_ref().map_or_else(|_| "unknown".to_owned(), ToString::to_string)
+    }
+
+    /// Where calls go: the interfaces of the card, or, while it is not known, all origins to which it may lead.
+    pub(crate) fn call_origins(&self) -> CallOrigins {
+        match self.connected() {
+            Some(client) => self.origins_of(&client),
+            None => {
+                let card = self.origin.iter().cloned();
+                CallOrigins::new(None, card.chain(self.options.access.allowed_origins()))
+            }
+        }
+    }
+
+    pub(crate) fn origins_of(&self, client: &Client) -> CallOrigins {
+        CallOrigins::new(self.origin.as_ref().ok(), client.origins())
+    }
+
+    /// Whether the card, if it is known, leads to this origin.
+    pub(crate) fn is_called_at(&self, origin: &str) -> bool {
+        self.connected().is_some_and(|client| self.origins_of(&client).contains(origin))
     }
 
     /// The connection, which is made when it is first needed.

@@ -16,13 +16,16 @@ use replay::Replay;
 use std::time::Duration;
 
 use attache_client::{Client, ClientError, EventStream, OutgoingMessage};
-use attache_tool::{CallEnd, CallQuestion, CallStart, Delegation, ToolContext, ToolError, failpoint};
+use attache_tool::{
+    CallEnd, CallQuestion, CallStart, Delegation, ToolContext, ToolError, ToolErrorKind, failpoint,
+};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::agent::{Agent, ConnectFailure};
 use crate::agent_output::AgentOutput;
+use crate::call_origins::{CallOrigins, not_approved};
 use crate::kept_output;
 use crate::message_id::message_id;
 use crate::remote_conversation::{BusyGuard, RemoteConversation};
@@ -34,12 +37,16 @@ const INITIAL_CONNECT_DELAY: Duration = Duration::from_millis(250);
 const MAX_CONNECT_TRIES: u32 = 8;
 /// What stands for a credential in what the model reads.
 const CREDENTIAL: &str = "(a credential)";
+/// Shown to people while the agent is away.
+const UNREACHABLE: &str = "(cannot reach the agent, trying again)\n";
 
 pub(crate) struct AgentCall<'a> {
     agent: &'a Agent,
     context: &'a ToolContext,
     /// What the message says about the agents that delegated before.
     chain: Delegation,
+    /// Where the call may go.
+    approved: CallOrigins,
     /// A person can answer what the agent asks.
     attended: bool,
     saved: SavedCall,
@@ -50,6 +57,10 @@ pub(crate) struct AgentCall<'a> {
     output: AgentOutput,
     /// The first message of the call, until the agent has taken it.
     first_message: Option<FirstMessage>,
+    /// The agent did not know the conversation that earlier calls had.
+    has_lost_conversation: bool,
+    /// What was shown of the run that was interrupted.
+    shown: String,
     /// A message is on its way, and the agent has not named the task for it yet.
     in_flight: watch::Sender<bool>,
     id_changes: u32,
@@ -78,6 +89,7 @@ impl<'a> AgentCall<'a> {
         agent: &'a Agent,
         context: &'a ToolContext,
         chain: Delegation,
+        approved: CallOrigins,
         attended: bool,
         saved: SavedCall,
         busy: Option<BusyGuard>,
@@ -86,12 +98,15 @@ impl<'a> AgentCall<'a> {
             agent,
             context,
             chain,
+            approved,
             attended,
             saved,
             _busy: busy,
             client: None,
             output: AgentOutput::new(agent.cleaner.clone()),
             first_message: None,
+            has_lost_conversation: false,
+            shown: String::new(),
             in_flight: watch::Sender::new(false),
             id_changes: 0,
             replay: Replay::None,
@@ -144,6 +159,7 @@ impl<'a> AgentCall<'a> {
         let is_known = start.saved.is_some();
         // A person decided that a call whose outcome is unknown runs again.
         let runs_again = !start.restarted && start.answer.is_none();
+        self.shown = start.shown;
         let text = self.next_text(prompt, start.answer.map(|answer| answer.text)).await;
         let client = match self.connect(is_known).await {
             Ok(client) => client,
@@ -154,6 +170,7 @@ impl<'a> AgentCall<'a> {
             }
             Err(failure) => return Err(self.connect_failure(&failure).await),
         };
+        self.check_address(&client)?;
         self.client = Some(client.clone());
         let source = match (self.saved.phase, text) {
             (Phase::Following, _) => self.resume(&client),
@@ -162,12 +179,34 @@ impl<'a> AgentCall<'a> {
             (Phase::Sending, Some(text)) if !runs_again || client.recognises_messages() => {
                 self.recover(&client, &text).await?
             }
+            (phase, Some(text))
+                if self.saved.sent > 0 && (phase == Phase::Sending || self.saved.may_be_answered) =>
+            {
+                match self.answered_task(&client).await {
+                    Some(task) => self.go_on_after_answer(&client, task).await?,
+                    None => self.send(&client, &start.run.0, &text).await?,
+                }
+            }
             (_, Some(text)) => self.send(&client, &start.run.0, &text).await?,
         };
         match source {
             Source::Ended(end) => Ok(end),
             Source::Events(events) => self.follow(&client, events).await,
         }
+    }
+
+    /// Now that the card is known: it leads to what was approved, and not back to this server or one before it.
+    fn check_address(&self, client: &Client) -> Result<(), ToolError> {
+        let (name, now) = (self.agent.name(), self.agent.origins_of(client));
+        if !self.approved.cover(&now) {
+            return Err(not_approved(name, &self.approved, &now));
+        }
+        let is_circle = |link: &String| link.strip_suffix('#').is_some_and(|server| now.contains(server));
+        if self.chain.chain.iter().any(is_circle) {
+            let why = format!("{name} is not asked: its card leads back to a server that the task came from");
+            return Err(ToolError::new(ToolErrorKind::PolicyViolation, why));
+        }
+        Ok(())
     }
 
     /// What the current message says. `reply` is what a person said last, to the agent's question or about a sign-in.
@@ -194,6 +233,9 @@ impl<'a> AgentCall<'a> {
             tries -= 1;
             match self.agent.client().await {
                 Err(ConnectFailure { sign_in: None, .. }) if tries > 0 => {
+                    if tries + 1 == MAX_CONNECT_TRIES {
+                        self.context.live.show(UNREACHABLE);
+                    }
                     tokio::time::sleep(delay).await;
                     delay *= 2;
                 }
@@ -230,27 +272,35 @@ impl<'a> AgentCall<'a> {
         }
     }
 
-    /// The task of an earlier call took no more messages. Nothing was done, so a new task may.
-    async fn send_in_new_task(
+    /// The task of an earlier call took no more messages, or its conversation is not known any more. Nothing was done, so the
+    /// message may begin another one.
+    async fn send_anew(
         &mut self,
         client: &Client,
+        error: &ClientError,
     ) -> Result<Option<Result<EventStream, ClientError>>, ToolError> {
-        let Some(FirstMessage { run, text }) = self.first_message.take() else { return Ok(None) };
-        if self.saved.task.take().is_none() {
+        let Some(FirstMessage { run, text }) = &self.first_message else { return Ok(None) };
+        let place = if self.saved.task.take().is_some() {
+            "in a new task"
+        } else if explain::is_about_context(error) && self.saved.context.take().is_some() {
+            self.has_lost_conversation = true;
+            "in a new conversation"
+        } else {
             return Ok(None);
-        }
-        self.saved.message = self.message_id(&format!("{run} in a new task"), &text);
+        };
+        let text = text.clone();
+        self.saved.message = self.message_id(&format!("{run} {place}"), &text);
         self.save_sending().await?;
         Ok(Some(client.stream(self.message(client, &text)).await))
     }
 
     /// The message got no response. It may have arrived all the same, or its task may need no answer any more.
     async fn failed_send(&mut self, client: &Client, mut error: ClientError) -> Result<Source, ToolError> {
-        if matches!(error, ClientError::Refused(_)) {
-            match self.send_in_new_task(client).await? {
+        while matches!(error, ClientError::Refused(_)) {
+            match self.send_anew(client, &error).await? {
                 Some(Ok(events)) => return Ok(Source::Events(events)),
                 Some(Err(refused)) => error = refused,
-                None => {}
+                None => break,
             }
         }
         if let Some(question) = self.agent.sign_in_question(&error) {

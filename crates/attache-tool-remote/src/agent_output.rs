@@ -19,6 +19,8 @@ const MAX_FILES: usize = 64;
 const MAX_NAME: usize = 200;
 /// Bytes of an artifact's id. A longer one is known by its hash.
 const MAX_ARTIFACT_ID: usize = 200;
+/// Bytes of an artifact that are recognised in what was shown before.
+const MIN_REPEATED: usize = 12;
 /// Questions of one call that its result tells about.
 const MAX_DIALOG: usize = 64;
 /// Bytes of a question or an answer in the result.
@@ -31,6 +33,9 @@ pub(crate) struct AgentOutput {
     #[serde(skip)]
     cleaner: TextCleaner,
     log: String,
+    /// Bytes of the log that an interrupted run has shown. They hold texts of artifacts, too.
+    #[serde(default)]
+    shown_before: usize,
     /// The hash of the status text that came last, which is not repeated.
     last_status: String,
     artifacts: Vec<ArtifactText>,
@@ -126,12 +131,32 @@ impl AgentOutput {
             return String::new();
         }
         self.last_status = hash;
+        // The status that an interrupted run has shown last.
+        if self.shown_before == self.log.len() && self.log.ends_with(&text) {
+            return String::new();
+        }
         self.keep_files(files);
         // Some agents repeat at the end what an artifact holds already.
         if self.artifacts.iter().any(|artifact| artifact.text.trim() == text.trim()) {
             return String::new();
         }
         self.append_log(text)
+    }
+
+    /// What an interrupted run has shown of the agent's words.
+    pub(crate) fn was_shown(&mut self, text: String) {
+        if self.log.is_empty() {
+            self.append_log(text);
+            self.shown_before = self.log.len();
+        }
+    }
+
+    /// What statuses said. Of what was shown before, artifacts are left out.
+    fn statuses(&self) -> String {
+        let (before, since) = self.log.split_at(self.shown_before);
+        let texts = self.artifacts.iter().map(|artifact| artifact.text.as_str());
+        let before = texts.fold(before.to_owned(), |before, text| without_artifact(&before, text));
+        before + since
     }
 
     fn append_log(&mut self, text: String) -> String {
@@ -226,9 +251,10 @@ impl AgentOutput {
         let mut blocks = Vec::new();
         let filled: Vec<_> = self.artifacts.iter().filter(|it| !it.text.trim().is_empty()).collect();
         // Some agents put into an artifact what their statuses said already.
-        let is_repeated = filled.iter().any(|artifact| artifact.text.trim() == self.log.trim());
-        if !self.log.trim().is_empty() && !is_repeated {
-            blocks.push(self.log.clone());
+        let log = self.statuses();
+        let is_repeated = filled.iter().any(|artifact| artifact.text.trim() == log.trim());
+        if !log.trim().is_empty() && !is_repeated {
+            blocks.push(log);
         }
         let is_all = blocks.is_empty() && filled.len() == 1;
         for artifact in filled {
@@ -279,6 +305,7 @@ impl AgentOutput {
     pub(crate) fn ask(&mut self, question: &str) {
         if self.log.ends_with(question) {
             self.log.truncate(self.log.len() - question.len());
+            self.shown_before = self.shown_before.min(self.log.len());
             self.kept_text -= question.len();
         }
         if self.dialog.len() == MAX_DIALOG {
@@ -321,6 +348,20 @@ fn hash(text: &str) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+/// An artifact was shown whole, or it was being shown when the run was interrupted. A few letters may be there by chance.
+fn without_artifact(shown: &str, artifact: &str) -> String {
+    if artifact.starts_with(shown) {
+        return String::new();
+    }
+    if artifact.len() >= MIN_REPEATED && shown.contains(artifact) {
+        return shown.replacen(artifact, "", 1);
+    }
+    let ends = artifact.char_indices().map(|(at, letter)| at + letter.len_utf8());
+    let ends = ends.skip_while(|end| *end < MIN_REPEATED).take_while(|end| *end <= shown.len());
+    let overlap = ends.filter(|end| shown.ends_with(&artifact[..*end])).last().unwrap_or(0);
+    shown[..shown.len() - overlap].to_owned()
 }
 
 fn shortened(mut text: String, most: usize) -> String {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::agent::{Agent, MAX_RUNNING_CALLS};
 use crate::agent_call::AgentCall;
 use crate::agents::AgentConnections;
+use crate::call_origins::{CallOrigins, not_approved};
 use crate::catalog;
 use crate::remote_conversation::{BusyAgents, RemoteConversation};
 use crate::saved_call::{Phase, SavedCall};
@@ -60,14 +61,14 @@ impl InvokeAgent {
             ));
         }
         let target = format!("{origin}#{name}");
-        let is_server =
-            |link: &String| link.strip_suffix('#').is_some_and(|server| origin_is(server, &origin));
+        let leads_to = |server: &str| origin_is(server, &origin) || agent.is_called_at(server);
+        let is_server = |link: &String| link.strip_suffix('#').is_some_and(leads_to);
         if before.chain.contains(&target) || before.chain.iter().any(is_server) {
             return refuse(format!(
                 "{name} is not asked: the task came from there, so it would go round in circles; do it without this agent"
             ));
         }
-        if own.as_deref().is_some_and(|own| origin_is(own, &origin)) {
+        if own.as_deref().is_some_and(leads_to) {
             return refuse(format!("{name} is not asked: its card leads back to this server"));
         }
         let mut chain = before.chain.clone();
@@ -94,8 +95,12 @@ impl InvokeAgent {
             _ => self.busy.enter(&agent_name),
         };
         let origin = agent.origin_name();
+        let approved = CallOrigins::parse(proposal.agent().map_or("", |(_, origins)| origins));
         if saved.is_none() {
-            check_origin(proposal, &agent_name, &origin)?;
+            let now = agent.call_origins();
+            if !approved.has_any_of(&now) {
+                return Err(not_approved(&agent_name, &approved, &now));
+            }
         }
         let saved = saved.unwrap_or_else(|| {
             let kept = context.state.kept(&RemoteConversation::key(&agent_name)).filter(|_| busy.is_some());
@@ -114,30 +119,14 @@ impl InvokeAgent {
                 task,
                 cursor: None,
                 question: None,
+                asked_in: None,
+                may_be_answered: false,
                 asks_credential: false,
                 answer: None,
                 signed_in: false,
             }
         });
-        Ok((AgentCall::new(agent, context, chain, self.attended, saved, busy), prompt))
-    }
-}
-
-/// An approval counts for one origin.
-fn check_origin(proposal: &Proposal, agent: &str, now: &str) -> Result<(), ToolError> {
-    let moved_from = proposal.effects.iter().find_map(|effect| match effect {
-        Effect::Delegate { origin, .. } if origin != now => Some(origin),
-        _ => None,
-    });
-    match moved_from {
-        Some(before) => Err(ToolError::new(
-            ToolErrorKind::PolicyViolation,
-            format!(
-                "{agent} is not asked: the call was approved for {before}, and the agent is at {now} now; call it again to have \
-                 that approved"
-            ),
-        )),
-        None => Ok(()),
+        Ok((AgentCall::new(agent, context, chain, approved, self.attended, saved, busy), prompt))
     }
 }
 
@@ -178,7 +167,7 @@ impl Tool for InvokeAgent {
         let (name, prompt) = read(input)?;
         let agent = self.find(&name)?;
         self.chain(agent, &context.delegation, self.agents.own_origin())?;
-        let origin = agent.origin_name();
+        let origin = agent.call_origins().to_string();
         Ok(Proposal {
             input: Map::from_iter([
                 ("agent_name".to_owned(), name.clone().into()),
@@ -229,6 +218,20 @@ impl ResumableTool for InvokeAgent {
             return Err(too_many_calls(&proposal));
         }
         call.run(&prompt, start).await
+    }
+
+    async fn end(
+        &self,
+        proposal: &Proposal,
+        start: CallStart,
+        refused: ToolError,
+        context: &ToolContext,
+    ) -> ToolError {
+        let Some(saved) = SavedCall::read(start.saved.as_ref()) else { return refused };
+        match self.prepare(proposal, Some(saved), context) {
+            Ok((call, _)) => call.end(refused, start.answer).await,
+            Err(_) => refused,
+        }
     }
 
     async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {

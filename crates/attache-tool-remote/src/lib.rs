@@ -9,6 +9,7 @@ mod agent;
 mod agent_call;
 mod agent_output;
 mod agents;
+mod call_origins;
 mod catalog;
 mod invoke_agent;
 mod kept_output;

@@ -1,8 +1,11 @@
 //! What a call saves in the log, so that it goes on after a restart.
 
+use attache_client::RemoteStatus;
 use attache_tool::QuestionKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::message_id::message_id;
 
 /// How far a call has come. Saved before anything depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +35,12 @@ pub(crate) struct SavedCall {
     /// What the agent asked last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<String>,
+    /// Names the status in which it asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_in: Option<String>,
+    /// An answer was sent before, and it is not known whether it arrived.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) may_be_answered: bool,
     /// It asked for a credential.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) asks_credential: bool,
@@ -71,8 +80,9 @@ impl SavedCall {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    pub(crate) fn ask(&mut self, question: &str, kind: QuestionKind) {
+    pub(crate) fn ask(&mut self, question: &str, kind: QuestionKind, status: &RemoteStatus) {
         let end = question.floor_char_boundary(MAX_QUESTION);
+        (self.asked_in, self.may_be_answered) = (name_of(status), false);
         (self.phase, self.question) = (Phase::Asked, Some(question[..end].to_owned()));
         self.asks_credential = kind == QuestionKind::Auth;
         (self.answer, self.signed_in) = (None, false);
@@ -85,6 +95,12 @@ impl SavedCall {
         self.answer = (is_short && !self.asks_credential).then(|| answer.to_owned());
     }
 
+    /// Whether a task with this status still asks what it asked last.
+    pub(crate) fn is_asked_in(&self, status: &RemoteStatus) -> bool {
+        let is_other = self.asked_in.is_some() && self.asked_in != name_of(status);
+        status.is_interrupted() && self.question.is_some() && !is_other
+    }
+
     /// The answer is not known any more, so the question is open again.
     pub(crate) fn lose_answer(&mut self) {
         if self.phase != Phase::Asked {
@@ -92,6 +108,12 @@ impl SavedCall {
         }
         (self.answer, self.signed_in) = (None, false);
     }
+}
+
+/// The same for one question however often its task is fetched.
+fn name_of(status: &RemoteStatus) -> Option<String> {
+    let message = status.message.as_ref().map(|message| message.id.as_str());
+    Some(message_id(&[message.or(status.timestamp.as_deref())?], 0, ""))
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -109,7 +131,7 @@ mod tests {
         let stored = json!({
             "agent": "helper", "origin": "http://127.0.0.1:9", "own_origin": "http://127.0.0.1:8", "message": "m", "sent": 1, "phase": "following", "continues": true,
             "context": "c", "task": "t", "cursor": "e.7", "question": "Which?",
-            "asks_credential": true, "answer": "That.", "signed_in": true,
+            "asked_in": "a-1", "may_be_answered": true, "asks_credential": true, "answer": "That.", "signed_in": true,
         });
         let saved = SavedCall::read(Some(&stored)).unwrap();
         assert_eq!((saved.phase, saved.cursor.as_deref()), (Phase::Following, Some("e.7")));

@@ -23,6 +23,18 @@ pub trait ResumableTool: Send + Sync {
         context: &ToolContext,
     ) -> Result<CallEnd, ToolError>;
 
+    /// The call may not run on, because of `refused`. Notifies the peer, and adds what the call knows to the error.
+    async fn end(
+        &self,
+        proposal: &Proposal,
+        start: CallStart,
+        refused: ToolError,
+        context: &ToolContext,
+    ) -> ToolError {
+        self.cancel(proposal, start.saved, context).await;
+        refused
+    }
+
     /// Notifies the peer that the call is over. Called when no run is active that could do it: the call waited for an
     /// answer, or its task was cancelled. Has [`CANCEL_TIMEOUT`]. After a cancel of the whole task this is retried
     /// until it succeeds.
@@ -60,12 +72,14 @@ pub struct CallStart {
     pub answer: Option<QuestionAnswer>,
     /// The server stopped during the last run.
     pub restarted: bool,
+    /// What that run had shown.
+    pub shown: String,
 }
 
 impl CallStart {
     /// The first run of `call`.
     pub fn first(call: CallId) -> Self {
-        Self { run: call, saved: None, answer: None, restarted: false }
+        Self { run: call, saved: None, answer: None, restarted: false, shown: String::new() }
     }
 }
 

@@ -82,12 +82,13 @@ impl ResumableTool for GuardedTool {
         context: &ToolContext,
     ) -> Result<CallEnd, ToolError> {
         // A call that was interrupted sends nothing new, and goes on.
-        if start.saved.is_none() || !start.restarted {
-            self.check(&proposal).await?;
-        }
-        match self.tool.resumable() {
-            Some(tool) => tool.run_from(proposal, start, context).await,
-            None => self.tool.run(proposal, context).await.map(CallEnd::Finished),
+        let refused =
+            if start.saved.is_none() || !start.restarted { self.check(&proposal).await.err() } else { None };
+        match (self.tool.resumable(), refused) {
+            (Some(tool), Some(refused)) => Err(tool.end(&proposal, start, refused, context).await),
+            (None, Some(refused)) => Err(refused),
+            (Some(tool), None) => tool.run_from(proposal, start, context).await,
+            (None, None) => self.tool.run(proposal, context).await.map(CallEnd::Finished),
         }
     }
 

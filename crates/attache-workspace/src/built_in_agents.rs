@@ -142,6 +142,19 @@ impl ResumableTool for InvokeAny {
         }
     }
 
+    async fn end(
+        &self,
+        proposal: &Proposal,
+        start: CallStart,
+        refused: ToolError,
+        context: &ToolContext,
+    ) -> ToolError {
+        match self.tool_for(&proposal.input).resumable() {
+            Some(tool) => tool.end(proposal, start, refused, context).await,
+            None => refused,
+        }
+    }
+
     async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
         match self.tool_for(&proposal.input).resumable() {
             Some(tool) => tool.cancel(proposal, saved, context).await,

@@ -50,6 +50,15 @@ impl WorkspaceConversations {
         Self { builder: Arc::new(builder), open: Mutex::new(open), brought: Arc::default() }
     }
 
+    /// Begins to read the cards of the workspace's agents, as the first conversation does. Waits for no card; what is wrong with
+    /// agents is reported as a warning.
+    pub async fn read_agent_cards(&self) {
+        // A conversation says what cannot be read when it begins.
+        if let Ok(snapshot) = self.builder.current_snapshot(&RequestedSettings::default()).await {
+            drop(self.builder.agents(&snapshot));
+        }
+    }
+
     fn lock_open(&self) -> MutexGuard<'_, OpenConversations> {
         self.open.lock().ignore_poison()
     }

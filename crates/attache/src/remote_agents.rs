@@ -152,6 +152,10 @@ impl AgentAccess for FileAccess {
         })
     }
 
+    fn allowed_origins(&self) -> Vec<Origin> {
+        self.allowed_origins.clone().unwrap_or_default()
+    }
+
     fn missing_authentication(&self, security: &CardSecurity) -> Option<String> {
         self.definition.missing_authentication(security)
     }

@@ -95,7 +95,7 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedSession, RunFailure>
 
 async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) -> anyhow::Result<ScreenEnd> {
     let PreparedSession { settings, flags, place, has_colour, log } = prepared;
-    let wiring::WiredAgent { agent, model, api_keys, session_retention, .. } =
+    let wiring::WiredAgent { agent, conversations, model, api_keys, session_retention, .. } =
         wiring::agent(&settings, flags, Interactivity::Interactive)?;
     let stores = wiring::stores(&settings).map_err(|error| without_store(&place, error))?;
     let options = SessionOptions { keeps_sessions: true, ..wiring::session_options(&settings) };
@@ -113,7 +113,9 @@ async fn hold_session(arguments: &HeadlessArguments, prepared: PreparedSession) 
         log,
     };
     let showing = show_session(arguments, &settings, &place, (service.clone(), api_keys), screen);
-    let (shown, ()) = tokio::join!(showing, clean_up(&settings, &place, session_retention));
+    // Warns of agents that cannot be used before one is needed.
+    let reading = conversations.read_agent_cards();
+    let (shown, (), ()) = tokio::join!(showing, clean_up(&settings, &place, session_retention), reading);
     service.shutdown().await;
     drop(service);
     let was_used = shown.as_ref().is_ok_and(|(_, was_used)| *was_used) || !place.is_new();

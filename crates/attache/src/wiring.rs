@@ -128,9 +128,10 @@ pub(crate) fn agent(
         api_keys: api_keys.clone(),
         manual: &crate::manual::MANUAL,
     })?;
-    let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
+    let conversations = Arc::new(WorkspaceConversations::new(builder));
     Ok(WiredAgent {
-        agent: Arc::new(agent),
+        agent: Arc::new(CodingAgent::new(conversations.clone())),
+        conversations,
         model: model_choice,
         trust,
         notice,
@@ -166,6 +167,8 @@ fn own_project(settings: &Settings, flags: &AgentFlags) -> anyhow::Result<Projec
 /// The agent, and what the banner shows about it.
 pub(crate) struct WiredAgent {
     pub(crate) agent: Arc<dyn Agent>,
+    /// What the agent works with.
+    pub(crate) conversations: Arc<WorkspaceConversations>,
     /// The model of tasks that request no other.
     pub(crate) model: ModelChoice,
     /// Whether the workspace is trusted, and what is ignored of its files.

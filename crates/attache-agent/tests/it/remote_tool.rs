@@ -78,7 +78,7 @@ impl ResumableTool for RemoteTool {
         context: &ToolContext,
     ) -> Result<CallEnd, ToolError> {
         let what = proposal.input["what"].as_str().unwrap_or_default().to_owned();
-        let CallStart { run, saved, answer, restarted } = start;
+        let CallStart { run, saved, answer, restarted, .. } = start;
         let answer = answer.map(|answer| answer.text);
         self.note(format!(
             "run {what}{}{}{}",

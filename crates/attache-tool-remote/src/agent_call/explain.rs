@@ -66,6 +66,16 @@ pub(super) fn may_have_arrived(error: &ClientError) -> bool {
     error.is_transient() || matches!(error, ClientError::StreamLost { .. } | ClientError::Deadline { .. })
 }
 
+/// The agent refuses the context of a message: it does not know it, or not any more. There is no code for that.
+pub(super) fn is_about_context(error: &ClientError) -> bool {
+    match error {
+        ClientError::Refused(refusal) => {
+            error.is_not_found() || refusal.message.to_lowercase().contains("context")
+        }
+        _ => false,
+    }
+}
+
 /// Errors of the network are ours. All others may quote what the agent sent.
 pub(crate) fn holds_words_of_peer(error: &ClientError) -> bool {
     !matches!(

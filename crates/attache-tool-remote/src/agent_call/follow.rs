@@ -6,7 +6,7 @@ use attache_client::{Client, EventStream, RemoteStatus, StreamEvent};
 use attache_tool::{CallEnd, ToolError, failpoint};
 use tokio::time::{Instant, timeout_at};
 
-use super::{AgentCall, Source, usable};
+use super::{AgentCall, Source, UNREACHABLE, usable};
 use crate::saved_call::{MAX_ID, Phase};
 
 /// An agent that says nothing new for so long is given up.
@@ -19,6 +19,8 @@ const MAX_RECEIVED: usize = 1 << 30;
 const QUESTION_DELAY: Duration = Duration::from_secs(2);
 /// How often the place in the stream is saved.
 const SAVE_INTERVAL: Duration = Duration::from_secs(2);
+/// A person reads about a connection that is lost for so long. It is looked at so often.
+const LOST_DELAY: Duration = Duration::from_secs(5);
 /// How often an agent may change the ids of its task or context during a run. Each change is saved.
 const MAX_ID_CHANGES: u32 = 8;
 
@@ -61,10 +63,11 @@ impl WaitLimits {
         }
     }
 
-    /// Takes note of an event. False if it tells nothing but a new time.
-    fn take(&mut self, event: &StreamEvent) -> bool {
+    /// Takes note of an event. False if it tells nothing but a new time. `is_settled_later`: the stream ends by itself if the
+    /// task waits for an answer.
+    fn take(&mut self, event: &StreamEvent, is_settled_later: bool) -> bool {
         if let Some(status) = event.status() {
-            let is_waiting = status.is_interrupted();
+            let is_waiting = status.is_interrupted() && !is_settled_later;
             self.waiting_since = is_waiting.then(|| self.waiting_since.unwrap_or_else(Instant::now));
         }
         let event = without_time(event);
@@ -99,13 +102,23 @@ impl AgentCall<'_> {
     ) -> Result<CallEnd, ToolError> {
         let mut status: Option<RemoteStatus> = None;
         let mut limits = WaitLimits::new(self.output.received());
+        let mut look_at = Some(Instant::now() + LOST_DELAY);
         loop {
             let (until, expired) = limits.next();
+            let wakes_at = look_at.map_or(until, |at| at.min(until));
             // A flood of events leaves no time in which a timer could fire.
-            let next = match Instant::now() < until {
-                true => timeout_at(until, events.next()).await.ok(),
+            let next = match Instant::now() < wakes_at {
+                true => timeout_at(wakes_at, events.next()).await.ok(),
                 false => None,
             };
+            if next.is_none() && wakes_at < until {
+                let is_lost = events.lost_because().is_some();
+                if is_lost {
+                    self.context.live.show(UNREACHABLE);
+                }
+                look_at = (!is_lost).then(|| Instant::now() + LOST_DELAY);
+                continue;
+            }
             let Some(next) = next else {
                 let why = match expired {
                     WaitEnd::Question => return self.settle(client, status).await,
@@ -124,7 +137,9 @@ impl AgentCall<'_> {
                 }
                 Some(Err(error)) => return Err(self.call_failure(&error).await),
                 Some(Ok(event)) => {
-                    let is_news = limits.take(&event);
+                    look_at = Some(Instant::now() + LOST_DELAY);
+                    let is_settled_later = events.is_polling() || self.shows_answered_question(&event);
+                    let is_news = limits.take(&event, is_settled_later);
                     self.take(client, &event, is_news, events.last_event_id()).await?;
                     status = event.status().cloned().or(status);
                     if self.output.received() - limits.received_before > MAX_RECEIVED {
@@ -134,6 +149,12 @@ impl AgentCall<'_> {
                 }
             }
         }
+    }
+
+    /// The task as it was before the answer that it has got.
+    fn shows_answered_question(&self, event: &StreamEvent) -> bool {
+        let was_answered = self.saved.sent > 0 && self.saved.asked_in.is_some();
+        was_answered && matches!(event, StreamEvent::Task(task) if self.saved.is_asked_in(&task.status))
     }
 
     /// A person reads the question where it can be answered, and not in the live output as well.
@@ -232,12 +253,12 @@ mod tests {
     async fn a_new_time_alone_does_not_end_the_silence() {
         let begun = Instant::now();
         let mut limits = WaitLimits::new(0);
-        assert!(limits.take(&status(TaskState::Working, "one")));
+        assert!(limits.take(&status(TaskState::Working, "one"), false));
         pass(Duration::from_secs(60)).await;
-        assert!(!limits.take(&status(TaskState::Working, "two")));
+        assert!(!limits.take(&status(TaskState::Working, "two"), false));
         let (until, expired) = limits.next();
         assert!(until == begun + MAX_SILENCE && matches!(expired, WaitEnd::Silence));
-        assert!(limits.take(&status(TaskState::Submitted, "two")));
+        assert!(limits.take(&status(TaskState::Submitted, "two"), false));
         assert_eq!(limits.next().0, begun + Duration::from_secs(60) + MAX_SILENCE);
     }
 
@@ -248,7 +269,7 @@ mod tests {
         for minute in 0..359 {
             pass(Duration::from_secs(60)).await;
             let state = if minute % 2 == 0 { TaskState::Working } else { TaskState::Submitted };
-            assert!(limits.take(&status(state, "")));
+            assert!(limits.take(&status(state, ""), false));
         }
         let (until, expired) = limits.next();
         assert!(until == begun + MAX_DURATION && matches!(expired, WaitEnd::Duration));
@@ -257,13 +278,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn events_do_not_put_off_a_question() {
         let mut limits = WaitLimits::new(0);
-        limits.take(&status(TaskState::InputRequired, "one"));
+        limits.take(&status(TaskState::InputRequired, "one"), false);
         let asked = Instant::now() + QUESTION_DELAY;
         pass(Duration::from_secs(1)).await;
-        limits.take(&status(TaskState::AuthRequired, "two"));
+        limits.take(&status(TaskState::AuthRequired, "two"), false);
         let (until, expired) = limits.next();
         assert!(until == asked && matches!(expired, WaitEnd::Question));
-        limits.take(&status(TaskState::Working, "three"));
+        limits.take(&status(TaskState::Working, "three"), false);
         assert!(matches!(limits.next().1, WaitEnd::Silence));
     }
 }

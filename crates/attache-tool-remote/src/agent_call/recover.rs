@@ -4,7 +4,7 @@ use attache_client::{Client, ClientError, ListTasks, RemoteTask};
 use attache_domain::ContextId;
 use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError};
 
-use super::{AgentCall, Replay, Source, usable};
+use super::{AgentCall, Replay, Source, UNREACHABLE, usable};
 use crate::saved_call::Phase;
 
 /// Pages of tasks that are looked through for a message.
@@ -32,8 +32,14 @@ impl AgentCall<'_> {
     /// The task as it is now, and what follows. The rest is fetched at the end.
     pub(super) fn resume_without_cursor(&mut self, client: &Client) -> Source {
         let Some(task) = self.saved.task.clone() else { return Source::Ended(CallEnd::Unknown) };
-        self.replay = Replay::Snapshot;
+        self.begin_with_snapshot();
         Source::Events(client.resume(&task, None))
+    }
+
+    /// The agent does not tell again what its statuses said; people were shown it.
+    fn begin_with_snapshot(&mut self) {
+        self.replay = Replay::Snapshot;
+        self.output.was_shown(self.shown.replace(UNREACHABLE, ""));
     }
 
     /// A message was being sent when the server stopped: has it arrived? Only an agent that recognises a repeated message
@@ -50,11 +56,43 @@ impl AgentCall<'_> {
                 Err(error) => self.failed_send(client, error).await,
             };
         }
+        if let (1.., Some(_)) = (self.saved.sent, &self.saved.task) {
+            return match self.answered_task(client).await {
+                Some(task) => self.go_on_after_answer(client, task).await,
+                None => Ok(Source::Ended(self.ask_whether_to_answer_again().await?)),
+            };
+        }
         let Ok(Some(task)) = self.find_task(client).await else {
             return Ok(Source::Ended(CallEnd::Unknown));
         };
         self.go_on_with(task).await?;
         Ok(self.resume(client))
+    }
+
+    /// The task that asked, if it has the answer: it goes on, asks something else, or holds the message.
+    pub(super) async fn answered_task(&self, client: &Client) -> Option<RemoteTask> {
+        let task = client.get(self.saved.task.as_deref()?, Some(HISTORY_LENGTH)).await.ok()?;
+        (self.has_message(&task) || !self.saved.is_asked_in(&task.status)).then_some(task)
+    }
+
+    /// Follows a task that has the answer already. What the person said about it now is not for the agent.
+    pub(super) async fn go_on_after_answer(
+        &mut self,
+        client: &Client,
+        task: RemoteTask,
+    ) -> Result<Source, ToolError> {
+        if std::mem::take(&mut self.saved.may_be_answered) {
+            self.restore_output().await;
+        }
+        self.go_on_with(task.id.to_string()).await?;
+        self.begin_with_snapshot();
+        let events = client.resume(task.id.as_str(), None);
+        let is_old = self.saved.is_asked_in(&task.status);
+        Ok(Source::Events(if is_old { events.after_answer_to(task.status) } else { events }))
+    }
+
+    fn has_message(&self, task: &RemoteTask) -> bool {
+        task.history.iter().any(|known| known.id.as_str() == self.saved.message)
     }
 
     pub(super) async fn go_on_with(&mut self, task: String) -> Result<(), ToolError> {
@@ -66,11 +104,7 @@ impl AgentCall<'_> {
 
     /// The task that has received the message; none if no task has.
     pub(super) async fn find_task(&self, client: &Client) -> Result<Option<String>, ClientError> {
-        let message = self.saved.message.as_str();
-        let has_it = |task: &RemoteTask| {
-            let is_usable = usable(task.id.as_str()).is_some();
-            is_usable && task.history.iter().any(|known| known.id.as_str() == message)
-        };
+        let has_it = |task: &RemoteTask| usable(task.id.as_str()).is_some() && self.has_message(task);
         if let Some(task) = &self.saved.task {
             let task = client.get(task, Some(HISTORY_LENGTH)).await?;
             return Ok(has_it(&task).then(|| task.id.to_string()));
@@ -102,9 +136,27 @@ impl AgentCall<'_> {
 
     /// The question that has no answer yet.
     pub(super) async fn ask_again(&mut self) -> Result<CallEnd, ToolError> {
+        self.ask_again_with("").await
+    }
+
+    /// The answer may have arrived, and an agent that does not recognise it would take it for another one.
+    async fn ask_whether_to_answer_again(&mut self) -> Result<CallEnd, ToolError> {
+        let answer = match &self.saved.answer {
+            Some(answer) => format!("the answer {answer:?}"),
+            None => "the answer".to_owned(),
+        };
+        self.saved.may_be_answered = true;
+        let note = format!(
+            "\n\n(The server stopped while {answer} was being sent, and the agent does not tell whether it arrived. What you \
+             answer now is sent, unless the agent has gone on by then.)"
+        );
+        self.ask_again_with(&note).await
+    }
+
+    async fn ask_again_with(&mut self, note: &str) -> Result<CallEnd, ToolError> {
         self.saved.lose_answer();
         self.save().await?;
-        let text = self.saved.question.clone().unwrap_or_default();
+        let text = format!("{}{note}", self.saved.question.clone().unwrap_or_default());
         let kind = if self.saved.asks_credential { QuestionKind::Auth } else { QuestionKind::Input };
         Ok(CallEnd::Asks(CallQuestion { kind, text, url: None }))
     }

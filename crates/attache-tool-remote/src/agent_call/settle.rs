@@ -13,7 +13,7 @@ impl AgentCall<'_> {
         status: Option<RemoteStatus>,
     ) -> Result<CallEnd, ToolError> {
         let state = status.as_ref().and_then(|status| status.state);
-        let Some(state) = state else {
+        let (Some(status), Some(state)) = (status, state) else {
             // A message without a task. The context counts all the same.
             self.keep_continuity(None).await?;
             return self.finish().await;
@@ -47,8 +47,8 @@ impl AgentCall<'_> {
     }
 
     /// The agent waits for input or a credential.
-    async fn ask(&mut self, status: &Option<RemoteStatus>, state: TaskState) -> Result<CallEnd, ToolError> {
-        let message = status.as_ref().and_then(|status| status.message.as_ref());
+    async fn ask(&mut self, status: &RemoteStatus, state: TaskState) -> Result<CallEnd, ToolError> {
+        let message = status.message.as_ref();
         let words =
             message.map(|message| self.output.words(message)).filter(|words| !words.trim().is_empty());
         let kind = match state {
@@ -70,7 +70,7 @@ impl AgentCall<'_> {
             self.output.ask(&text);
             self.save_files().await;
             self.keep_output().await;
-            self.saved.ask(&text, kind);
+            self.saved.ask(&text, kind, status);
             self.save().await?;
             return Ok(CallEnd::Asks(CallQuestion { kind, text, url: None }));
         }
@@ -121,6 +121,11 @@ impl AgentCall<'_> {
         let files = self.output.saved_files();
         if !files.is_empty() {
             blocks.push(format!("The agent sent files:\n{}", files.join("\n")));
+        }
+        if self.has_lost_conversation {
+            let lost =
+                "The agent does not know the earlier conversation any more: this call began a new one.";
+            blocks.push(lost.to_owned());
         }
         format!("{}{}", self.dialog(), blocks.join("\n\n")).trim_end().to_owned()
     }

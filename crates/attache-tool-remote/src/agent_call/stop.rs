@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_client::{Client, ClientError};
-use attache_tool::{CallEnd, PeerNotice, ToolError};
+use attache_tool::{CallEnd, PeerNotice, QuestionAnswer, ToolError};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -46,12 +46,32 @@ impl AgentCall<'_> {
         self.finish_cancelled().await
     }
 
+    /// The call may not run on: cancels its task, and the model reads what the agent said until then. `answer` was not sent.
+    pub(crate) async fn end(mut self, refused: ToolError, answer: Option<QuestionAnswer>) -> ToolError {
+        if self.saved.question.is_some() {
+            self.restore_output().await;
+        }
+        if answer.is_some() {
+            self.output.answer("(not sent)");
+        }
+        let report = self.report().await;
+        let notice = timeout(CANCEL_TIMEOUT, self.abandon()).await;
+        if !matches!(notice, Ok(PeerNotice::Told)) {
+            tracing::warn!("an agent was not told that a call to it has ended");
+        }
+        let message =
+            if report.is_empty() { refused.message } else { format!("{report}\n\n{}", refused.message) };
+        ToolError::new(refused.kind, message)
+    }
+
     /// The same after the run of the call is gone.
     pub(crate) async fn abandon(mut self) -> PeerNotice {
         if self.saved.origin != self.agent.origin_name() {
             return PeerNotice::Told;
         }
         match self.agent.client().await {
+            // It has moved to where nothing was sent.
+            Ok(client) if self.check_address(&client).is_err() => PeerNotice::Told,
             Ok(client) => self.tell_to_stop(&client).await,
             Err(failure) if failure.sign_in.is_some() => PeerNotice::Told,
             Err(_) => PeerNotice::NotYet,

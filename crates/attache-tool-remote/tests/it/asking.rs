@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use attache_client::{Credential, CredentialError, CredentialRequest, CredentialSource};
 use attache_testkit::model_server::ModelServer;
-use attache_tool::{CallEnd, CallStart, QuestionKind};
+use attache_tool::{CallEnd, CallStart, QuestionKind, ToolError, ToolErrorKind};
 use serde_json::json;
 
 use crate::world::{
-    World, bare_task, card, finished, piece, refusal, result, said, status, stream, task, tool_with,
+    World, bare_task, card, finished, input, piece, refusal, result, said, status, stream, task, tool_with,
 };
 
 fn asks(state: &str) -> [serde_json::Value; 3] {
@@ -178,6 +178,46 @@ async fn an_agent_that_keeps_its_stream_open_while_it_waits_is_answered_too() {
     assert!(text.ends_with(&said("half done")), "{text}");
 }
 
+/// It responds to the answer at once, with the question and the first piece of its result.
+#[tokio::test]
+async fn an_agent_without_streams_is_followed_past_the_question_that_was_answered() {
+    for state in ["INPUT_REQUIRED", "AUTH_REQUIRED"] {
+        let status = |state: &str, second: u32| {
+            json!({
+                "state": format!("TASK_STATE_{state}"),
+                "timestamp": format!("2026-01-01T00:00:0{second}Z"),
+                "message": {"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}]},
+            })
+        };
+        let with = |status: &serde_json::Value, text: &str| {
+            json!({"id": "t-1", "contextId": "c-1", "status": status, "artifacts": [
+                {"artifactId": "a", "parts": [{"text": text}]},
+            ]})
+        };
+        let (asks, asks_again) = (status(state, 1), status(state, 2));
+        let done = json!({"state": "TASK_STATE_COMPLETED", "timestamp": "2026-01-01T00:00:03Z"});
+        let asked = json!({"id": "t-1", "contextId": "c-1", "status": asks});
+        let world = World::new([
+            card(false),
+            result(&json!({"task": asked})),
+            result(&asked),
+            result(&json!({"task": with(&asks, "one ")})),
+            result(&with(&asks, "one two ")),
+            result(&with(&asks_again, "one two ")),
+            // The same words again are a new question.
+            result(&with(&asks_again, "one two ")),
+            result(&json!({"task": with(&done, "one two three")})),
+        ]);
+        let CallEnd::Asks(_) = world.run("Work!", world.start()).await.unwrap() else { panic!() };
+        let again = world.run("Work!", world.answered("the first")).await.unwrap();
+        assert!(matches!(&again, CallEnd::Asks(question) if question.text == "Which one?"), "{again:?}");
+        let text = finished(world.run("Work!", world.answered("the second")).await.unwrap());
+        assert!(text.ends_with(&said("one two three")), "{text}");
+        let poll = ["GetTask", "SendMessage", "GetTask", "GetTask", "GetTask", "SendMessage"];
+        assert_eq!(world.methods()[1..], poll);
+    }
+}
+
 /// The person skips the question, and the agent cannot cancel its task.
 #[tokio::test]
 async fn the_next_prompt_does_not_answer_a_question_to_a_person() {
@@ -232,4 +272,19 @@ async fn a_task_that_waits_without_a_question_gives_its_result_and_the_next_call
     assert!(text.starts_with(&said("half")) && text.contains("goes on with the same task"), "{text}");
     world.call("Go on").await.unwrap();
     assert_eq!(world.requests()[1].json()["params"]["message"]["taskId"], "t-1");
+}
+
+/// The agent was switched off while the person was asked.
+#[tokio::test]
+async fn a_call_that_may_not_go_on_cancels_its_task_and_keeps_what_was_said() {
+    let canceled = result(&bare_task("CANCELED"));
+    let world = World::new([card(true), stream(&asks("INPUT_REQUIRED")), canceled]);
+    world.run("Work!", world.start()).await.unwrap();
+    let proposal = world.tool.propose(&input("helper", "Work!"), &world.context).await.unwrap();
+    let refused = ToolError::new(ToolErrorKind::PolicyViolation, "it is disabled");
+    let tool = world.tool.resumable().unwrap();
+    let error = tool.end(&proposal, world.answered("red"), refused, &world.context).await;
+    let dialog = format!("The agent asked:\n{}\nThe person answered: (not sent)\n\n", said("Which one?"));
+    assert_eq!(error.message, format!("{dialog}{}\n\nit is disabled", said("half ")));
+    assert_eq!(world.methods(), ["SendStreamingMessage", "CancelTask"]);
 }

@@ -3,7 +3,7 @@
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
 use serde_json::{Value, json};
 
-use crate::world::{World, answer, card, piece, run, status, stream, task};
+use crate::world::{World, answer, card, piece, refusal, run, status, stream, task};
 
 fn done() -> PlannedResponse {
     stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)])
@@ -88,4 +88,38 @@ async fn ids_of_another_place_are_not_sent() {
     world.call("Begin").await.unwrap();
     let sent = message(&world.requests()[0]);
     assert!(sent.get("contextId").is_none() && sent.get("taskId").is_none(), "{sent}");
+}
+
+/// It was restarted, and has its conversations in memory only.
+#[tokio::test]
+async fn an_agent_that_has_forgotten_the_conversation_begins_a_new_one() {
+    for (code, words, kept) in [
+        (-32602, "unknown contextId c-1", json!({"context": "c-1"})),
+        (-32001, "Task t-0 not found", json!({"context": "c-1", "task": "t-0"})),
+    ] {
+        let mut responses = vec![card(true), refusal(code, words)];
+        responses.extend(kept.get("task").map(|_| refusal(-32602, "Context not found")));
+        responses.extend([done(), done()]);
+        let world = World::new(responses);
+        let mut kept = kept;
+        kept["origin"] = world.agent.url().into();
+        world.memory.kept.lock().unwrap().insert("agent:helper".into(), kept);
+        let text = world.call("Go on").await.unwrap();
+        let told = "The agent does not know the earlier conversation any more: this call began a new one.";
+        assert!(text.contains(told), "{text}");
+        let last = message(world.requests().last().unwrap());
+        assert!(last.get("contextId").is_none() && last.get("taskId").is_none(), "{last}");
+        let text = world.call("And on").await.unwrap();
+        assert!(!text.contains(told), "{text}");
+        assert_eq!(message(world.requests().last().unwrap())["contextId"], "c-1");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_for_another_reason_is_not_tried_again() {
+    let world = World::new([card(true), refusal(-32602, "the prompt is too long")]);
+    let kept = json!({"origin": world.agent.url(), "context": "c-1"});
+    world.memory.kept.lock().unwrap().insert("agent:helper".into(), kept);
+    world.call("Go on").await.unwrap_err();
+    assert_eq!(world.requests().len(), 1);
 }

@@ -1,9 +1,10 @@
 //! Proposals, and input that cannot be used.
 
-use attache_tool::{Effect, Preview};
+use attache_testkit::model_server::ModelServer;
+use attache_tool::{Effect, Preview, Proposal};
 use serde_json::json;
 
-use crate::world::{World, card, input};
+use crate::world::{World, card, card_to, finished, input, piece, said, status, stream, task, tool_allowing};
 
 #[tokio::test]
 async fn a_proposal_says_who_is_asked_what_and_where() {
@@ -32,6 +33,55 @@ async fn an_approval_holds_for_one_place() {
     );
     assert!(error.message.starts_with(&expected), "{error}");
     assert!(other.agent.received().is_empty() && world.agent.received().is_empty());
+}
+
+#[track_caller]
+fn shown_origin(proposal: &Proposal) -> &str {
+    let Preview::Agent { url, .. } = &proposal.shown else { panic!("{proposal:?}") };
+    let bound = proposal.agent().unwrap().1;
+    assert_eq!(bound, url);
+    url
+}
+
+#[tokio::test]
+async fn a_person_sees_and_approves_where_the_card_leads() {
+    let done = || stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)]);
+    let there = ModelServer::with_responses([done(), done()]);
+    let world = World::new([card_to(&there.url())]);
+    let (here, called) = (world.agent.url(), there.url());
+    let tool = tool_allowing(&here, &called, None);
+    let propose = async || tool.propose(&input("helper", "Work!"), &world.context).await;
+    let run =
+        async |proposal| tool.resumable().unwrap().run_from(proposal, world.start(), &world.context).await;
+    let unknown = propose().await.unwrap();
+    assert_eq!(shown_origin(&unknown), format!("{here} or {called}"));
+    assert_eq!(finished(run(unknown.clone()).await.unwrap()), said("done"));
+    let known = propose().await.unwrap();
+    assert_eq!(shown_origin(&known), called);
+    assert_eq!(finished(run(known).await.unwrap()), said("done"));
+    // Approved for the card's origin only.
+    let other = World::new([card_to(&called)]);
+    let approved = other.tool.propose(&input("helper", "Work!"), &other.context).await.unwrap();
+    let moved = tool_allowing(&other.agent.url(), &called, None);
+    let start = other.start();
+    let error = moved.resumable().unwrap().run_from(approved, start, &other.context).await.unwrap_err();
+    let expected = format!("approved for {}, and the agent is at {called} now", other.agent.url());
+    assert!(error.message.contains(&expected), "{error}");
+    assert_eq!(there.received().len(), 2, "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_card_that_leads_back_to_this_server_is_refused() {
+    let own = World::new([]);
+    let world = World::new([card_to(&own.agent.url())]);
+    let tool = tool_allowing(&world.agent.url(), &own.agent.url(), Some(&own.agent.url()));
+    let proposal = tool.propose(&input("helper", "Work!"), &world.context).await.unwrap();
+    let start = world.start();
+    let error = tool.resumable().unwrap().run_from(proposal, start, &world.context).await.unwrap_err();
+    assert!(error.message.contains("its card leads back to"), "{error}");
+    let error = tool.propose(&input("helper", "Work!"), &world.context).await.unwrap_err();
+    assert!(error.message.contains("its card leads back to this server"), "{error}");
+    assert!(own.agent.received().is_empty());
 }
 
 #[tokio::test]

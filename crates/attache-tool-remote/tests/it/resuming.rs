@@ -62,6 +62,22 @@ async fn an_agent_without_cursors_tells_the_rest_when_it_is_done() {
     assert_eq!(world.methods(), ["SubscribeToTask", "GetTask"]);
 }
 
+/// The log has what people were shown, and the agent does not say it again.
+#[tokio::test]
+async fn what_statuses_said_before_the_restart_is_part_of_the_result() {
+    let later = [task("WORKING"), status("WORKING", Some("Reading. ")), status("COMPLETED", None)];
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "The first half and the second."}]}]);
+    for shown in ["Looking. ", "Looking. The first half "] {
+        let world = World::new([card(true), stream(&later), result(&done)]);
+        let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1"}));
+        let start = CallStart { shown: shown.to_owned(), ..start };
+        let text = finished(world.run("Count!", start).await.unwrap());
+        assert_eq!(text, said("Looking. Reading. \n\nArtifact (a):\nThe first half and the second."));
+        assert_eq!(world.shown(), "Reading. ", "what was shown before is not shown again");
+    }
+}
+
 #[tokio::test]
 async fn a_task_that_ended_meanwhile_is_fetched() {
     let over = answer(&json!({"error": {"code": -32004, "message": "it is over"}}));
@@ -128,6 +144,102 @@ async fn where_nothing_tells_whether_it_arrived_the_outcome_is_unknown() {
         World::new([card(true), stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)])]);
     let start = CallStart { restarted: false, ..saved(&again, "sending", json!({})) };
     assert_eq!(finished(again.run("Work!", start).await.unwrap()), said("done"));
+}
+
+/// A call whose answer was being sent when the server was killed.
+fn saved_answer(world: &World) -> CallStart {
+    let more = json!({
+        "task": "t-1", "context": "c-1", "sent": 1, "question": "Which one?", "answer": "red",
+        "asked_in": "another",
+    });
+    saved(world, "sending", more)
+}
+
+fn task_in(state: &str, question: &str) -> Value {
+    let message = json!({"messageId": question, "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}]});
+    json!({"id": "t-1", "contextId": "c-1", "status": {"state": format!("TASK_STATE_{state}"), "message": message}})
+}
+
+#[tokio::test]
+async fn a_task_that_went_on_has_got_the_answer_that_was_being_sent() {
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "done"}]}]);
+    for runs_again in [false, true] {
+        let events = stream(&[task("WORKING"), status("COMPLETED", None)]);
+        let world = World::new([card(true), result(&bare_task("WORKING")), events, result(&done)]);
+        let start = CallStart { restarted: !runs_again, ..saved_answer(&world) };
+        let text = finished(world.run("Work!", start).await.unwrap());
+        assert!(text.ends_with(&said("done")) && text.contains("answered: red"), "{text}");
+        assert_eq!(world.methods(), ["GetTask", "SubscribeToTask", "GetTask"], "nothing is sent");
+    }
+}
+
+#[tokio::test]
+async fn another_question_is_asked_after_an_answer_that_was_being_sent() {
+    let asks = task_in("INPUT_REQUIRED", "q-2");
+    let world = World::new([card(true), result(&asks), stream(&[json!({"task": asks})])]);
+    let end = world.run("Work!", saved_answer(&world)).await.unwrap();
+    assert!(matches!(&end, CallEnd::Asks(question) if question.text == "Which one?"), "{end:?}");
+}
+
+/// a2a-sdk 1.3 writes neither the message nor another status before the agent says something.
+#[tokio::test]
+async fn a_person_decides_about_an_answer_that_may_not_have_arrived() {
+    let asks = task_in("INPUT_REQUIRED", "q-1");
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let world = World::new([
+        card(true),
+        stream(&[json!({"task": asks})]),
+        result(&asks),
+        // The person answers once more, and it is as before.
+        result(&asks),
+        stream(&done),
+    ]);
+    world.run("Work!", world.start()).await.unwrap();
+    let mut saved = world.saved().unwrap();
+    let more = json!({"phase": "sending", "message": "m-1", "sent": 1, "answer": "red"});
+    saved.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let start = CallStart { saved: Some(saved), restarted: true, ..world.start() };
+    let CallEnd::Asks(question) = world.run("Work!", start).await.unwrap() else { panic!() };
+    assert!(question.text.starts_with("Which one?\n\n(The server stopped while the answer \"red\""));
+    let text = finished(world.run("Work!", world.answered("blue")).await.unwrap());
+    assert!(text.contains("The person answered: blue\n") && text.ends_with(&said("done")), "{text}");
+    assert_eq!(world.methods()[1..], ["GetTask", "GetTask", "SendStreamingMessage"]);
+    let message = world.requests()[3].json()["params"]["message"].clone();
+    assert_eq!((&message["taskId"], &message["parts"]), (&json!("t-1"), &json!([{"text": "blue"}])));
+}
+
+/// The agent had the first answer, and went on while the person read the question again.
+#[tokio::test]
+async fn an_answer_that_had_arrived_after_all_is_not_sent_again() {
+    let asks = task_in("INPUT_REQUIRED", "q-1");
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "done"}]}]);
+    let over = answer(&json!({"error": {"code": -32004, "message": "it is over"}}));
+    let world = World::new([card(true), result(&asks), result(&done), over, result(&done), result(&done)]);
+    let start = CallStart { saved: saved_answer(&world).saved, restarted: true, ..world.start() };
+    let mut saved = start.saved.clone().unwrap();
+    saved["asked_in"].take();
+    let CallEnd::Asks(_) = world.run("Work!", CallStart { saved: Some(saved), ..start }).await.unwrap()
+    else {
+        panic!()
+    };
+    let text = finished(world.run("Work!", world.answered("blue")).await.unwrap());
+    assert!(text.ends_with(&said("done")), "{text}");
+    assert!(!world.methods().contains(&"SendStreamingMessage".to_owned()), "{:?}", world.methods());
+}
+
+/// Nothing could be known while the agent was away, and the person decided that the call goes on.
+#[tokio::test]
+async fn a_call_that_runs_again_sends_its_answer_and_not_its_prompt() {
+    let asks = task_in("INPUT_REQUIRED", "q-1");
+    let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
+    let world = World::new([card(true), result(&asks), stream(&done)]);
+    let mut start = CallStart { restarted: false, ..saved_answer(&world) };
+    start.saved.as_mut().unwrap()["asked_in"].take();
+    finished(world.run("Work!", start).await.unwrap());
+    let message = world.requests()[1].json()["params"]["message"].clone();
+    assert_eq!((&message["taskId"], &message["parts"]), (&json!("t-1"), &json!([{"text": "red"}])));
 }
 
 #[tokio::test]

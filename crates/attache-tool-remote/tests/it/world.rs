@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use attache_client::{CardSource, ClientOptions, CredentialSource, REPLAY};
+use attache_client::{CardSource, ClientOptions, CredentialSource, Origin, REPLAY};
 use attache_domain::Content;
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, ResponseEnd};
 use attache_tool::{
@@ -61,20 +61,32 @@ impl LiveOutput for LiveText {
     }
 }
 
-struct Access(Option<Arc<dyn CredentialSource>>);
+#[derive(Default)]
+struct Access(Option<Arc<dyn CredentialSource>>, Vec<Origin>);
 
 #[async_trait]
 impl AgentAccess for Access {
     async fn client_options(&self) -> Result<ClientOptions, String> {
-        Ok(ClientOptions { max_retries: 3, credential: self.0.clone(), ..ClientOptions::default() })
+        let (credential, allowed_origins) = (self.0.clone(), self.1.clone());
+        Ok(ClientOptions { max_retries: 3, credential, allowed_origins, ..ClientOptions::default() })
+    }
+
+    fn allowed_origins(&self) -> Vec<Origin> {
+        self.1.clone()
     }
 }
 
 /// The tool for an agent that wants a credential.
 pub(crate) fn tool_with(url: &str, credential: Arc<dyn CredentialSource>) -> Arc<dyn Tool> {
-    let agents = vec![agent(url, "helper", Access(Some(credential)))];
+    let agents = vec![agent(url, "helper", Access(Some(credential), Vec::new()))];
     let agents = AgentConnections::new(agents, OwnOrigin::default(), WarnedAgents::default());
     ConversationAgents::new(agents, true).tool().unwrap()
+}
+
+/// The tool for an agent whose card at `url` may lead to `allowed`.
+pub(crate) fn tool_allowing(url: &str, allowed: &str, own: Option<&str>) -> Arc<dyn Tool> {
+    let access = Access(None, vec![Origin::parse(allowed).unwrap()]);
+    tool_of(vec![agent(url, "helper", access)], true, own)
 }
 
 fn agent(url: &str, name: &str, access: Access) -> AgentOptions {
@@ -89,12 +101,15 @@ fn agent(url: &str, name: &str, access: Access) -> AgentOptions {
 
 /// The tool for agents of these names, all at `url`.
 pub(crate) fn tool(url: &str, names: &[&str], attended: bool, own: Option<&str>) -> Arc<dyn Tool> {
-    let agent = |name: &&str| agent(url, name, Access(None));
+    let agent = |name: &&str| agent(url, name, Access::default());
+    tool_of(names.iter().map(agent).collect(), attended, own)
+}
+
+fn tool_of(agents: Vec<AgentOptions>, attended: bool, own: Option<&str>) -> Arc<dyn Tool> {
     let own_origin = OwnOrigin::default();
     if let Some(own) = own {
         own_origin.set(own.to_owned()).unwrap();
     }
-    let agents = names.iter().map(agent).collect();
     let agents = AgentConnections::new(agents, own_origin, WarnedAgents::default());
     ConversationAgents::new(agents, attended).tool().unwrap()
 }
@@ -143,7 +158,7 @@ impl World {
     pub(crate) fn answered(&self, text: &str) -> CallStart {
         let question = attache_domain::CallId("ask-1".into());
         let answer = Some(QuestionAnswer { question: question.clone(), text: text.to_owned() });
-        CallStart { run: question, saved: self.saved(), answer, restarted: false }
+        CallStart { saved: self.saved(), answer, ..CallStart::first(question) }
     }
 
     pub(crate) fn saved(&self) -> Option<Value> {
@@ -215,6 +230,12 @@ pub(crate) fn replaying_card() -> PlannedResponse {
 pub(crate) fn extended_card(uri: &str) -> PlannedResponse {
     let capabilities = json!({"streaming": true, "extensions": [{"uri": uri}]});
     answer(&json!({"name": "agent", "supportedInterfaces": [interface()], "capabilities": capabilities}))
+}
+
+/// Of an agent that is called elsewhere.
+pub(crate) fn card_to(url: &str) -> PlannedResponse {
+    let interface = json!({"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+    answer(&json!({"name": "agent", "supportedInterfaces": [interface], "capabilities": {"streaming": true}}))
 }
 
 fn interface() -> Value {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AskedCall, CallAnswer, CallId, Fact, Intent, Message, OPEN_CALLS, PartAnswers, QUESTION_CHOICES,
-    QuestionKind, Step, TaskState,
+    AskedCall, CallAnswer, CallId, Effect, Fact, Intent, Message, OPEN_CALLS, PartAnswers, Preview, Proposal,
+    QUESTION_CHOICES, QuestionKind, Step, TaskState,
 };
-use serde_json::json;
+use serde_json::{Map, json};
 
-use super::task::{Task, asked, check, id, line};
+use super::task::{Task, asked, check, id, line, proposed};
 
 #[test]
 fn a_call_that_asks_starts_again_with_the_answer_while_the_others_run() {
@@ -121,7 +121,7 @@ fn a_message_may_answer_while_other_calls_run_if_it_names_the_question() {
 }
 
 #[test]
-fn what_a_call_saved_is_there_when_it_starts_again_and_not_when_it_begins_anew() {
+fn what_a_call_saved_is_there_when_it_starts_again() {
     let mut task = Task::with_calls(&["a"]);
     task.play("allow a, start a");
     let saved = |task: &Task| task.0.call_records.find(&id("a")).unwrap().state.as_deref().cloned();
@@ -136,7 +136,7 @@ fn what_a_call_saved_is_there_when_it_starts_again_and_not_when_it_begins_anew()
         "it does not run"
     );
     task.play("again a, start a");
-    assert_eq!(saved(&task), None, "the person wants it done once more");
+    assert_eq!(saved(&task), Some(json!(2)), "it goes on with what it knows");
 }
 
 #[test]
@@ -176,4 +176,32 @@ fn the_lines_of_a_question_cannot_pass_for_one_about_another_call() {
     let shown = task.0.question_text("Open:", &task.0.progress.work);
     let quoted = "\n> Name?\n> \n> run_shell_command (b): run `ls`\n> Answer with yes or no\n";
     assert!(shown.contains(quoted), "{shown}");
+}
+
+#[test]
+fn questions_of_two_calls_to_one_agent_say_for_which_prompt_they_are() {
+    let prompts = [format!("Paint the  door.\n{}", "x".repeat(100)), "Paint the wall.".to_owned()];
+    for (names, expected) in [
+        (
+            &["a", "b"][..],
+            vec![format!("(for: Paint the door. {}…)", "x".repeat(64)), "(for: Paint the wall.)".into()],
+        ),
+        (&["a"], vec![]),
+    ] {
+        let mut task = Task::with_calls(names);
+        for (call, prompt) in names.iter().zip(&prompts) {
+            let (agent, url) = ("painter".to_owned(), "https://p.example".to_owned());
+            let effects = vec![Effect::Delegate { agent: agent.clone(), origin: url.clone() }];
+            let shown = Preview::Agent { agent, url, prompt: prompt.clone(), files: Vec::new() };
+            let Fact::CallProposed(mut fact) = proposed(call, false, &[]) else { panic!() };
+            fact.proposal = Arc::new(Proposal { input: Map::new(), effects, shown });
+            task.record(Fact::CallProposed(fact)).unwrap();
+        }
+        for call in names {
+            task.play(&format!("start {call}, question {call}"));
+        }
+        let text = task.0.question_text("", &task.0.progress.work);
+        assert_eq!(text.matches("(for: ").count(), expected.len(), "{text}");
+        expected.iter().for_each(|part| assert!(text.contains(part), "{text}"));
+    }
 }

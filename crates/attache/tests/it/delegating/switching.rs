@@ -2,7 +2,7 @@
 
 use attache_testkit::model_server::ModelServer;
 
-use super::world::{Delegating, done, invoke, scripted_agent, sent, switch_on};
+use super::world::{Delegating, done, invoke, peer, peer_tasks, scripted_agent, sent, switch_on};
 use crate::agent_world::{last_output, launch_with, reply, says, send, trust, trust_command, write};
 use crate::watching::message_in;
 
@@ -37,6 +37,20 @@ async fn an_agent_that_is_disabled_while_a_person_is_asked_is_not_asked_either()
     assert_eq!(sent(&agent).len(), 0);
     let output = last_output(&model);
     assert!(output.contains("the agent helper is not asked: it is disabled in "), "{output}");
+}
+
+#[tokio::test]
+async fn an_agent_that_is_disabled_while_it_asks_gets_no_answer_and_its_task_is_cancelled() {
+    let peer = peer().await;
+    let model = ModelServer::with_responses([invoke("helper", "ask"), says("Good.")]);
+    let world = Delegating::yolo(&model, &[("helper", peer.url())]).await;
+    let client = world.server.client();
+    let asked = send(&client, "m1", "One").await;
+    write(&world.launch, ".gemini/settings.json", DISABLED);
+    reply(&client, "m2", &asked, "Ada").await;
+    let output = last_output(&model);
+    assert!(output.contains("What is your name?") && output.contains("it is disabled in "), "{output}");
+    assert_eq!(peer_tasks(&peer).await[0]["status"]["state"], "TASK_STATE_CANCELED");
 }
 
 /// In the mode yolo, where no person is asked.

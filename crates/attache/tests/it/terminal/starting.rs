@@ -58,3 +58,16 @@ async fn flags_for_a_terminal_need_one() {
         assert!(told.contains("for a session at a terminal"), "{told}");
     }
 }
+
+/// Nothing is typed.
+#[tokio::test]
+async fn agents_that_cannot_be_used_are_told_of_soon() {
+    let world = World::new();
+    world.write(".gemini/settings.json", r#"{"experimental": {"enableAgents": true}}"#);
+    let file = "---\nkind: remote\nname: gone\ndescription: It is gone.\nagent_card_url: http://127.0.0.1:9/card.json\n---\n";
+    world.write(".gemini/agents/gone.md", file);
+    let mut terminal = world.start(&[]);
+    terminal.until("an agent cannot be used").await;
+    terminal.press(CTRL_D).await;
+    assert_eq!(terminal.end().await.0, Some(0));
+}

@@ -43,7 +43,7 @@ async fn one_call_is_cancelled_and_the_turn_goes_on() {
     terminal.press("y").await;
     terminal.until("| begun").await;
     terminal.line("/calls cancel another").await;
-    terminal.until("names a call that is not under way (another)").await;
+    terminal.until("/calls cancel names a call that is not under way (another)").await;
     terminal.line("/calls").await;
     let shown = terminal.until("  run_shell_command  echo begun").await;
     let id = shown.split_whitespace().rev().nth(3).unwrap();
