@@ -18,9 +18,10 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// What the settings say about one agent.
 pub fn for_agent(
-    signatures: &AgentSignatures,
+    signatures: Option<&AgentSignatures>,
     environment: Environment<'_>,
 ) -> anyhow::Result<SignatureCheck> {
+    let Some(signatures) = signatures else { return Ok(SignatureCheck::default()) };
     let policy = match signatures.policy {
         AgentSignaturePolicy::Ignore => SignaturePolicy::Ignore,
         AgentSignaturePolicy::Warn => SignaturePolicy::Warn,

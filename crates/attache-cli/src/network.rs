@@ -41,13 +41,13 @@ pub fn settings(
     Ok(NetworkSettings { proxy, tls })
 }
 
-/// The same for one agent, with the certificates that the settings name for it.
+/// The same for one agent, with the certificates that the settings may name for it.
 pub fn for_agent(
-    network: &NetworkSettings,
-    agent: &AgentTls,
+    mut network: NetworkSettings,
+    agent: Option<&AgentTls>,
     environment: Environment<'_>,
 ) -> anyhow::Result<NetworkSettings> {
-    let mut network = network.clone();
+    let Some(agent) = agent else { return Ok(network) };
     let expand = |path: &PathBuf| with_home(path, environment);
     if let Some(path) = &agent.ca {
         trust(&mut network.tls, &expand(path))?;

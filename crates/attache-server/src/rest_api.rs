@@ -8,8 +8,8 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use attache_domain::{
-    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, OfferedKey, Operation, OperationKind, Right,
-    Scope, SendMessage, TaskId,
+    CallId, DuplicateRule, Fault, GetTask, Interface, MessageId, OfferedKey, Operation, OperationKind, Scope,
+    SendMessage, TaskId,
 };
 use attache_session::{PromptStream, Reservation, SendReply};
 use attache_wire::devtool::rest_api::{
@@ -173,12 +173,7 @@ impl Request<'_> {
             }
         };
         let served = call.serve(self.app, work).await;
-        served.unwrap_or_else(|fault| match (route, &fault) {
-            (Route::Confirm, Fault::RightMissing { .. }) => {
-                rest_api_fault(&Fault::RightMissing { right: Right::Approve })
-            }
-            _ => rest_api_fault(&fault),
-        })
+        served.unwrap_or_else(|fault| rest_api_fault(&fault))
     }
 
     fn scope(&self) -> Scope {
@@ -281,6 +276,7 @@ impl Request<'_> {
     /// The answer to the question about a call.
     async fn confirm(&self, body: Value) -> Result<Response, Fault> {
         let app = self.app;
+        self.origin.caller.rights().require_to_send(true)?;
         rest_api::check_task_id(&self.parameter)?;
         let confirmation = Confirmation::read(body)?;
         let scope = self.scope();

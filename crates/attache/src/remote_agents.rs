@@ -125,16 +125,13 @@ struct FileAccess {
 impl FileAccess {
     /// Certificates are read when the agent is needed, so files that are missing concern this agent only.
     fn net(&self) -> Result<HttpClientOptions, String> {
-        let network = match &self.definition.tls {
-            Some(tls) => network::for_agent(&self.network, tls, &variable),
-            None => Ok(self.network.clone()),
-        };
+        let network = network::for_agent(self.network.clone(), self.definition.tls.as_ref(), &variable);
         let network = network.map_err(|error| format!("{error:#}"))?;
         Ok(HttpClientOptions { idle_timeout: IDLE_TIMEOUT, ..network.client_options() })
     }
 
     fn signatures(&self) -> Result<SignatureCheck, String> {
-        let Some(signatures) = &self.definition.signatures else { return Ok(SignatureCheck::default()) };
+        let signatures = self.definition.signatures.as_ref();
         card_signatures::for_agent(signatures, &variable).map_err(|error| format!("{error:#}"))
     }
 }

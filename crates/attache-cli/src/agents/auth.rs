@@ -83,10 +83,7 @@ async fn sign_in(
         let error = anyhow!("{name} has {kind} in its file; only oauth2 has a sign-in");
         return Err(with_hint(error, "`attache agents show NAME` shows how an agent is authenticated"));
     };
-    let network = match &agent.tls {
-        Some(tls) => network::for_agent(&network, tls, process.environment)?,
-        None => network,
-    };
+    let network = network::for_agent(network, agent.tls.as_ref(), process.environment)?;
     let security = card_security(agent, remote, network.client_options()).await?;
     source.sign_in(security.as_ref()).await.map_err(|error| anyhow!("{}", printable(&error.to_string())))?;
     writeln!(io::stderr(), "signed in to {name}")?;

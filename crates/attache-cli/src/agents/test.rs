@@ -66,10 +66,7 @@ async fn connect(
     let net = of_user.client_options();
     let context = SourceContext { environment: process.environment, net: &net, sign_in: &sign_in };
     let credential = credential_source(agent, context).map_err(|what| anyhow!("{what}"))?;
-    let net = match &agent.tls {
-        Some(tls) => network::for_agent(&of_user, tls, process.environment)?.client_options(),
-        None => net,
-    };
+    let net = network::for_agent(of_user, agent.tls.as_ref(), process.environment)?.client_options();
     let allowed_origins = allowed_origins(remote)?;
     let options =
         ClientOptions { credential: credential.clone(), net, allowed_origins, ..ClientOptions::default() };

@@ -129,10 +129,7 @@ fn network(
     agent: Option<&AgentTls>,
     environment: Environment<'_>,
 ) -> anyhow::Result<NetworkSettings> {
-    let mut network = network::of_user(environment)?;
-    if let Some(agent) = agent {
-        network = network::for_agent(&network, agent, environment)?;
-    }
+    let mut network = network::for_agent(network::of_user(environment)?, agent, environment)?;
     for path in &arguments.ca {
         network::trust(&mut network.tls, path)?;
     }
@@ -148,10 +145,7 @@ fn signatures(
     agent: Option<&AgentSignatures>,
     environment: Environment<'_>,
 ) -> anyhow::Result<SignatureCheck> {
-    let mut check = match agent {
-        Some(agent) => card_signatures::for_agent(agent, environment)?,
-        None => SignatureCheck::default(),
-    };
+    let mut check = card_signatures::for_agent(agent, environment)?;
     let policy = arguments.signatures.map_or(check.policy, Into::into);
     let given = card_signatures::check(policy, &arguments.keys)?;
     check.keys.extend(given.keys);

@@ -129,12 +129,14 @@ async fn questions_are_answered_from_the_command_line() {
     let agent = ModelServer::with_responses([
         card("/", false),
         result(&task("", &asked)),
+        // The question as it is before the answer, by which the response is understood.
+        result(&task("", &asked)["task"]),
         result(&task("TASK_STATE_COMPLETED", &done)),
     ]);
     let ended = call(&[&agent.url(), "hi", "--answer", "the first"]).await;
     check(&ended, 0, "done\n", &["[input-required]", "Which one?"]);
     let received = agent.received();
-    let message = &received[2].json()["params"]["message"];
+    let message = &received[3].json()["params"]["message"];
     assert_eq!((&message["taskId"], &message["contextId"]), (&json!("t-1"), &json!("c-1")));
     assert_eq!(message["parts"], json!([{"text": "the first"}]));
 }
@@ -214,9 +216,9 @@ async fn a_question_of_another_task_is_not_answered_and_ids_mean_nothing_to_a_sh
     let agent = ModelServer::with_responses([card("/", false), result(&asked("t; touch x"))]);
     let ended = call(&[&agent.url(), "hi"]).await;
     check(&ended, 6, "", &["--task 't; touch x' 'YOUR ANSWER'"]);
-    let agent =
-        ModelServer::with_responses([card("/", false), result(&asked("t-1")), result(&asked("VICTIM"))]);
+    let responses = [&asked("t-1"), &asked("t-1")["task"], &asked("VICTIM")].map(result);
+    let agent = ModelServer::with_responses([vec![card("/", false)], responses.to_vec()].concat());
     let ended = call(&[&agent.url(), "hi", "--answer", "one", "--answer", "two"]).await;
     check(&ended, 1, "", &["answered about the task VICTIM, and the request was about t-1"]);
-    assert_eq!(agent.received().len(), 3, "nothing goes to the other task");
+    assert_eq!(agent.received().len(), 4, "nothing goes to the other task");
 }

@@ -268,7 +268,7 @@ async fn what_cannot_be_brought_is_refused_with_the_reason() {
             json!({"taskId": task, "mcpServers": {"a b": {"httpUrl": url}}}),
             "up to 32 letters, digits and dashes",
         ),
-        (json!({"taskId": task, "mcpServers": {"": {"httpUrl": url}}}), "a server's name has"),
+        (json!({"taskId": task, "mcpServers": {"": {"httpUrl": url}}}), "letters, digits and dashes"),
         (
             json!({"taskId": task, "mcpServers": {"a": {"command": "touch", "args": ["made"]}}}),
             "must be reached by a url",

@@ -111,7 +111,7 @@ async fn calls_live_output_and_thoughts_are_followed_and_shown() {
     let mut child = command(server.url(), &["answer", &id, "call-run=yes", "--follow"]).spawn().unwrap();
     let mut err = child.stderr.take().unwrap();
     // The command waits for the file, so this was shown while it ran.
-    read_until(&mut err, "\nfirst\n").await;
+    read_until(&mut err, "\n  first\n").await;
     check(
         &tasks(&server, &["show", &id]).await,
         0,
@@ -122,12 +122,15 @@ async fn calls_live_output_and_thoughts_are_followed_and_shown() {
     let (said, code) = rest(child, out).await;
     assert_eq!((said.as_str(), code), ("It ran.\n", Some(0)));
     let rest = read_until(&mut err, "[completed]").await;
-    let told = "second\n\nexited with code 0\n[run_shell_command (call-run): succeeded]\n";
+    let told = "  second\n  \n  exited with code 0\n[run_shell_command (call-run): succeeded]\n";
     assert!(rest.contains(told) && !rest.contains("first"), "{rest}");
     let replayed = tasks(&server, &["follow", &id, "--from-start"]).await;
     assert_eq!(replayed.out, "It ran.\n");
-    let steps =
-        ["[thought: Planning: I run it.]", "[run_shell_command (call-run): echo first;", "first\nsecond\n"];
+    let steps = [
+        "[thought: Planning: I run it.]",
+        "[run_shell_command (call-run): echo first;",
+        "  first\n  second\n",
+    ];
     check(&replayed, 0, &steps);
     let shown = tasks(&server, &["show", &id]).await;
     let page = [
