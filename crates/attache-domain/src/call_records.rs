@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     AGENT_MODEL, AskedCall, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall,
-    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, ToolCall, ToolResult,
+    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, ToolCall, ToolResult, excerpt,
 };
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -324,8 +324,5 @@ impl CallRecord {
 /// Enough of a prompt to know it by, on one line.
 fn beginning(prompt: &str) -> String {
     let line = prompt.split_whitespace().take(MAX_PROMPT_LETTERS).collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_PROMPT_LETTERS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    excerpt(&line, MAX_PROMPT_LETTERS)
 }

@@ -275,8 +275,8 @@ pub(super) const KNOWN: &[Question] = &[
         "!print-token",
     ),
     ("how do I start the server", "README.md › Start|docs/command-line.md", "serve"),
-    ("how do I install attache", "README.md › Start › Install and update", "cargo install"),
-    ("how do I update attache", "README.md › Start › Install and update", "git pull"),
+    ("how do I install attache", "command-line.md › Install and update", "cargo install"),
+    ("how do I update attache", "command-line.md › Install and update", "git pull"),
     (
         "how do I give it access to another directory",
         "agent.md › Tools|command-line.md › One task: `attache -p`",
