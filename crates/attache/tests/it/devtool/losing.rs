@@ -22,7 +22,8 @@ async fn lost() -> (World, String, Value) {
     let editor = world.editor();
     let mut stream = editor.stream(editor.text("m1", "Run!")).await;
     let begun = editor.until(&mut stream, |event| event.has_call("EXECUTING")).await;
-    eventually("the command", || world.file("runs").is_some()).await;
+    // The file exists before its line is written.
+    eventually("the command", || world.file("runs").is_some_and(|text| text.ends_with('\n'))).await;
     let world = world.crash().await;
     let editor = world.editor();
     reaches(&editor.client, begun.task(), "INPUT_REQUIRED").await;
