@@ -14,6 +14,8 @@ pub(super) enum Extent {
     Everything,
     /// All but the interop and conformance suites.
     Quick,
+    /// Only these suites.
+    Peers,
     NamedTests,
 }
 
@@ -25,16 +27,21 @@ impl Options {
 
     fn new(arguments: Vec<String>, in_ci: bool) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
-        if let Some(unknown) = flags.iter().find(|flag| *flag != "--quick") {
-            return Err(format!(
-                "`cargo xtask test` has no option `{unknown}`; it has `--quick` and test names"
-            ));
+        let mut extent = Extent::Everything;
+        for flag in flags {
+            extent = match flag.as_str() {
+                "--quick" => Extent::Quick,
+                "--peers" => Extent::Peers,
+                unknown => {
+                    return Err(format!(
+                        "`cargo xtask test` has no option `{unknown}`; it has `--quick`, `--peers` and test names"
+                    ));
+                }
+            };
         }
-        let extent = match (names.is_empty(), flags.is_empty()) {
-            (true, true) => Extent::Everything,
-            (true, false) => Extent::Quick,
-            (false, _) => Extent::NamedTests,
-        };
+        if !names.is_empty() {
+            extent = Extent::NamedTests;
+        }
         Ok(Self { extent, names, in_ci })
     }
 }
@@ -57,6 +64,7 @@ mod tests {
     fn arguments_choose_the_extent() {
         check(&[], Extent::Everything, &[]);
         check(&["--quick"], Extent::Quick, &[]);
+        check(&["--peers"], Extent::Peers, &[]);
         check(&["follow", "replay"], Extent::NamedTests, &["follow", "replay"]);
         check(&["--quick", "follow"], Extent::NamedTests, &["follow"]);
     }
