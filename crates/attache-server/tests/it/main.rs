@@ -1,8 +1,10 @@
 //! The server over a loopback socket: real bytes, a built-in model, no other process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agent_world;
 mod asking_agent;
 mod card;
+mod devtool;
 mod errors;
 mod extended_card;
 mod extensions;

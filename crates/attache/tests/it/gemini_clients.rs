@@ -5,5 +5,4 @@
 
 mod bridge;
 mod helper;
-mod stream_summary;
 mod without_settings;

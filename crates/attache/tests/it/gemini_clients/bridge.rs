@@ -5,7 +5,7 @@ use attache_testkit::model_server::ModelServer;
 use attache_testkit::{ServerLaunch, TestClient};
 use serde_json::{Value, json};
 
-use super::stream_summary::{StreamSummary, stream};
+use attache_testkit::gemini_stream::{StreamSummary, stream};
 use crate::agent_world::{calls, says, start, work};
 use crate::mcp_connecting::{CountingProxy, notes};
 

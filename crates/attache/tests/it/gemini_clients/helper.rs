@@ -4,7 +4,7 @@
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
-use super::stream_summary::stream;
+use attache_testkit::gemini_stream::stream;
 use crate::agent_world::{calls, says, start, work};
 
 fn request(id: &str, parts: Value, workspace: &str) -> Value {

@@ -5,7 +5,7 @@ use attache_testkit::model_server::{ModelServer, gemini};
 use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
-use super::stream_summary::stream;
+use attache_testkit::gemini_stream::stream;
 use crate::agent_world::{calls, launch_with, says};
 
 async fn start(model: &ModelServer) -> (ServerLaunch, ServerProcess, TestClient) {

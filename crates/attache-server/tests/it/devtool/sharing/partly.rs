@@ -1,14 +1,12 @@
 //! Several calls wait at once: they are answered one by one in any order, or all in one message.
 
+use attache_testkit::editor::{Editor, Exchange, chosen};
 use attache_testkit::model_server::PlannedResponse;
+use attache_testkit::model_server::gemini::{batch, says};
 use serde_json::{Value, json};
 
 use super::{pending, waiting};
-use crate::agent_world::says;
-use crate::devtool::editor::{Editor, chosen};
-use crate::devtool::exchange::Exchange;
 use crate::devtool::world::World;
-use crate::watching::batch;
 use attache_testkit::pairs::Pair;
 
 fn three() -> PlannedResponse {

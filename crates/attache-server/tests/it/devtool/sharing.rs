@@ -5,13 +5,14 @@ mod racing;
 
 use std::fs;
 
+use attache_testkit::agent_client::reaches;
+use attache_testkit::editor::{Editor, chosen};
 use attache_testkit::model_server::PlannedResponse;
+use attache_testkit::model_server::gemini::{batch, calls, says};
 use serde_json::{Value, json};
 
-use super::editor::{Editor, chosen};
 use super::world::World;
-use crate::agent_world::{calls, says, work};
-use crate::watching::{batch, reaches};
+use crate::agent_world::work;
 use attache_testkit::pairs::Pair;
 
 fn runs(command: &str) -> PlannedResponse {

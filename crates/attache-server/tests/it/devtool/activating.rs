@@ -1,16 +1,19 @@
 //! Who speaks the extension: by a header, in a message, by what is asked; and what the others get.
 
+use attache_testkit::editor::{URI, header};
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{ServerLaunch, ServerProcess, SseStream, TestClient};
+use attache_testkit::model_server::gemini::says;
+use attache_testkit::{SseStream, TestClient};
 use serde_json::{Value, json};
 
-use super::editor::{URI, header};
-use crate::agent_world::{launch_with, says};
 use attache_testkit::pairs::EXTENSION_REQUIRED;
 use attache_testkit::pairs::{Ask, Pair};
 
+use super::world::require_extension;
+use crate::agent_world::{AgentLaunch, AgentServer, launch_with};
+
 /// Everybody is greeted.
-async fn greeting(more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> (ModelServer, ServerProcess) {
+async fn greeting(more: impl FnOnce(AgentLaunch) -> AgentLaunch) -> (ModelServer, AgentServer) {
     let model = ModelServer::with_handler(|_| says("Hello."));
     let server = more(launch_with(&model)).start().await;
     (model, server)
@@ -115,8 +118,7 @@ async fn among_others_it_is_found_and_others_alone_are_no_sign_of_it() {
 
 #[tokio::test]
 async fn where_it_is_required_no_client_is_served_without_it() {
-    let (model, server) =
-        greeting(|launch| launch.settings("[card]\nrequire_development_tool = true\n")).await;
+    let (model, server) = greeting(|launch| launch.options(require_extension)).await;
     let client = server.client();
     let card = client.get("/.well-known/agent-card.json").await.json();
     let offered = &card["capabilities"]["extensions"][0];

@@ -1,40 +1,41 @@
 //! What these clients read out of a stream: the kinds of events, the texts and the calls, all under `metadata.coderAgent`.
 
-use attache_testkit::TestClient;
 use serde_json::{Value, json};
+
+use crate::TestClient;
 
 /// A call as an event shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
-    pub(super) id: String,
-    pub(super) tool: String,
-    pub(super) status: String,
+pub struct Call {
+    pub id: String,
+    pub tool: String,
+    pub status: String,
     /// What it gave back, once it has.
-    pub(super) output: Option<String>,
+    pub output: Option<String>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct StreamSummary {
-    pub(super) events: Vec<Value>,
+pub struct StreamSummary {
+    pub events: Vec<Value>,
     /// The id of the task, which only the first event of a new one has under this name.
-    pub(super) task: Option<String>,
-    pub(super) context: String,
+    pub task: Option<String>,
+    pub context: String,
     /// The kinds of the events, in order.
-    pub(super) kinds: Vec<String>,
-    pub(super) text: String,
-    pub(super) calls: Vec<Call>,
-    pub(super) state: String,
-    pub(super) ended: bool,
+    pub kinds: Vec<String>,
+    pub text: String,
+    pub calls: Vec<Call>,
+    pub state: String,
+    pub ended: bool,
 }
 
 impl StreamSummary {
     /// The calls that wait for an answer.
-    pub(super) fn pending(&self) -> Vec<&Call> {
+    pub fn pending(&self) -> Vec<&Call> {
         self.calls.iter().filter(|call| call.status == "awaiting_approval").collect()
     }
 
     /// The statuses that a call went through.
-    pub(super) fn statuses(&self, id: &str) -> Vec<&str> {
+    pub fn statuses(&self, id: &str) -> Vec<&str> {
         self.calls.iter().filter(|call| call.id == id).map(|call| call.status.as_str()).collect()
     }
 
@@ -69,7 +70,7 @@ fn call(data: &Value) -> Call {
 }
 
 /// Posts `message/stream` and reads its events to the end.
-pub(super) async fn stream(client: &TestClient, params: Value) -> StreamSummary {
+pub async fn stream(client: &TestClient, params: Value) -> StreamSummary {
     let request = json!({"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": params});
     let mut stream = client.post_stream("/", &request).await;
     let mut heard = StreamSummary::default();

@@ -1,11 +1,10 @@
 //! Edits: asked about with the file before and after, and a person may put other content in their place.
 
+use attache_testkit::editor::{chosen, options};
 use attache_testkit::model_server::PlannedResponse;
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 
-use super::options;
-use crate::agent_world::{calls, says};
-use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
 use attache_testkit::pairs::Pair;
 

@@ -1,13 +1,13 @@
-//! Many clients answer at once: exactly one of them is taken, and the others are told which.
+//! Many clients answer at once: exactly one answer is taken, and the others are refused with its author.
 
 use std::sync::Arc;
 
+use attache_testkit::editor::chosen;
+use attache_testkit::model_server::gemini::says;
 use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::runs;
-use crate::agent_world::says;
-use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
 use attache_testkit::pairs::{Ask, Pair};
 

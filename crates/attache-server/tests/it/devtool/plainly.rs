@@ -1,14 +1,15 @@
 //! Clients that know nothing of the extension: readable text, the answer once, approvals in words.
 
 use attache_testkit::SseFrame;
+use attache_testkit::agent_client::{
+    answer, answer_text, artifact, check, frames, message, message_to, reply, send, state,
+};
+use attache_testkit::editor::{URI, chosen};
 use attache_testkit::model_server::gemini;
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 
-use super::editor::{URI, chosen};
 use super::world::World;
-use crate::agent_world::{answer_text, calls, reply, says, send, state};
-use crate::support::{message, message_to};
-use crate::watching::{answer, artifact, check, frames};
 use attache_testkit::pairs::{Ask, Pair};
 
 const QUESTION: &str = "INPUT_REQUIRED I need your answer before I go on:";

@@ -1,13 +1,12 @@
 //! Commands: asked about with the very command and where it would run.
 
+use attache_testkit::editor::{chosen, options, output};
 use attache_testkit::model_server::PlannedResponse;
+use attache_testkit::model_server::gemini::{batch, calls, says};
 use serde_json::json;
 
-use super::{options, output};
-use crate::agent_world::{calls, says, work, write};
-use crate::devtool::editor::chosen;
+use crate::agent_world::work;
 use crate::devtool::world::World;
-use crate::watching::batch;
 
 fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
@@ -97,24 +96,6 @@ async fn always_is_for_the_same_program_in_this_conversation() {
     editor.answer(asked.task(), "m3", &[chosen(&more.only_asked(), "proceed_once")]).await;
     let other = editor.ask("m4", "And you?").await;
     assert_eq!(other.only_asked()["input_parameters"]["command"], "touch four", "another conversation");
-}
-
-#[tokio::test]
-async fn for_good_is_for_other_conversations_too_where_the_operator_allows_it() {
-    let world = World::with([runs("touch one"), says("1"), runs("touch two"), says("2")], |launch| {
-        write(&launch, ".gemini/settings.json", "{\"security\": {\"enablePermanentToolApproval\": true}}");
-        launch
-    })
-    .await;
-    let editor = world.editor();
-    let asked = editor.ask("m1", "Run!").await;
-    let call = asked.only_asked();
-    assert_eq!(options(&call), ["proceed_once", "proceed_always", "proceed_always_and_save", "cancel"]);
-    editor.answer(asked.task(), "m2", &[chosen(&call, "proceed_always_and_save")]).await;
-    let world = world.crash().await;
-    let other = world.editor().ask("m3", "Again!").await;
-    assert_eq!((other.asked().len(), other.last().state()), (0, "completed"));
-    assert!(world.file("two").is_some());
 }
 
 #[tokio::test]

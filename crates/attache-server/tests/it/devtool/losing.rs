@@ -3,22 +3,24 @@
 
 use std::fs;
 
+use attache_testkit::agent_client::reaches;
+use attache_testkit::editor::chosen;
+use attache_testkit::model_requests::asked;
+use attache_testkit::model_server::gemini::{calls, says, stuck};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_testkit::waiting::eventually;
+use attache_tool::policy::PolicyMode;
 use serde_json::{Value, json};
 
-use super::editor::chosen;
 use super::world::World;
-use crate::agent_world::{calls, says, work};
-use crate::watching::{asked, eventually, reaches, stuck};
+use crate::agent_world::work;
 use attache_testkit::pairs::Pair;
 
 /// A command that ran when the server was killed, and the call as it is shown afterwards.
 async fn lost() -> (World, String, Value) {
     let command = "echo ran >> runs; while [ ! -e go ]; do sleep 0.01; done";
     let run = calls("run_shell_command", json!({"command": command}));
-    let world =
-        World::with([run, says("I see.")], |launch| launch.argument("--approval-mode").argument("yolo"))
-            .await;
+    let world = World::with([run, says("I see.")], |launch| launch.mode(PolicyMode::Yolo)).await;
     let editor = world.editor();
     let mut stream = editor.stream(editor.text("m1", "Run!")).await;
     let begun = editor.until(&mut stream, |event| event.has_call("EXECUTING")).await;
@@ -81,11 +83,7 @@ async fn a_call_that_only_looks_runs_again_by_itself() {
         PlannedResponse::text(200, "text/plain", "The page."),
     ]);
     let fetch = calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}));
-    let world = World::with([fetch, says("I read it.")], |launch| {
-        let launch = launch.argument("--approval-mode").argument("yolo");
-        launch.settings("allow_private_addresses = [\"127.0.0.1\"]\n")
-    })
-    .await;
+    let world = World::with([fetch, says("I read it.")], |launch| launch.mode(PolicyMode::Yolo)).await;
     let editor = world.editor();
     let mut stream = editor.stream(editor.text("m1", "Fetch!")).await;
     // It may run before that is written down, and until then a crash means that the model is asked anew.

@@ -1,10 +1,11 @@
 //! The example of the RFC's appendix A, step by step.
 
+use attache_testkit::editor::{Editor, URI, chosen};
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::json;
 
-use super::editor::{Editor, URI, chosen};
 use super::world::World;
-use crate::agent_world::{calls, says, work};
+use crate::agent_world::work;
 use attache_testkit::pairs::Pair;
 
 async fn world() -> World {

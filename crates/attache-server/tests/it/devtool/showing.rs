@@ -2,26 +2,25 @@
 
 use std::time::Instant;
 
-use attache_testkit::ServerLaunch;
+use attache_testkit::editor::{Event, Exchange, chosen};
+use attache_testkit::model_server::gemini::{batch, calls, says};
 use attache_testkit::model_server::{PlannedResponse, ResponseEnd, gemini};
+use attache_tool::policy::PolicyMode;
 use serde_json::{Value, json};
 
-use super::editor::chosen;
-use super::exchange::{Event, Exchange};
 use super::world::World;
-use crate::agent_world::{calls, says};
-use crate::watching::batch;
+use crate::agent_world::AgentLaunch;
 
 /// Without approvals.
-fn careless(launch: ServerLaunch) -> ServerLaunch {
-    launch.argument("--approval-mode").argument("yolo")
+fn careless(launch: AgentLaunch) -> AgentLaunch {
+    launch.mode(PolicyMode::Yolo)
 }
 
 fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
 }
 
-/// What a call had shown, each time that it was told.
+/// The live output of a call in each of its events.
 fn live(exchange: &Exchange) -> Vec<String> {
     let calls = exchange.events.iter().filter(|event| event.has_call("EXECUTING")).filter_map(Event::call);
     calls.filter_map(|call| call["live_content"].as_str().map(str::to_owned)).collect()
@@ -35,7 +34,7 @@ async fn output_is_told_a_few_times_a_second_each_time_as_it_is_so_far() {
     let exchange = world.editor().ask("m1", "Run!").await;
     let seconds = begun.elapsed().as_secs_f64();
     let live = live(&exchange);
-    // The first is told at once, and what is left when it ends.
+    // The first comes at once, and the last when the call ends.
     let most = (seconds * 4.0) as usize + 2;
     assert!((3..=most).contains(&live.len()), "{} updates in {seconds} seconds", live.len());
     for pair in live.windows(2) {
@@ -167,7 +166,7 @@ async fn an_error_of_the_model_ends_the_task_and_is_in_the_metadata() {
 }
 
 /// The error of the one call that `planned` makes, which is not carried out.
-async fn failure(planned: PlannedResponse, more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> Value {
+async fn failure(planned: PlannedResponse, more: impl FnOnce(AgentLaunch) -> AgentLaunch) -> Value {
     let world = World::with([planned, says("I see.")], more).await;
     let exchange = world.editor().ask("m1", "Go!").await;
     assert_eq!(exchange.last().state(), "completed", "{:#?}", exchange.lines());
@@ -186,7 +185,7 @@ async fn a_call_that_fails_says_why_and_of_which_kind() {
     assert!(error["message"].as_str().unwrap().contains("no_such_tool"), "{error:#}");
     assert!(error["type"].is_string(), "{error:#}");
     let forbidden = calls("write_file", json!({"file_path": "new.txt", "content": "x"}));
-    let error = failure(forbidden, |launch| launch.argument("--approval-mode").argument("plan")).await;
+    let error = failure(forbidden, |launch| launch.mode(PolicyMode::Plan)).await;
     assert_eq!(error["type"], "policy_violation", "{error:#}");
     assert!(error["message"].as_str().unwrap().to_lowercase().contains("plan"), "{error:#}");
 }

@@ -1,11 +1,10 @@
 //! Everything else that is asked: pages to fetch, and questions of the model's own.
 
+use attache_testkit::editor::{chosen, options, output};
+use attache_testkit::model_server::gemini::{calls, says};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
-use super::{options, output};
-use crate::agent_world::{calls, says};
-use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
 use attache_testkit::pairs::Pair;
 
@@ -17,8 +16,7 @@ fn fetches(page: &ModelServer) -> PlannedResponse {
 async fn a_page_is_asked_about_in_words_and_can_be_allowed_for_the_conversation() {
     let page = ModelServer::with_handler(|_| PlannedResponse::text(200, "text/plain", "The page."));
     let answers = [fetches(&page), fetches(&page), fetches(&page), says("Read.")];
-    let world =
-        World::with(answers, |launch| launch.settings("allow_private_addresses = [\"127.0.0.1\"]\n")).await;
+    let world = World::playing(answers).await;
     let editor = world.editor();
     let asked = editor.ask("m1", "Read!").await;
     let call = asked.only_asked();
@@ -37,10 +35,7 @@ async fn a_page_is_asked_about_in_words_and_can_be_allowed_for_the_conversation(
 #[tokio::test]
 async fn a_page_that_is_refused_is_not_fetched() {
     let page = ModelServer::with_handler(|_| PlannedResponse::text(200, "text/plain", "The page."));
-    let world = World::with([fetches(&page)], |launch| {
-        launch.settings("allow_private_addresses = [\"127.0.0.1\"]\n")
-    })
-    .await;
+    let world = World::playing([fetches(&page)]).await;
     let editor = world.editor();
     let asked = editor.ask("m1", "Read!").await;
     let refused = editor.answer(asked.task(), "m2", &[chosen(&asked.only_asked(), "cancel")]).await;

@@ -1,21 +1,21 @@
 //! The events that follow one message, in a form that all pairs have in common.
 
-use attache_testkit::SseFrame;
-use attache_testkit::extension::check_event;
 use serde_json::{Value, json};
 
-use super::editor::URI;
-use attache_testkit::pairs::Pair;
-use attache_testkit::pairs::canonical;
+use super::URI;
+use crate::SseFrame;
+use crate::agent_client::check_lines;
+use crate::extension::check_event;
+use crate::pairs::{Pair, canonical};
 
 /// One event of a stream, which fits the published schema.
 #[derive(Debug, Clone)]
-pub(super) struct Event {
-    pub(super) id: u64,
+pub struct Event {
+    pub id: u64,
     /// The frame as it was sent.
-    pub(super) raw: String,
+    pub raw: String,
     /// What is within the envelope.
-    pub(super) payload: Value,
+    pub payload: Value,
     neutral: Value,
     /// Nothing follows on this stream: in 0.3 the event says so.
     is_final: bool,
@@ -23,13 +23,13 @@ pub(super) struct Event {
 
 /// The events of a stream, in order.
 #[derive(Debug, Clone)]
-pub(super) struct Exchange {
-    pub(super) events: Vec<Event>,
+pub struct Exchange {
+    pub events: Vec<Event>,
 }
 
 impl Event {
     #[track_caller]
-    pub(super) fn read(pair: Pair, frame: SseFrame) -> Self {
+    pub fn read(pair: Pair, frame: SseFrame) -> Self {
         let payload = frame.payload().clone();
         check_event(&payload).unwrap_or_else(|error| panic!("{pair:?}: {error}\nin {payload:#}"));
         let is_final = payload["final"] == true || payload["statusUpdate"]["final"] == true;
@@ -42,34 +42,34 @@ impl Event {
     }
 
     /// What the extension says about it.
-    pub(super) fn metadata(&self) -> &Value {
+    pub fn metadata(&self) -> &Value {
         &self.update()["metadata"][URI]
     }
 
-    pub(super) fn kind(&self) -> &str {
+    pub fn kind(&self) -> &str {
         self.metadata()["kind"].as_str().unwrap_or_default()
     }
 
-    pub(super) fn state(&self) -> &str {
+    pub fn state(&self) -> &str {
         let status = if self.neutral.get("task").is_some() { &self.neutral["task"] } else { self.update() };
         status["status"]["state"].as_str().unwrap_or_default()
     }
 
-    pub(super) fn message(&self) -> &Value {
+    pub fn message(&self) -> &Value {
         &self.update()["status"]["message"]
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         self.message()["parts"][0]["content"]["text"].as_str()
     }
 
     /// The call that it is about, whole.
-    pub(super) fn call(&self) -> Option<&Value> {
+    pub fn call(&self) -> Option<&Value> {
         let data = &self.message()["parts"][0]["content"]["data"];
         (self.kind() == "TOOL_CALL_UPDATE").then_some(data)
     }
 
-    pub(super) fn has_call(&self, status: &str) -> bool {
+    pub fn has_call(&self, status: &str) -> bool {
         self.call().is_some_and(|call| call["status"] == status)
     }
 
@@ -80,23 +80,23 @@ impl Event {
             return format!("task {}", self.state());
         }
         if let Some(update) = self.neutral.get("artifact") {
-            return format!("artifact {}", update["artifact"]["id"].as_str().unwrap());
+            return format!("artifact {}", update["artifact"]["id"].as_str().expect("the member"));
         }
         let about = match self.call() {
             Some(call) => {
                 let asked = if call.get("confirmation_request").is_some() { " ?" } else { "" };
                 format!(
                     " {} {}{asked}",
-                    call["tool_name"].as_str().unwrap(),
-                    call["status"].as_str().unwrap()
+                    call["tool_name"].as_str().expect("the member"),
+                    call["status"].as_str().expect("the member")
                 )
             }
             None if self.kind() == "THOUGHT" => {
                 let thought = &self.message()["parts"][0]["content"]["data"];
                 format!(
                     " {} / {}",
-                    thought["subject"].as_str().unwrap(),
-                    thought["description"].as_str().unwrap()
+                    thought["subject"].as_str().expect("the member"),
+                    thought["description"].as_str().expect("the member")
                 )
             }
             None => self.text().map(|text| format!(" {text}")).unwrap_or_default(),
@@ -108,7 +108,7 @@ impl Event {
 
 impl Exchange {
     /// A stream that has ended: in 1.0 its end says what `final` says in 0.3.
-    pub(super) fn of(pair: Pair, mut events: Vec<Event>) -> Self {
+    pub fn of(pair: Pair, mut events: Vec<Event>) -> Self {
         if pair.is_v1_0()
             && let Some(last) = events.last_mut()
         {
@@ -117,48 +117,42 @@ impl Exchange {
         Self { events }
     }
 
-    pub(super) fn under_way(events: Vec<Event>) -> Self {
+    pub fn under_way(events: Vec<Event>) -> Self {
         Self { events }
     }
 
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         self.events.iter().map(Event::line).collect()
     }
 
     /// It must read like this; `…` at the end of a line stands for anything.
     #[track_caller]
-    pub(super) fn check(&self, expected: &[&str]) {
-        let lines = self.lines();
-        let fits = |(line, expected): (&String, &&str)| match expected.strip_suffix('…') {
-            Some(beginning) => line.starts_with(beginning),
-            None => line == expected,
-        };
-        let all = lines.len() == expected.len() && lines.iter().zip(expected).all(fits);
-        assert!(all, "expected {expected:#?}, found {lines:#?}");
+    pub fn check(&self, expected: &[&str]) {
+        check_lines(&self.lines(), expected);
     }
 
     /// The task that the stream is about.
     #[track_caller]
-    pub(super) fn task(&self) -> &str {
+    pub fn task(&self) -> &str {
         let first = &self.events[0].neutral;
         let id = first["task"]["id"].as_str().or_else(|| first["status"]["task"].as_str());
         id.unwrap_or_else(|| panic!("no task in {first:#}"))
     }
 
-    pub(super) fn context(&self) -> &str {
+    pub fn context(&self) -> &str {
         let first = &self.events[0].neutral;
-        first["task"]["context"].as_str().or_else(|| first["status"]["context"].as_str()).unwrap()
+        first["task"]["context"].as_str().or_else(|| first["status"]["context"].as_str()).expect("the member")
     }
 
     /// The calls that waited for an approval, as they were first shown.
-    pub(super) fn asked(&self) -> Vec<Value> {
+    pub fn asked(&self) -> Vec<Value> {
         let calls = self.events.iter().filter_map(Event::call);
         calls.filter(|call| call.get("confirmation_request").is_some()).cloned().collect()
     }
 
     /// The one call that waited for an approval.
     #[track_caller]
-    pub(super) fn only_asked(&self) -> Value {
+    pub fn only_asked(&self) -> Value {
         let asked = self.asked();
         assert_eq!(asked.len(), 1, "{:#?}", self.lines());
         asked[0].clone()
@@ -166,18 +160,18 @@ impl Exchange {
 
     /// The first call with this status.
     #[track_caller]
-    pub(super) fn call(&self, status: &str) -> &Value {
+    pub fn call(&self, status: &str) -> &Value {
         let found = self.events.iter().find(|event| event.has_call(status)).and_then(Event::call);
         found.unwrap_or_else(|| panic!("no call has {status}: {:#?}", self.lines()))
     }
 
     #[track_caller]
-    pub(super) fn last(&self) -> &Event {
+    pub fn last(&self) -> &Event {
         self.events.last().expect("events")
     }
 
     /// All that the agent said.
-    pub(super) fn said(&self) -> String {
+    pub fn said(&self) -> String {
         let texts = self.events.iter().filter(|event| event.kind() == "TEXT_CONTENT");
         texts.filter_map(Event::text).collect()
     }

@@ -1,12 +1,11 @@
 //! A finished task of an editor continues under the same id, for clients that support it.
 
+use attache_testkit::editor::{Exchange, URI};
 use attache_testkit::model_server::gemini;
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::json;
 
-use super::editor::URI;
-use super::exchange::Exchange;
 use super::world::World;
-use crate::agent_world::{calls, says};
 use attache_testkit::pairs::{Ask, Pair};
 
 #[tokio::test]

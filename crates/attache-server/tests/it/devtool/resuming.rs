@@ -1,13 +1,14 @@
 //! A stream that was cut off goes on exactly where it was, and the log tells the same as was seen.
 
+use attache_testkit::SseFrame;
+use attache_testkit::editor::{Editor, Event, URI, chosen, header};
+use attache_testkit::model_server::gemini::says;
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, gemini};
-use attache_testkit::{ServerLaunch, SseFrame};
+use attache_tool::policy::PolicyMode;
 use serde_json::json;
 
-use super::editor::{Editor, URI, chosen, header};
-use super::exchange::Event;
 use super::world::World;
-use crate::agent_world::{launch_with, says};
+use crate::agent_world::{AgentLaunch, launch_with};
 use attache_testkit::pairs::{Ask, Pair};
 
 /// A bit of everything, told by what the model has seen already: thoughts, text, a call that is not asked about, one that
@@ -30,7 +31,7 @@ fn next_answer(received: &ReceivedRequest) -> PlannedResponse {
     ])
 }
 
-async fn world(more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> World {
+async fn world(more: impl FnOnce(AgentLaunch) -> AgentLaunch) -> World {
     let model = ModelServer::with_handler(next_answer);
     let launch = more(launch_with(&model));
     let server = launch.start().await;
@@ -102,7 +103,7 @@ async fn after_every_event_the_rest_is_exactly_what_was_seen() {
 
 #[tokio::test]
 async fn a_stream_that_is_cut_after_any_event_goes_on_while_the_task_is_at_work() {
-    let world = world(|launch| launch.argument("--approval-mode").argument("yolo")).await;
+    let world = world(|launch| launch.mode(PolicyMode::Yolo)).await;
     let editor = world.editor();
     let whole = lived(&editor, "whole").await;
     for cut in 1..whole.len() {
