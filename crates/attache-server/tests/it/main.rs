@@ -32,5 +32,6 @@ mod send;
 mod stream;
 mod stream_load;
 mod tenants;
+mod transcripts;
 mod versions;
 mod world;

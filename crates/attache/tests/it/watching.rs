@@ -7,7 +7,7 @@ use std::process::Command;
 
 use attache_testkit::ServerLaunch;
 pub(crate) use attache_testkit::agent_client::{
-    answer, artifact, check, drop_in, frames, is_final, is_question, lines, message_in, open, reaches, replay, task,
+    artifact, check, drop_in, frames, is_final, is_question, lines, message_in, open, reaches, replay, task,
 };
 pub(crate) use attache_testkit::model_requests::{asked, outputs, told};
 pub(crate) use attache_testkit::model_server::gemini::{batch, silent, stuck};

@@ -1,13 +1,15 @@
-//! Tools: what runs unasked, what is asked about, and what the model is told of it.
+//! Tools: what runs unasked, what is asked about, and what the model reads of it.
 
 use std::fs;
 
+use attache_testkit::agent_client::{answer, check, frames, message_to};
+use attache_testkit::model_requests::{last_output, outputs};
+use attache_testkit::model_server::gemini::{batch, calls, says};
 use attache_testkit::model_server::{ModelServer, gemini};
+use attache_tool::policy::PolicyMode;
 use serde_json::json;
 
-use crate::agent_world::{calls, last_output, launch_with, says, start, work};
-use crate::support::message_to;
-use crate::watching::{answer, batch, check, frames, outputs};
+use crate::agent_world::{launch_with, start, work};
 
 const QUESTION: &str = "INPUT_REQUIRED I need your answer before I go on:";
 
@@ -117,7 +119,7 @@ async fn a_call_that_a_rule_forbids_is_an_error_for_the_model_without_a_question
         calls("write_file", json!({"file_path": "new.txt", "content": "x"})),
         says("I only plan."),
     ]);
-    let launch = launch_with(&model).argument("--approval-mode").argument("plan");
+    let launch = launch_with(&model).mode(PolicyMode::Plan);
     let server = launch.start().await;
     let frames = frames(&server.client(), "m1", "Write!").await;
     check(&frames, &["task SUBMITTED", "WORKING", "answer-1 = I only plan.", "answer-1 +  (.)", "COMPLETED"]);
@@ -185,7 +187,7 @@ async fn edits_of_one_file_in_one_answer_build_on_each_other() {
         batch([edit("world", "moon"), edit("Second", "Last"), made, read]),
         says("Done."),
     ]);
-    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let launch = launch_with(&model).mode(PolicyMode::Yolo);
     let server = launch.start().await;
     frames(&server.client(), "m1", "Edit!").await;
     assert_eq!(fs::read_to_string(work(&launch).join("hello.txt")).unwrap(), "Hello, moon.\nLast line.\n");

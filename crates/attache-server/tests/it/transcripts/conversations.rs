@@ -1,11 +1,14 @@
 //! Conversations: long ones, several tasks of one, and what is said while the agent is at work.
 
+use attache_testkit::agent_client::{
+    answer, answer_text, check, drop_in, frames, message_in, message_to, open, reaches, send, state, task,
+};
+use attache_testkit::model_requests::asked;
+use attache_testkit::model_server::gemini::{calls, says, stuck};
 use attache_testkit::model_server::{ModelServer, gemini};
 use serde_json::json;
 
-use crate::agent_world::{answer_text, calls, says, send, start, state};
-use crate::support::message_to;
-use crate::watching::{answer, asked, check, drop_in, frames, message_in, open, reaches, stuck, task};
+use crate::agent_world::start;
 
 #[tokio::test]
 async fn a_conversation_near_the_end_of_the_window_is_shortened_and_goes_on() {
