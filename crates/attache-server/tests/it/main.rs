@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agent_world;
+mod answering;
 mod asking_agent;
 mod card;
 mod devtool;

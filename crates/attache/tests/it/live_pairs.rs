@@ -11,9 +11,9 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::agent_world::{calls, launch_with, says, work};
-use crate::answering::Words;
 use crate::grpc::world::{Grpc, Speaks};
 use crate::live::{approval, asking_session, is_question, read_until};
+use attache_testkit::answer_words::Words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {

@@ -4,7 +4,6 @@
 mod agent_origins;
 mod agent_world;
 mod agents_command;
-mod answering;
 mod answers;
 mod approving;
 mod booby_trap;

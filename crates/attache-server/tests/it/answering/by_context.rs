@@ -1,12 +1,14 @@
 //! Clients that name the context and not the task: what they say is the answer to the one task that waits for it.
 
+use attache_domain::DuplicateWindow;
 use attache_testkit::TestClient;
+use attache_testkit::agent_client::{answer_text, message_in, reaches, reply, send, state, task};
+use attache_testkit::model_server::gemini::{calls, says};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, state_in, task_in, touches};
-use crate::agent_world::{answer_text, calls, launch_with, reply, says, send, start, state, work};
-use crate::watching::{message_in, reaches, task};
+use crate::agent_world::{launch_with, start, work};
 use attache_testkit::pairs::{Ask, Pair};
 
 /// Sends into a context and waits for what comes of it.
@@ -25,7 +27,8 @@ async fn yes_in_the_context_answers_the_task_that_asks_on_every_binding() {
     for pair in Pair::ALL {
         for words in Words::ALL {
             let model = ModelServer::with_responses([touches(&["made"]), says("Done.")]);
-            let launch = launch_with(&model).settings("duplicate_sends = \"always\"\n");
+            let launch =
+                launch_with(&model).session(|options| options.duplicate_sends = DuplicateWindow::Always);
             let server = launch.start().await;
             let speaker = Speaker::new(pair, words, &server.client());
             let asked = speaker.stream(speaker.opening(&launch, "m1", "Make it!")).await;
@@ -142,7 +145,7 @@ async fn a_question_of_the_agent_takes_any_text() {
 #[tokio::test]
 async fn turned_off_only_a_message_with_the_task_answers() {
     let model = ModelServer::with_responses([touches(&["made"]), says("Hm?"), says("Done.")]);
-    let launch = launch_with(&model).settings("answer_by_context = false\n");
+    let launch = launch_with(&model).session(|options| options.answer_by_context = false);
     let server = launch.start().await;
     let client = server.client();
     let asked = send(&client, "m1", "Make it!").await;
@@ -163,7 +166,7 @@ async fn it_holds_after_kill_9_and_a_message_that_opened_a_task_still_means_that
             (false, false) => says("Nothing."),
         }
     });
-    let launch = launch_with(&model).settings("duplicate_sends = \"always\"\n");
+    let launch = launch_with(&model).session(|options| options.duplicate_sends = DuplicateWindow::Always);
     let server = launch.start().await;
     let asked = send(&server.client(), "m1", "Make it!").await;
     let remark = say(&server.client(), &asked["contextId"], "m2", "What is new?").await;

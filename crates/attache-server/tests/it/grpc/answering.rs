@@ -1,15 +1,16 @@
 //! Answers about calls over gRPC: the same as on the other bindings, in every dialect.
 
-use attache_testkit::ServerLaunch;
+use attache_testkit::model_requests::outputs;
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::says;
+use attache_testkit::waiting::eventually;
 use serde_json::{Value, json};
 
 use super::world::{Grpc, Speaks};
-use crate::agent_world::{says, start, work};
+use crate::agent_world::{AgentLaunch, AgentServer, start, work};
 use crate::answering::{Words, asked_in, touches};
-use crate::watching::outputs;
 
-fn opening(launch: &ServerLaunch, speaks: Speaks, words: Words) -> Value {
+fn opening(launch: &AgentLaunch, speaks: Speaks, words: Words) -> Value {
     let mut params = speaks.text(&format!("open-{words:?}"), "Make two!");
     if words == Words::Gemini {
         let workspace = work(launch).display().to_string();
@@ -29,7 +30,7 @@ fn answering(speaks: Speaks, words: Words, task: &str, id: &str, answer: (&str, 
     params
 }
 
-async fn client(server: &attache_testkit::ServerProcess, speaks: Speaks, words: Words) -> Grpc {
+async fn client(server: &AgentServer, speaks: Speaks, words: Words) -> Grpc {
     let grpc = Grpc::to(server.url(), speaks).await;
     match (words, speaks) {
         (Words::Rfc, Speaks::V03) => grpc.with("x-a2a-extensions", attache_wire::devtool::URI),
@@ -100,10 +101,8 @@ async fn an_approval_of_one_leaves_the_other_question_and_both_run_in_the_end() 
             assert_eq!(sent["task"]["id"], *task, "{name}: {sent:#}");
             let seen = grpc.call("GetTask", speaks.task(&task)).await.unwrap();
             assert!(asked_in(&seen).is_empty(), "{name}: {seen:#}");
-            crate::watching::eventually("both files", || {
-                ["one", "two"].iter().all(|file| work(&launch).join(file).exists())
-            })
-            .await;
+            eventually("both files", || ["one", "two"].iter().all(|file| work(&launch).join(file).exists()))
+                .await;
         }
     }
 }

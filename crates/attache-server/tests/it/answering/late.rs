@@ -1,13 +1,13 @@
-//! Answers that come after another one has counted: they are told whose it was, and are never heard as prompts.
+//! Answers that come after another one has counted: they are refused with its author, and never become prompts.
 
 use attache_testkit::TestClient;
+use attache_testkit::agent_client::{drop_in, message_in, message_to, reaches, send, state};
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::agent_world::{calls, launch_with, says, send, start, state, work};
-use crate::support::message_to;
-use crate::watching::{drop_in, message_in, reaches};
+use crate::agent_world::{launch_with, start, work};
 
 const PEOPLE: usize = 10;
 
@@ -15,7 +15,7 @@ fn slow() -> Value {
     json!({"command": "echo ran >> runs; while [ ! -e go ]; do sleep 0.01; done"})
 }
 
-/// All of them say `yes` at once, in the same words and with the same client; what each was told.
+/// All of them say `yes` at once, in the same words and with the same client. Returns what each got.
 async fn all_say_yes(client: &TestClient, params: impl Fn(&str) -> Value) -> Vec<Value> {
     let mut racing = JoinSet::new();
     for number in 0..PEOPLE {
@@ -52,7 +52,7 @@ async fn of_ten_people_who_say_yes_one_counts_and_nine_are_told_who_it_was() {
     let people = history.iter().filter(|message| message["role"] == "ROLE_USER").count();
     assert_eq!(people, 1, "none of them became a message: {history:#?}");
     assert_eq!(model.received().len(), 2);
-    // Once it is over, a late one still hears who was quicker.
+    // Once it is over, a late answer is still refused with the author of the first.
     let late = drop_in(&client, message_to(id, "late", "yes")).await;
     assert!(late["error"].to_string().contains("was answered already"), "{late:#}");
 }

@@ -1,10 +1,11 @@
 //! The outcomes of Gemini CLI's clients, a fixed list: each means the nearest that a call offers, and never more.
 
+use attache_testkit::model_server::gemini::{calls, says};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, task_in};
-use crate::agent_world::{calls, launch_with, says, work};
+use crate::agent_world::{launch_with, work};
 use attache_testkit::pairs::{Ask, Pair};
 
 const LASTING: [&str; 4] =

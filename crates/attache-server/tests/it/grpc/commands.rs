@@ -9,7 +9,7 @@ use attache_proto::development_tool::{
 use tonic::{Code, Request};
 
 use super::world::{Grpc, Speaks};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
 
 fn request(path: &[&str], args: &str) -> ExecuteSlashCommandRequest {
     let command_path = path.iter().map(|word| (*word).to_owned()).collect();
@@ -18,7 +18,7 @@ fn request(path: &[&str], args: &str) -> ExecuteSlashCommandRequest {
 
 #[tokio::test]
 async fn commands_are_listed_with_their_sub_commands() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut client = DevelopmentToolServiceClient::new(grpc.channel.clone());
     let listed = client.get_all_slash_commands(GetAllSlashCommandsRequest::default()).await.expect("a list");
@@ -30,7 +30,7 @@ async fn commands_are_listed_with_their_sub_commands() {
 
 #[tokio::test]
 async fn a_command_runs_in_a_task_that_both_versions_see() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for (speaks, version) in Speaks::BOTH.into_iter().zip(["0.3", "1.0"]) {
         let grpc = Grpc::to(server.url(), speaks).await;
         let mut client = DevelopmentToolServiceClient::new(grpc.channel.clone());
@@ -49,7 +49,7 @@ async fn a_command_runs_in_a_task_that_both_versions_see() {
 
 #[tokio::test]
 async fn what_cannot_start_says_why_and_what_is_no_request_is_refused() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut client = DevelopmentToolServiceClient::new(grpc.channel.clone());
     let unknown = client.execute_slash_command(request(&["nothing-like-it"], "")).await.expect("an answer");

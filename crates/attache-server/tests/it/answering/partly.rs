@@ -1,10 +1,11 @@
-//! Several calls wait: what is still asked is shown, what was approved runs, and the model hears which was not.
+//! Several calls wait: open questions are shown, approved calls run, and the model reads which call was refused.
 
+use attache_testkit::model_requests::outputs;
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::says;
 
 use super::{Speaker, Words, asked_in, is_final, state_in, task_in, touches};
-use crate::agent_world::{says, start, work};
-use crate::watching::outputs;
+use crate::agent_world::{start, work};
 
 /// A message of these files' calls for each way to speak, and the end of each.
 fn model() -> ModelServer {

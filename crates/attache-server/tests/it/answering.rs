@@ -7,37 +7,18 @@ mod lost;
 mod outcomes;
 mod partly;
 
+pub(crate) use attache_testkit::answer_words::Words;
 use attache_testkit::model_server::PlannedResponse;
-use attache_testkit::{ServerLaunch, SseFrame, TestClient};
+use attache_testkit::model_server::gemini::batch;
+use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
-use crate::agent_world::work;
-use crate::watching::batch;
 use attache_testkit::pairs::{Ask, Pair};
+
+use crate::agent_world::{AgentLaunch, work};
 
 const URI: &str =
     "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";
-
-/// In whose words a client speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Words {
-    Plain,
-    Rfc,
-    Gemini,
-}
-
-impl Words {
-    pub(super) const ALL: [Self; 3] = [Self::Plain, Self::Rfc, Self::Gemini];
-
-    /// The data that answers about a call.
-    pub(crate) fn chosen(self, call: &str, choice: &str) -> Value {
-        match self {
-            Self::Plain => json!({"call": call, "choice": choice}),
-            Self::Rfc => json!({"tool_call_id": call, "selected_option_id": choice}),
-            Self::Gemini => json!({"callId": call, "outcome": choice}),
-        }
-    }
-}
 
 /// A client of one dialect over one pair of version and binding.
 pub(super) struct Speaker {
@@ -66,7 +47,7 @@ impl Speaker {
     }
 
     /// A message of the client that opens a task.
-    fn opening(&self, launch: &ServerLaunch, id: &str, text: &str) -> Value {
+    fn opening(&self, launch: &AgentLaunch, id: &str, text: &str) -> Value {
         let mut params = self.pair.text(id, text);
         if self.words == Words::Gemini {
             let settings = json!({"kind": "agent-settings", "workspacePath": work(launch)});
@@ -97,7 +78,7 @@ impl Speaker {
         frames.iter().map(SseFrame::payload).cloned().collect()
     }
 
-    /// What a client is told whose message is not taken.
+    /// The reason that a client gets whose message is not taken.
     async fn refusal(&self, params: Value) -> String {
         self.pair.call(&self.client, &Ask::Send(params)).await.refusal().message
     }

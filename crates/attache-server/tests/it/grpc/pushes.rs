@@ -4,16 +4,14 @@ use serde_json::json;
 use tonic::Code;
 
 use super::world::{Grpc, Speaks, info};
-use crate::support::{SCRIPT, launch};
+use crate::world::{launch, push_to_loopback};
 
-/// Receivers of tests are on this machine.
-const LOCAL: &str = "[push]\nallow_private_addresses = [\"127.0.0.0/8\"]\n";
 /// No server listens there: these tasks have no more events.
 const URL: &str = "http://127.0.0.1:9/hook";
 
 #[tokio::test]
 async fn p2_p5_configurations_of_1_0_are_kept_shown_and_deleted() {
-    let server = launch().in_memory().script(SCRIPT).settings(LOCAL).start().await;
+    let server = launch().session(|options| options.push = Some(push_to_loopback())).start().await;
     let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let task = grpc.task_of(Speaks::V10.text("m1", "ask")).await;
     let config = json!({
@@ -40,7 +38,7 @@ async fn p2_p5_configurations_of_1_0_are_kept_shown_and_deleted() {
 
 #[tokio::test]
 async fn p2_p5_configurations_of_0_3_are_named_by_their_resource() {
-    let server = launch().in_memory().script(SCRIPT).settings(LOCAL).start().await;
+    let server = launch().session(|options| options.push = Some(push_to_loopback())).start().await;
     let grpc = Grpc::to(server.url(), Speaks::V03).await;
     let task = grpc.task_of(Speaks::V03.text("m1", "ask")).await;
     let name = format!("tasks/{task}/pushNotificationConfigs/hook-1");
@@ -60,7 +58,7 @@ async fn p2_p5_configurations_of_0_3_are_named_by_their_resource() {
 
 #[tokio::test]
 async fn p1_an_agent_that_does_not_push_says_so_before_anything_else() {
-    let server = launch().in_memory().script(SCRIPT).settings("[push]\nenabled = false\n").start().await;
+    let server = launch().without_push().start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(server.url(), speaks).await;
         let status = grpc.call("GetTaskPushNotificationConfig", json!({})).await.unwrap_err();

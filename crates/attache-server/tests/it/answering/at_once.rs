@@ -1,12 +1,13 @@
 //! A read after an accepted answer never shows the answered question.
 
 use attache_testkit::TestClient;
+use attache_testkit::agent_client::{reaches, send};
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::json;
 
 use super::{Speaker, Words, asked_in, state_in};
-use crate::agent_world::{calls, says, send, start};
-use crate::watching::reaches;
+use crate::agent_world::start;
 use attache_testkit::pairs::{Ask, Pair};
 
 /// In each of two tasks: a turn does not ask its model more often than a hundred times.

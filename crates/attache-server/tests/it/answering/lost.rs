@@ -2,18 +2,19 @@
 
 use std::fs;
 
+use attache_testkit::WAIT_TIMEOUT;
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{ServerLaunch, ServerProcess, WAIT_TIMEOUT};
+use attache_testkit::model_server::gemini::{calls, says};
+use attache_testkit::waiting::eventually;
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, is_final, state_in, task_in};
-use crate::agent_world::{calls, launch_with, says, work};
-use crate::watching::eventually;
+use crate::agent_world::{AgentLaunch, AgentServer, launch_with, work};
 use attache_testkit::pairs::{Ask, Pair};
 
 struct Lost {
-    launch: ServerLaunch,
-    server: ServerProcess,
+    launch: AgentLaunch,
+    server: AgentServer,
     task: String,
     /// The ids of both questions.
     first: String,
@@ -64,7 +65,7 @@ impl Lost {
     }
 }
 
-fn runs(launch: &ServerLaunch) -> usize {
+fn runs(launch: &AgentLaunch) -> usize {
     fs::read_to_string(work(launch).join("runs")).unwrap_or_default().lines().count()
 }
 
