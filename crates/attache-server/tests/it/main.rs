@@ -3,7 +3,9 @@
 
 mod agent_world;
 mod answering;
+mod approving;
 mod asking_agent;
+mod cancelling;
 mod card;
 mod devtool;
 mod errors;

@@ -1,11 +1,12 @@
 //! Who answers reads at once what was approved, and the task's history keeps who approved what.
 
+use attache_testkit::agent_client::{call_in, message_to, question, send, state};
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::says;
 use serde_json::{Value, json};
 
-use super::{call_in, question, runs};
-use crate::agent_world::{says, send, start, state};
-use crate::support::message_to;
+use super::runs;
+use crate::agent_world::start;
 
 /// The messages of a task that tell of an approval.
 fn approvals(task: &Value) -> Vec<Value> {
