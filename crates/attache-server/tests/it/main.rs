@@ -3,6 +3,7 @@
 
 mod agent_world;
 mod answering;
+mod answers;
 mod approving;
 mod asking_agent;
 mod cancelling;
@@ -12,6 +13,7 @@ mod errors;
 mod extended_card;
 mod extensions;
 mod front_page;
+mod gemini_clients;
 mod gemini_routes;
 mod grpc;
 mod heads;
@@ -28,6 +30,7 @@ mod pairs;
 mod refused_streams;
 mod repeating;
 mod replay;
+mod reserved_tasks;
 mod rest_api;
 mod rights;
 mod safety;

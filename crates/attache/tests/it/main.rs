@@ -47,8 +47,6 @@ mod network;
 mod oauth_agents;
 mod operations;
 mod push;
-mod repeating;
-mod reserved_tasks;
 mod rest_api;
 mod rest_clients;
 mod restarts;

@@ -23,14 +23,3 @@ pub(crate) fn has_namespaces() -> bool {
     }
     allowed
 }
-
-pub(crate) async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
-where
-    F: Future<Output: Send + 'static> + Send + 'static,
-{
-    let mut set = tokio::task::JoinSet::new();
-    for call in calls {
-        set.spawn(call);
-    }
-    set.join_all().await
-}

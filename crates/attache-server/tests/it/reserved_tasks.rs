@@ -1,10 +1,11 @@
 //! Tasks that clients of Gemini CLI's server ask for with `POST /tasks`, before and around their first message.
 
+use attache_testkit::model_server::gemini::{calls, says};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
-use crate::agent_world::{calls, says, start};
+use crate::agent_world::start;
 
 async fn reserved(client: &TestClient) -> String {
     let answer =

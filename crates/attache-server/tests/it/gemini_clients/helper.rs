@@ -1,11 +1,12 @@
 //! The test helper of Gemini CLI's own server, and the web client of terminAI: the settings are beside the message, in
 //! `params.metadata`, and the server is started without any option for them.
 
+use attache_testkit::gemini_stream::stream;
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 
-use attache_testkit::gemini_stream::stream;
-use crate::agent_world::{calls, says, start, work};
+use crate::agent_world::{start, work};
 
 fn request(id: &str, parts: Value, workspace: &str) -> Value {
     json!({

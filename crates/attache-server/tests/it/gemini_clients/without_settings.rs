@@ -1,15 +1,17 @@
 //! `skdev-ai/pi-gemini-cli-search` and `pi-gemini-cli-provider`: messages without `kind` and without agent settings, on a
 //! server that is started with `--compat gemini`.
 
+use attache_testkit::TestClient;
+use attache_testkit::gemini_stream::stream;
+use attache_testkit::model_server::gemini::{calls, says};
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
+use attache_wire::devtool::Dialect;
 use serde_json::{Value, json};
 
-use attache_testkit::gemini_stream::stream;
-use crate::agent_world::{calls, launch_with, says};
+use crate::agent_world::{AgentLaunch, AgentServer, launch_with};
 
-async fn start(model: &ModelServer) -> (ServerLaunch, ServerProcess, TestClient) {
-    let launch = launch_with(model).argument("--compat").argument("gemini");
+async fn start(model: &ModelServer) -> (AgentLaunch, AgentServer, TestClient) {
+    let launch = launch_with(model).options(|options| options.default_dialect = Dialect::Gemini);
     let server = launch.start().await;
     let client = server.client().with("accept", "text/event-stream");
     (launch, server, client)

@@ -1,16 +1,16 @@
 //! `matlod/gemini-cli`'s MCP bridge: it shows the card to a person, offers "trust this tool" and "trust this server" for
 //! every call, and lists tasks and commands.
 
+use attache_testkit::TestClient;
+use attache_testkit::gemini_stream::{StreamSummary, stream};
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{ServerLaunch, TestClient};
+use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 
-use attache_testkit::gemini_stream::{StreamSummary, stream};
-use crate::agent_world::{calls, says, start, work};
-use crate::mcp_connecting::{CountingProxy, notes};
+use crate::agent_world::{AgentLaunch, start, work};
 
 /// What every message of the bridge has beside its parts.
-fn message(launch: &ServerLaunch, id: &str, parts: Value, place: Option<(&str, &str)>) -> Value {
+fn message(launch: &AgentLaunch, id: &str, parts: Value, place: Option<(&str, &str)>) -> Value {
     let settings = json!({
         "kind": "agent-settings", "workspacePath": work(launch).display().to_string(), "autoExecute": false,
     });
@@ -24,13 +24,13 @@ fn message(launch: &ServerLaunch, id: &str, parts: Value, place: Option<(&str, &
     json!({ "message": message })
 }
 
-async fn delegate(client: &TestClient, launch: &ServerLaunch, id: &str, text: &str) -> StreamSummary {
+async fn delegate(client: &TestClient, launch: &AgentLaunch, id: &str, text: &str) -> StreamSummary {
     stream(client, message(launch, id, json!([{"kind": "text", "text": text}]), None)).await
 }
 
 async fn decide(
     client: &TestClient,
-    launch: &ServerLaunch,
+    launch: &AgentLaunch,
     id: &str,
     asked: &StreamSummary,
     place: &StreamSummary,
@@ -154,22 +154,4 @@ async fn tasks_and_commands_are_listed_as_the_bridge_reads_them() {
         "{}",
         restored.text()
     );
-}
-
-/// Clients of Gemini CLI's server agree to a connection as to any other call.
-#[tokio::test]
-async fn a_connection_to_a_server_of_the_client_is_a_call_to_confirm() {
-    let model = ModelServer::with_responses([says("Done.")]);
-    let (launch, server) = start(&model).await;
-    let (client, notes) = (server.client(), CountingProxy::before(notes()));
-    let mut params = message(&launch, "m1", json!([{"kind": "text", "text": "Look."}]), None);
-    params["message"]["metadata"]["coderAgent"]["mcpServers"] = json!({"notes": {"httpUrl": notes.url()}});
-    let asked = stream(&client, params).await;
-    let [pending] = asked.pending()[..] else { panic!("it is asked about: {:#?}", asked.events) };
-    assert_eq!(pending.tool, "connect_mcp_server");
-    assert_eq!(notes.connections(), 0, "nothing is sent before the answer");
-    let done = decide(&client, &launch, "m2", &asked, &asked, "proceed_once").await;
-    assert_eq!((done.text.as_str(), done.ended), ("Done.", true), "{:#?}", done.events);
-    assert!(notes.connections() > 0);
-    assert!(model.received()[0].json()["tools"].to_string().contains("mcp_notes_list"));
 }
