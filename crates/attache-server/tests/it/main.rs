@@ -22,6 +22,7 @@ mod keys;
 mod list;
 mod live;
 mod live_answers;
+mod live_confirming;
 mod live_following;
 mod live_limits;
 mod live_reserved;

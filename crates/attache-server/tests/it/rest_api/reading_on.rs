@@ -1,9 +1,10 @@
 //! A stream of a prompt with a confirmation, for a client that was cut off.
 
 use attache_testkit::SseFrame;
+use attache_testkit::rest_tasks::{answer, create, is_question, pending};
 use serde_json::{Value, json};
 
-use super::{answer, create, is_question, model, pending};
+use super::confirming::model;
 use crate::agent_world::launch_with;
 
 fn ids_and_data(frames: &[SseFrame]) -> Vec<(Option<String>, Value)> {
@@ -15,7 +16,7 @@ async fn it_is_read_on_after_each_of_its_events_and_shows_no_question_twice() {
     let model = model();
     let server = launch_with(&model).start().await;
     let client = server.client();
-    let task = create(&client, json!({})).await;
+    let task = create(&client, &json!({})).await;
     let path = format!("/tasks/{task}/execute");
     let prompt = json!({"message": "Make it", "messageId": "m-1"});
     let mut stream = client.post_stream(&path, &prompt).await;
