@@ -7,7 +7,8 @@ use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 
 use crate::agent_world::{AgentLaunch, launch_with, work};
-use crate::live_socket::{Socket, next, send, try_connect};
+use crate::live_pairs::read_until;
+use crate::live_socket::{Socket, send, try_connect};
 
 const TOUCH: &str = "touch made";
 
@@ -21,15 +22,6 @@ fn live(model: &ModelServer) -> AgentLaunch {
 
 async fn connect(address: &str) -> Socket {
     try_connect(address, "/ws", ("user-agent", "test")).await.unwrap()
-}
-
-async fn read_until(socket: &mut Socket, enough: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let event = next(socket).await;
-        if enough(&event) {
-            return event;
-        }
-    }
 }
 
 fn statuses(frames: &[SseFrame]) -> Vec<String> {

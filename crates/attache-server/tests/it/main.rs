@@ -25,6 +25,7 @@ mod live_answers;
 mod live_confirming;
 mod live_following;
 mod live_limits;
+mod live_pairs;
 mod live_reserved;
 mod live_socket;
 mod pairs;

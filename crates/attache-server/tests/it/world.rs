@@ -259,9 +259,14 @@ pub(crate) fn session_options(card: &AgentCard) -> SessionOptions {
     SessionOptions {
         input_modes: card.default_input_modes.clone(),
         output_modes: card.default_output_modes.clone(),
-        push: Some(push()),
+        push: Some(push_with(|_, _| {})),
         ..SessionOptions::default()
     }
+}
+
+/// Pushes to receivers on this machine, too.
+pub(crate) fn push_to_loopback() -> PushSettings {
+    push_with(|sender, _| sender.allow.push("127.0.0.0/8".into()))
 }
 
 fn skill(id: &str, name: &str) -> AgentSkill {
@@ -281,24 +286,19 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-fn push() -> PushSettings {
-    push_to(&[])
-}
-
-/// Tells receivers on this machine, too.
-pub(crate) fn push_to_loopback() -> PushSettings {
-    push_to(&["127.0.0.0/8"])
-}
-
-fn push_to(allow: &[&str]) -> PushSettings {
-    let sender = HttpPushSender::new(PushSenderOptions {
-        allow: texts(allow),
+/// Pushes with other options than usual.
+pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSettings {
+    let mut sender = PushSenderOptions {
+        allow: Vec::new(),
         allow_http: false,
         timeout: Duration::from_secs(10),
         signing_key: None,
         resolver: Arc::new(SystemResolver),
-    });
-    PushSettings { sender: Arc::new(sender.expect("a push sender")), options: PushOptions::default() }
+    };
+    let mut options = PushOptions::default();
+    change(&mut sender, &mut options);
+    let sender = HttpPushSender::new(sender).expect("a push sender");
+    PushSettings { sender: Arc::new(sender), options }
 }
 
 fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {

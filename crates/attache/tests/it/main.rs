@@ -35,7 +35,6 @@ mod hostile;
 mod live;
 mod live_clients;
 mod live_console;
-mod live_pairs;
 mod live_rights;
 mod live_tools;
 mod local_users;

@@ -1,19 +1,19 @@
-//! The first answer to a confirmation counts, through every pair of interfaces; the others hear who gave it.
+//! Every interface through which a client can answer about a call.
 
-use attache_testkit::model_server::ModelServer;
+use std::time::Duration;
+
+use attache_testkit::TestClient;
+use attache_testkit::answer_words::Words;
+use attache_testkit::live_session::approval;
 use attache_testkit::pairs::{Ask, Pair};
-use attache_testkit::{ServerProcess, TestClient};
-use futures_util::SinkExt;
+use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::agent_world::{calls, launch_with, says, work};
 use crate::grpc::world::{Grpc, Speaks};
-use crate::live::{approval, asking_session, is_question, read_until};
-use attache_testkit::answer_words::Words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
@@ -58,7 +58,7 @@ impl Door {
         }
     }
 
-    /// Answers about the call. Returns what a refused client is told.
+    /// Answers about the call. Returns the reason if the answer is refused.
     pub(crate) async fn answer(self, address: &str, task: &str, call: &Value) -> Result<(), String> {
         let client = TestClient::of(address).with("user-agent", &self.name());
         match self {
@@ -137,7 +137,7 @@ async fn over_grpc(
     answer.map(drop).map_err(|status| status.message().to_owned())
 }
 
-async fn connect(address: &str, path: &str, name: &str) -> WebSocketStream<TcpStream> {
+pub(crate) async fn connect(address: &str, path: &str, name: &str) -> WebSocketStream<TcpStream> {
     let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
     request.headers_mut().insert("user-agent", name.parse().unwrap());
     let connection = TcpStream::connect(address).await.unwrap();
@@ -156,91 +156,20 @@ async fn over_socket(address: &str, name: &str, task: &str, call: &Value) -> Res
     }
 }
 
-/// Sessions that each ask about one command, and a socket that watches all of them.
-struct Sessions {
-    launch: attache_testkit::ServerLaunch,
-    server: ServerProcess,
-    watcher: WebSocketStream<TcpStream>,
-    _model: ModelServer,
-}
-
-impl Sessions {
-    async fn start(count: usize) -> Self {
-        let turn = |number: usize| {
-            let command = json!({"command": format!("touch made-{number}")});
-            [calls("run_shell_command", command), says("Made.")]
-        };
-        let model = ModelServer::with_responses((0..count).flat_map(turn));
-        let launch = launch_with(&model).argument("--live");
-        let server = launch.start().await;
-        let watcher = connect(server.address(), "/ws", "watcher").await;
-        Self { launch, server, watcher, _model: model }
-    }
-
-    /// A session that asks: its task and its call.
-    async fn asking(&self) -> (String, Value) {
-        let (task, _, _, frames) = asking_session(&self.server.client()).await;
-        let question = frames.iter().map(|frame| frame.payload()).find(|event| is_question(event)).unwrap();
-        (task, question["tool_call_id"].clone())
-    }
-
-    /// The clients that the watcher sees answer about the task, until its prompt is settled.
-    async fn answerers(&mut self, task: &str) -> Vec<String> {
-        let mut seen = Vec::new();
+pub(crate) async fn read_until(
+    socket: &mut WebSocketStream<TcpStream>,
+    enough: impl Fn(&Value) -> bool,
+) -> Value {
+    let reading = async {
         loop {
-            let event = read_until(&mut self.watcher, |event| event["taskId"] == *task).await;
-            if let Some(by) = event["confirmation_answer"]["by"].as_str() {
-                assert_eq!(event["confirmation_answer"]["selected_option_id"], "proceed_once");
-                seen.push(by.to_owned());
-            }
-            if event["final"] == true {
-                return seen;
+            let frame = socket.next().await.unwrap().unwrap();
+            if let Frame::Text(text) = frame
+                && let Ok(event) = serde_json::from_str(&text)
+                && enough(&event)
+            {
+                return event;
             }
         }
-    }
-}
-
-#[tokio::test]
-async fn a_late_answer_is_refused_and_says_who_was_quicker() {
-    let pairs: Vec<_> = Door::ALL.iter().flat_map(|one| Door::ALL.map(|other| (*one, other))).collect();
-    let mut sessions = Sessions::start(pairs.len()).await;
-    for (number, (first, late)) in pairs.into_iter().enumerate() {
-        let (task, call) = sessions.asking().await;
-        first
-            .answer(sessions.server.address(), &task, &call)
-            .await
-            .unwrap_or_else(|why| panic!("{first:?}: {why}"));
-        let answerers = sessions.answerers(&task).await;
-        assert_eq!(answerers.len(), 1, "{first:?}: {answerers:?}");
-        let name = first.shown_name();
-        assert!(answerers[0].contains(&name), "{first:?}: {answerers:?}");
-        // The same client may repeat itself with the same message; a new message is late.
-        if first == late && !matches!(first, Door::WebSocket | Door::Live | Door::RestApi) {
-            continue;
-        }
-        let refused = late.answer(sessions.server.address(), &task, &call).await;
-        let why = refused.expect_err(&format!("{late:?} is late after {first:?}"));
-        assert!(why.contains("answered") && why.contains(&name), "{first:?}, {late:?}: {why}");
-        assert!(work(&sessions.launch).join(format!("made-{number}")).exists(), "{first:?}, {late:?}");
-    }
-}
-
-#[tokio::test]
-async fn of_two_answers_at_the_same_time_one_counts() {
-    let mut pairs = Vec::new();
-    for (place, one) in Door::ALL.iter().enumerate() {
-        pairs.extend(Door::ALL[place + 1..].iter().map(|other| (*one, *other)));
-    }
-    let mut sessions = Sessions::start(pairs.len()).await;
-    for (one, other) in pairs {
-        let (task, call) = sessions.asking().await;
-        let server = sessions.server.address();
-        let (first, second) =
-            tokio::join!(one.answer(server, &task, &call), other.answer(server, &task, &call));
-        assert!(first.is_ok() != second.is_ok(), "{one:?}, {other:?}: {first:?}, {second:?}");
-        let why = first.err().or(second.err()).unwrap();
-        assert!(why.contains("answered"), "{one:?}, {other:?}: {why}");
-        let answerers = sessions.answerers(&task).await;
-        assert_eq!(answerers.len(), 1, "{one:?}, {other:?}: {answerers:?}");
-    }
+    };
+    tokio::time::timeout(Duration::from_secs(20), reading).await.expect("it comes in time")
 }
