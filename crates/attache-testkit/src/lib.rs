@@ -1,4 +1,4 @@
-//! Helpers for tests of the whole product: a real server process and a client that shows every byte.
+//! Helpers for tests over real sockets: a server process, clients that show every byte, and what tests say and read.
 //!
 //! The client is deliberately not an A2A client: it sends any bytes, valid or not, and shows the response frame by frame, so
 //! that tests are about the wire format only.

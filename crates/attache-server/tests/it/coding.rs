@@ -2,62 +2,20 @@
 
 use std::fs;
 
-use attache_testkit::agent_client::{answer_text, message, message_to, reply, send, state};
+use attache_testkit::agent_client::{answer_text, message_to, reply, send, state};
 use attache_testkit::model_requests::last_output;
 use attache_testkit::model_server::ModelServer;
 use attache_testkit::model_server::gemini::{calls, says};
 use serde_json::{Value, json};
 
-use crate::agent_world::start;
-
-#[tokio::test]
-async fn json_of_any_kind_and_source_files_reach_the_model_as_text() {
-    let model = ModelServer::with_responses([says("Seen.")]);
-    let (_launch, server) = start(&model).await;
-    let mut params = message("m1", "Look");
-    let more = json!([
-        {"data": {"turn": 7}, "mediaType": "application/vnd.ag2.history+json"},
-        {"raw": "eyJraW5kIjogImxkIn0=", "mediaType": "application/ld+json", "filename": "a.json"},
-        {"raw": "cHJpbnQoMSk=", "mediaType": "text/x-python", "filename": "one.py"},
-    ]);
-    params["message"]["parts"].as_array_mut().unwrap().extend(more.as_array().unwrap().clone());
-    let answer = server.client().rpc("SendMessage", params).await;
-    assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED");
-    let body = model.received()[0].json();
-    let parts = body["contents"][0]["parts"].as_array().unwrap();
-    let told: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
-    for text in [r#"{"turn":7}"#, r#"{"kind": "ld"}"#, "print(1)"] {
-        assert!(told.contains(text), "{text} in {told}");
-    }
-}
-
-#[tokio::test]
-async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
-    let edit = json!({"file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon"});
-    let model = ModelServer::with_responses([calls("replace", edit), says("Done.")]);
-    let (launch, server) = start(&model).await;
-    let path = launch.folder().join("work/hello.txt");
-    let mut greet = message("m1", "Greet the moon");
-    greet["configuration"] = json!({"acceptedOutputModes": ["text/plain", "text/x-diff"]});
-    let task = server.client().rpc("SendMessage", greet).await["result"]["task"].clone();
-    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
-    let question = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
-    assert!(question.contains("-Hello, world.\n+Hello, moon."), "{question}");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "Hello, world.\nSecond line.\n");
-    let task = reply(&server.client(), "m2", &task, "yes").await;
-    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "Hello, moon.\nSecond line.\n");
-    let artifacts = task["artifacts"].as_array().unwrap();
-    let diff = artifacts.iter().find(|artifact| artifact["artifactId"] == "changes-1").unwrap();
-    let text = diff["parts"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("--- a/hello.txt\n+++ b/hello.txt\n"), "{text}");
-}
+use crate::agent_world::{launch_with, start};
 
 #[tokio::test]
 async fn the_diff_is_no_artifact_for_clients_that_do_not_ask_for_it() {
     let write = json!({"file_path": "new.txt", "content": "new\n"});
     let model = ModelServer::with_responses([calls("write_file", write), says("Done.")]);
-    let (_launch, server) = start(&model).await;
+    let launch = launch_with(&model).session(|options| options.output_modes.push("text/x-diff".into()));
+    let server = launch.start().await;
     let client = server.client();
     let task = send(&client, "m1", "Write!").await;
     let mut yes = message_to(task["id"].as_str().unwrap(), "m2", "yes");

@@ -8,6 +8,7 @@ mod approving;
 mod asking_agent;
 mod cancelling;
 mod card;
+mod coding;
 mod devtool;
 mod errors;
 mod extended_card;
