@@ -174,10 +174,11 @@ fn refusal(name: &str, may_use: &MayUse, used: &str, kind: DependencyKind) -> Op
     match kind {
         // An engine is tested in a real session, on a store that needs no file.
         DependencyKind::Dev if name == "attache-agent" && used == "attache-store" => None,
-        // The server is tested with a real session and a built-in model behind it.
+        // The server is tested with a real session and the coding agent behind it.
         DependencyKind::Dev
             if name == "attache-server"
-                && ["attache-agent", "attache-model", "attache-store", "attache-tool"].contains(&used) =>
+                && ["attache-agent", "attache-command", "attache-model", "attache-store", "attache-tool"]
+                    .contains(&used) =>
         {
             None
         }

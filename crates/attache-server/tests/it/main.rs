@@ -1,12 +1,20 @@
 //! The server over a loopback socket: real bytes, a built-in model, no other process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agent_world;
+mod answering;
+mod answers;
+mod approving;
 mod asking_agent;
+mod cancelling;
 mod card;
+mod coding;
+mod devtool;
 mod errors;
 mod extended_card;
 mod extensions;
 mod front_page;
+mod gemini_clients;
 mod gemini_routes;
 mod grpc;
 mod heads;
@@ -15,14 +23,17 @@ mod keys;
 mod list;
 mod live;
 mod live_answers;
+mod live_confirming;
 mod live_following;
 mod live_limits;
+mod live_pairs;
 mod live_reserved;
 mod live_socket;
 mod pairs;
 mod refused_streams;
 mod repeating;
 mod replay;
+mod reserved_tasks;
 mod rest_api;
 mod rights;
 mod safety;
@@ -30,5 +41,6 @@ mod send;
 mod stream;
 mod stream_load;
 mod tenants;
+mod transcripts;
 mod versions;
 mod world;

@@ -25,18 +25,18 @@ use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
 use attache_testkit::TestClient;
+pub(crate) use attache_testkit::agent_client::{message, message_to};
 use attache_tool::{LeftoverProcesses, ToolRegistry, Workspace};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Dialect;
 use attache_wire::{devtool, extensions, replay};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use crate::asking_agent::{AskAlways, Note, Notes};
 
 /// The script that most tests play.
-const SCRIPT: &str = include_str!("../../../../examples/scripts/interop.yaml");
+pub(crate) const SCRIPT: &str = include_str!("../../../../examples/scripts/interop.yaml");
 
 type Change<T> = Box<dyn FnOnce(&mut T)>;
 
@@ -124,13 +124,7 @@ impl Launch {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let mut options = server_options(&url);
         self.server.into_iter().for_each(|change| change(&mut options));
-        let card = &options.card;
-        let mut session = SessionOptions {
-            input_modes: card.default_input_modes.clone(),
-            output_modes: card.default_output_modes.clone(),
-            push: Some(push()),
-            ..SessionOptions::default()
-        };
+        let mut session = session_options(&options.card);
         self.session.into_iter().for_each(|change| change(&mut session));
         let folder = tempfile::tempdir().expect("a temporary folder");
         let stores = if self.durable {
@@ -193,17 +187,7 @@ impl Drop for TestServer {
     }
 }
 
-/// Parameters of a 1.0 send.
-pub(crate) fn message(id: &str, text: &str) -> Value {
-    json!({"message": {"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]}})
-}
-
-/// Parameters of a 1.0 send to a task.
-pub(crate) fn message_to(task: &str, id: &str, text: &str) -> Value {
-    json!({"message": {"messageId": id, "taskId": task, "role": "ROLE_USER", "parts": [{"text": text}]}})
-}
-
-fn server_options(url: &str) -> ServerOptions {
+pub(crate) fn server_options(url: &str) -> ServerOptions {
     ServerOptions {
         card: card(url),
         extended_card: None,
@@ -271,6 +255,20 @@ fn card(url: &str) -> AgentCard {
     }
 }
 
+pub(crate) fn session_options(card: &AgentCard) -> SessionOptions {
+    SessionOptions {
+        input_modes: card.default_input_modes.clone(),
+        output_modes: card.default_output_modes.clone(),
+        push: Some(push_with(|_, _| {})),
+        ..SessionOptions::default()
+    }
+}
+
+/// Pushes to receivers on this machine, too.
+pub(crate) fn push_to_loopback() -> PushSettings {
+    push_with(|sender, _| sender.allow.push("127.0.0.0/8".into()))
+}
+
 fn skill(id: &str, name: &str) -> AgentSkill {
     AgentSkill {
         id: id.into(),
@@ -288,15 +286,19 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-fn push() -> PushSettings {
-    let sender = HttpPushSender::new(PushSenderOptions {
+/// Pushes with other options than usual.
+pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSettings {
+    let mut sender = PushSenderOptions {
         allow: Vec::new(),
         allow_http: false,
         timeout: Duration::from_secs(10),
         signing_key: None,
         resolver: Arc::new(SystemResolver),
-    });
-    PushSettings { sender: Arc::new(sender.expect("a push sender")), options: PushOptions::default() }
+    };
+    let mut options = PushOptions::default();
+    change(&mut sender, &mut options);
+    let sender = HttpPushSender::new(sender).expect("a push sender");
+    PushSettings { sender: Arc::new(sender), options }
 }
 
 fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {
