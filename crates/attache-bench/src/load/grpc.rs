@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::bodies::{MessageRequest, message_id};
 use super::report::{Stopwatch, micros_since, percentiles};
-use super::{Dialect, Target};
+use super::{ProtocolVersion, Target};
 
 #[derive(clap::Args)]
 pub(super) struct GrpcOptions {
@@ -37,7 +37,7 @@ const METHOD: &str = "/lf.a2a.v1.A2AService/SendMessage";
 const COMPLETED: [u8; 2] = [0x08, 0x03];
 
 pub(super) async fn run(target: Target, options: GrpcOptions) -> anyhow::Result<Value> {
-    ensure!(target.dialect == Dialect::V1, "gRPC is measured in 1.0");
+    ensure!(target.version == ProtocolVersion::V1, "gRPC is measured in 1.0");
     let next = Arc::new(AtomicU64::new(0));
     let mut callers = JoinSet::new();
     let request = MessageRequest::over(send_request(&message_id(), "hello"));
