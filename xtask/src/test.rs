@@ -16,13 +16,13 @@ use crate::setup;
 use crate::workspace::Workspace;
 use crate::{conformance, fuzz};
 pub(crate) use counts::Counts;
-use options::{Extent, Options};
+use options::{Options, TestScope};
 pub(crate) use steps::counted;
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let options = Options::parse(arguments)?;
     let mut workspace = Workspace::load()?;
-    if options.extent != Extent::NamedTests {
+    if options.extent != TestScope::NamedTests {
         workspace = workspace.with_lints();
     }
     let mut suite = Suite::default();
@@ -38,7 +38,7 @@ struct Suite {
 
 impl Suite {
     fn run(&mut self, workspace: &Workspace, options: &Options) {
-        let everything = options.extent == Extent::Everything;
+        let everything = options.extent == TestScope::Everything;
         let peers = if everything { PEERS } else { &[] };
         let quick = |framework: &&Framework| everything && framework.install == Install::Quick;
         let frameworks: Vec<&Framework> = interop::frameworks().filter(quick).collect();
@@ -56,10 +56,10 @@ impl Suite {
             return;
         }
         self.step("tests", || steps::tests(workspace, &tools, &options.names));
-        if options.extent != Extent::NamedTests {
+        if options.extent != TestScope::NamedTests {
             self.step("doc tests", || steps::doc_tests(workspace));
         }
-        if options.extent == Extent::Everything {
+        if options.extent == TestScope::Everything {
             // Builds most crates a second time, with another feature.
             if options.in_ci {
                 self.step("fuzz smoke", || fuzz::smoke(workspace));
@@ -85,7 +85,7 @@ impl Suite {
 
     /// What needs the Rust toolchain alone; true when everything was built.
     fn check_and_build(&mut self, workspace: &Workspace, options: &Options) -> bool {
-        if options.extent == Extent::NamedTests {
+        if options.extent == TestScope::NamedTests {
             return self.step("build", || steps::build(workspace));
         }
         self.step("toolchain", setup::components);

@@ -28,7 +28,7 @@ pub(crate) struct Member {
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: DependencyKind,
-    pub(crate) origin: Origin,
+    pub(crate) origin: PackageOwner,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) enum DependencyKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum PackageOwner {
     Ours,
     Foreign,
 }
@@ -105,7 +105,7 @@ impl Dependency {
                 Some("dev") => DependencyKind::Dev,
                 _ => DependencyKind::Shipped,
             },
-            origin: if dependency["path"].is_string() { Origin::Ours } else { Origin::Foreign },
+            origin: if dependency["path"].is_string() { PackageOwner::Ours } else { PackageOwner::Foreign },
         })
     }
 }
@@ -137,9 +137,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                (DependencyKind::Shipped, Origin::Ours),
-                (DependencyKind::Shipped, Origin::Foreign),
-                (DependencyKind::Dev, Origin::Foreign),
+                (DependencyKind::Shipped, PackageOwner::Ours),
+                (DependencyKind::Shipped, PackageOwner::Foreign),
+                (DependencyKind::Dev, PackageOwner::Foreign),
             ]
         );
     }

@@ -3,7 +3,7 @@
 //! Changing a row is changing the architecture: it comes alone, with `ARCHITECTURE.md`.
 
 use crate::tidy::Finding;
-use crate::workspace::{DependencyKind, Member, Origin};
+use crate::workspace::{DependencyKind, Member, PackageOwner};
 
 const CHECK: &str = "dependency-arrow";
 
@@ -144,12 +144,12 @@ fn check_member(member: &Member) -> Vec<Finding> {
         let advice = "the crate has no row in xtask/src/tidy/arrows.rs; add one, and one in ARCHITECTURE.md";
         return vec![finding(name, advice.into())];
     };
-    let of_ours = member.dependencies.iter().filter(|dependency| dependency.origin == Origin::Ours);
+    let of_ours = member.dependencies.iter().filter(|dependency| dependency.origin == PackageOwner::Ours);
     let mut findings: Vec<Finding> = of_ours
         .filter_map(|dependency| refusal(name, may_use, &dependency.name, dependency.kind))
         .map(|message| finding(name, message))
         .collect();
-    let foreign = member.dependencies.iter().filter(|dependency| dependency.origin == Origin::Foreign);
+    let foreign = member.dependencies.iter().filter(|dependency| dependency.origin == PackageOwner::Foreign);
     for dependency in foreign.filter(|dependency| dependency.kind == DependencyKind::Shipped) {
         let used = dependency.name.as_str();
         if name == "attache-domain" && !DOMAIN_MAY_USE.contains(&used) {
@@ -216,7 +216,7 @@ mod tests {
 
     #[track_caller]
     fn check_arrow(from: &str, to: &str, kind: DependencyKind, expected: Option<&str>) {
-        let origin = if to.starts_with("attache") { Origin::Ours } else { Origin::Foreign };
+        let origin = if to.starts_with("attache") { PackageOwner::Ours } else { PackageOwner::Foreign };
         let dependencies = vec![Dependency { name: to.into(), kind, origin }];
         let findings = check_member(&Member { name: from.into(), dependencies });
         match (expected, findings.first()) {
