@@ -17,7 +17,7 @@ pub(crate) const GO_ON: &str = "Please go on.";
 
 /// One message of the history. Results follow directly after the answer with their calls.
 #[derive(Debug)]
-pub(crate) enum Turn<'a> {
+pub(crate) enum HistoryMessage<'a> {
     User(&'a [Content]),
     Model(Vec<AnswerPart<'a>>),
     Results(Vec<CallWithResult<'a>>),
@@ -41,34 +41,34 @@ pub(crate) struct CallWithResult<'a> {
     pub(crate) result: Option<&'a ToolResult>,
 }
 
-pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
+pub(crate) fn history_messages(exchanges: &[Arc<Exchange>]) -> Vec<HistoryMessage<'_>> {
     let latest = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let mut teller = TurnBuilder { turns: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
+    let mut builder = HistoryBuilder { messages: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
     for (index, exchange) in exchanges.iter().enumerate() {
         match &**exchange {
             Exchange::User(content) => {
-                teller.settle(&[]);
-                teller.turns.push(Turn::User(content));
+                builder.settle(&[]);
+                builder.messages.push(HistoryMessage::User(content));
             }
             Exchange::Model(said) => {
-                teller.settle(&[]);
-                teller.model(said, index > latest);
+                builder.settle(&[]);
+                builder.model(said, index > latest);
             }
-            Exchange::Results(results) => teller.settle(results),
+            Exchange::Results(results) => builder.settle(results),
         }
     }
-    teller.settle(&[]);
-    teller.turns
+    builder.settle(&[]);
+    builder.messages
 }
 
-struct TurnBuilder<'a> {
-    turns: Vec<Turn<'a>>,
+struct HistoryBuilder<'a> {
+    messages: Vec<HistoryMessage<'a>>,
     /// The calls of the latest answer.
     pending: Vec<(String, &'a ToolCall)>,
     ids: CallIds,
 }
 
-impl<'a> TurnBuilder<'a> {
+impl<'a> HistoryBuilder<'a> {
     fn model(&mut self, said: &'a [ModelPart], current: bool) {
         let mut parts = Vec::new();
         for said in said {
@@ -79,7 +79,7 @@ impl<'a> TurnBuilder<'a> {
             }
             parts.push(AnswerPart { said, id, current });
         }
-        self.turns.push(Turn::Model(parts));
+        self.messages.push(HistoryMessage::Model(parts));
     }
 
     /// Answers every pending call with its entry in `results`, or without a result.
@@ -93,7 +93,7 @@ impl<'a> TurnBuilder<'a> {
             })
             .collect();
         if !settled.is_empty() {
-            self.turns.push(Turn::Results(settled));
+            self.messages.push(HistoryMessage::Results(settled));
         }
     }
 }
@@ -158,14 +158,14 @@ mod tests {
     #[track_caller]
     fn check(exchanges: Vec<Exchange>, expected: &str) {
         let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
-        let turns = turns(&exchanges);
-        let shown = turns.iter().map(|turn| match turn {
-            Turn::User(_) => "u".to_owned(),
-            Turn::Model(spoken) => {
+        let messages = history_messages(&exchanges);
+        let shown = messages.iter().map(|message| match message {
+            HistoryMessage::User(_) => "u".to_owned(),
+            HistoryMessage::Model(spoken) => {
                 let ids: Vec<_> = spoken.iter().map(|spoken| spoken.id.as_str()).collect();
                 format!("m({})", ids.join(" "))
             }
-            Turn::Results(settled) => {
+            HistoryMessage::Results(settled) => {
                 let mark = |settled: &CallWithResult<'_>| match settled.result {
                     Some(_) => settled.id.clone(),
                     None => format!("{}!", settled.id),
@@ -202,10 +202,10 @@ mod tests {
             };
             let exchanges: Vec<_> = history.iter().map(exchange).collect();
             let (mut seen, mut open): (HashSet<String>, Vec<String>) = Default::default();
-            for turn in turns(&exchanges) {
-                match turn {
-                    Turn::User(_) => prop_assert!(open.is_empty()),
-                    Turn::Model(spoken) => {
+            for message in history_messages(&exchanges) {
+                match message {
+                    HistoryMessage::User(_) => prop_assert!(open.is_empty()),
+                    HistoryMessage::Model(spoken) => {
                         prop_assert!(open.is_empty());
                         open = spoken.into_iter().map(|spoken| spoken.id).collect();
                         for id in &open {
@@ -213,7 +213,7 @@ mod tests {
                             prop_assert!(!id.is_empty() && id.len() <= MAX_ID_LENGTH && id.is_ascii());
                         }
                     }
-                    Turn::Results(settled) => {
+                    HistoryMessage::Results(settled) => {
                         let ids: Vec<String> = settled.into_iter().map(|settled| settled.id).collect();
                         prop_assert_eq!(ids, std::mem::take(&mut open));
                     }

@@ -12,12 +12,12 @@ use super::block::{Block, input};
 use super::messages::{TargetModel, spoken_block};
 use super::models::family;
 use crate::answer_builder::{self, AnswerBuilder};
-use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(crate) struct AnthropicAssembly {
+pub(crate) struct AnthropicAssembler {
     route: String,
     model: String,
     builder: AnswerBuilder,
@@ -43,7 +43,7 @@ struct Counts {
     thoughts: u64,
 }
 
-impl AnthropicAssembly {
+impl AnthropicAssembler {
     pub(super) fn new(shared: &Anthropic, prompt: &Prompt) -> Self {
         Self {
             route: shared.endpoint.route.clone(),
@@ -176,7 +176,7 @@ impl AnthropicAssembly {
     }
 }
 
-impl Assembly for AnthropicAssembly {
+impl AnswerAssembler for AnthropicAssembler {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Ok(value) = serde_json::from_str::<Value>(data) else {

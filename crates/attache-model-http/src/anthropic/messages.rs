@@ -6,7 +6,7 @@ use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 use serde_json::{Value, json};
 
 use super::models::family;
-use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
+use crate::history::{AnswerPart, CallWithResult, GO_ON, HistoryMessage, NO_RESULT, history_messages};
 use crate::media::{MediaPart, media_part};
 use crate::tool_names::ToolNames;
 
@@ -28,10 +28,12 @@ pub(super) struct Messages {
 /// `None` if there is no content.
 pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> Option<Messages> {
     let mut messages = Messages { list: Vec::new(), thoughtless: false };
-    for turn in turns(exchanges) {
+    for turn in history_messages(exchanges) {
         match turn {
-            Turn::User(content) => messages.push("user", content.iter().filter_map(block).collect()),
-            Turn::Model(spoken) => {
+            HistoryMessage::User(content) => {
+                messages.push("user", content.iter().filter_map(block).collect())
+            }
+            HistoryMessage::Model(spoken) => {
                 let blocks: Vec<Value> = spoken
                     .iter()
                     .filter_map(|spoken| spoken_block(spoken.said, &spoken.id, reader))
@@ -41,7 +43,7 @@ pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> 
                 messages.thoughtless |= called && !thought;
                 messages.push("assistant", blocks);
             }
-            Turn::Results(settled) => messages.push("user", results(&settled)),
+            HistoryMessage::Results(settled) => messages.push("user", results(&settled)),
         }
     }
     if messages.list.is_empty() {

@@ -9,11 +9,11 @@ use super::Gemini;
 use super::arguments::Arguments;
 use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
-use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(crate) struct GeminiAssembly {
+pub(crate) struct GeminiAssembler {
     route: &'static str,
     model: String,
     parts: Vec<ModelPart>,
@@ -50,7 +50,7 @@ struct Finish {
     message: Option<String>,
 }
 
-impl GeminiAssembly {
+impl GeminiAssembler {
     pub(super) fn new(shared: &Gemini, prompt: &Prompt) -> Self {
         Self {
             route: shared.endpoint.route,
@@ -208,7 +208,7 @@ impl GeminiAssembly {
     }
 }
 
-impl Assembly for GeminiAssembly {
+impl AnswerAssembler for GeminiAssembler {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Some(chunks) = Chunk::all(data) else {

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::OpenAi;
 use super::calls::Calls;
 use crate::answer_builder::{self, AnswerBuilder};
-use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(crate) struct OpenAiAssembly {
+pub(crate) struct OpenAiAssembler {
     builder: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
@@ -27,7 +27,7 @@ pub(crate) struct OpenAiAssembly {
     usage: Usage,
 }
 
-impl OpenAiAssembly {
+impl OpenAiAssembler {
     pub(super) fn new(shared: &OpenAi, prompt: &Prompt) -> Self {
         Self {
             builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
@@ -102,7 +102,7 @@ impl OpenAiAssembly {
     }
 }
 
-impl Assembly for OpenAiAssembly {
+impl AnswerAssembler for OpenAiAssembler {
     fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default().trim();
         if data == "[DONE]" {

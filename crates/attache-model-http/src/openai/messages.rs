@@ -5,7 +5,7 @@ use attache_model::Prompt;
 use serde_json::{Map, Value, json};
 
 use crate::answer_request::NUDGE;
-use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
+use crate::history::{AnswerPart, CallWithResult, GO_ON, HistoryMessage, NO_RESULT, history_messages};
 use crate::media::{MediaPart, media_part};
 use crate::tool_names::ToolNames;
 
@@ -21,11 +21,11 @@ pub(super) struct TargetModel<'a> {
 /// Messages in order, with every call answered. `None` if there is no content.
 pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: TargetModel<'_>) -> Option<Vec<Value>> {
     let mut writer = Writer { reader, messages: Vec::new(), user: Vec::new() };
-    for turn in turns(&prompt.exchanges) {
+    for turn in history_messages(&prompt.exchanges) {
         match turn {
-            Turn::User(content) => writer.user.extend(content.iter().filter_map(part)),
-            Turn::Model(spoken) => writer.model(&spoken),
-            Turn::Results(settled) => writer.results(&settled),
+            HistoryMessage::User(content) => writer.user.extend(content.iter().filter_map(part)),
+            HistoryMessage::Model(spoken) => writer.model(&spoken),
+            HistoryMessage::Results(settled) => writer.results(&settled),
         }
     }
     writer.end_user();
