@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
-use crate::handler::{self, OperationRequest, SentForm, TaskForm};
+use crate::handler::{self, OperationRequest, SendResponseForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies, rest};
@@ -77,9 +77,16 @@ async fn answer(
     let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(json_form));
     let infers_kinds = head.uri.path() == A2A_PATH;
     let is_mixed = !infers_kinds && spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
-    let sent_form = if is_mixed { SentForm::Wrapped } else { SentForm::OfVersion };
-    let request =
-        OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form: TaskForm::A2a };
+    let send_response_form = if is_mixed { SendResponseForm::Wrapped } else { SendResponseForm::OfVersion };
+    let request = OperationRequest {
+        head,
+        origin,
+        framing,
+        encoding,
+        kind,
+        send_response_form,
+        task_form: TaskForm::A2a,
+    };
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {

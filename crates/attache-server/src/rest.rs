@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
-use crate::handler::{self, OperationRequest, SentForm, TaskForm};
+use crate::handler::{self, OperationRequest, SendResponseForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies};
@@ -67,7 +67,7 @@ pub(crate) async fn serve(
         framing,
         encoding,
         kind: route.kind,
-        sent_form: SentForm::OfVersion,
+        send_response_form: SendResponseForm::OfVersion,
         task_form: form,
     };
     large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await
