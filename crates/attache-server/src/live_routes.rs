@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_domain::{
     Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
 };
-use attache_session::{PromptStream, WhenFinished};
+use attache_session::{FinishedTaskRule, PromptStream};
 use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
 use attache_wire::devtool::{Dialect, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
@@ -239,7 +239,7 @@ pub(crate) async fn follow_task(
         Some(after) => (app.session.events_after(scope, task, after).await?, StreamOpening::Events),
         None => {
             let subscribe = SubscribeTask::to(task.clone());
-            let subscription = app.session.subscribe(scope, &subscribe, WhenFinished::Show).await?;
+            let subscription = app.session.subscribe(scope, &subscribe, FinishedTaskRule::Show).await?;
             (subscription, StreamOpening::Task)
         }
     };

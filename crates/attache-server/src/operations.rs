@@ -7,7 +7,7 @@ use attache_domain::{
     PushConfigOperation, PushConfigPage, Scope, SendMessage, StoredPushConfig, SubscribeTask, TaskId,
     TaskState, TaskView,
 };
-use attache_session::{RenderedTask, SendReply, WhenFinished, weight_of_view};
+use attache_session::{FinishedTaskRule, RenderedTask, SendReply, weight_of_view};
 use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{DecodedOperation, Version, replay};
@@ -249,8 +249,8 @@ impl OperationRun<'_> {
             subscribe.gap_policy = GapPolicy::Report;
         }
         let when_finished = match self.version() {
-            Version::V0_3 => WhenFinished::Show,
-            Version::V1_0 => WhenFinished::Refuse,
+            Version::V0_3 => FinishedTaskRule::Show,
+            Version::V1_0 => FinishedTaskRule::Refuse,
         };
         let mut subscription = self.app.session.subscribe(&self.scope, &subscribe, when_finished).await?;
         self.reserve(weight_of_view(&subscription.view)).await?;

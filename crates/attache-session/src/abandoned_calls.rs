@@ -56,12 +56,12 @@ struct Entry {
 }
 
 /// The calls of a task that were under way.
-pub(crate) struct OpenCalls {
+pub(crate) struct UnfinishedCalls {
     live: Arc<LiveTask>,
     view: Arc<TaskView>,
 }
 
-impl OpenCalls {
+impl UnfinishedCalls {
     /// None if no call of the task has begun and is not over.
     pub(crate) fn of(live: &Arc<LiveTask>) -> Option<Self> {
         let view = live.view();
@@ -88,7 +88,7 @@ impl AbandonedCalls {
     }
 
     /// Remembers the calls before they are over. A store that cannot be written must not prevent a cancel.
-    pub(crate) async fn remember(&self, open: &OpenCalls) {
+    pub(crate) async fn remember(&self, open: &UnfinishedCalls) {
         if open.have_peers() {
             let entry = Entry { at: open.view.progress.head, starts: 0 };
             self.put(&open.live.key, entry).await;
@@ -96,7 +96,7 @@ impl AbandonedCalls {
     }
 
     /// The calls are over: tells their peers, and tries again later if that fails.
-    pub(crate) async fn tell(&self, open: OpenCalls) {
+    pub(crate) async fn tell(&self, open: UnfinishedCalls) {
         let told = self.attempt(&open).await;
         if !open.have_peers() {
             return;
@@ -111,7 +111,7 @@ impl AbandonedCalls {
     }
 
     /// Whether the peers know now.
-    async fn attempt(&self, open: &OpenCalls) -> bool {
+    async fn attempt(&self, open: &UnfinishedCalls) -> bool {
         let request = TurnRequest::at(open.view.clone(), open.live.clone(), self.index.clone());
         tokio::select! {
             biased;
@@ -120,7 +120,7 @@ impl AbandonedCalls {
         }
     }
 
-    async fn retry(&self, open: OpenCalls, entry: Entry) {
+    async fn retry(&self, open: UnfinishedCalls, entry: Entry) {
         let key = &open.live.key;
         for delay in DELAYS {
             tokio::select! {
@@ -185,14 +185,14 @@ impl SessionService {
     }
 
     /// None if the task is not there any more, or was not canceled after all.
-    async fn left_calls(&self, key: &TaskKey, at: Seq) -> Option<OpenCalls> {
+    async fn left_calls(&self, key: &TaskKey, at: Seq) -> Option<UnfinishedCalls> {
         let live = self.live_task(key).await.ok()??;
         let view = live.view_at(at).await.ok()??;
         let now = live.view();
         let is_over = |call: &CallProgress| now.progress.work.find(&call.id).is_none_or(|now| !is_open(now));
         let ended = now.progress.state.is_terminal() || view.progress.work.calls.iter().all(is_over);
         let view = Arc::new(view);
-        ended.then_some(OpenCalls { live, view })
+        ended.then_some(UnfinishedCalls { live, view })
     }
 }
 

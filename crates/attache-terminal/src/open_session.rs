@@ -9,7 +9,7 @@ use attache_domain::{
     Role, Scope, SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskEnding, TaskId, TaskView,
 };
 use attache_session::{
-    CommandOutcome, Follower, FutureFollower, Reservation, SessionService, TailEntry, WhenFinished,
+    CommandOutcome, FinishedTaskRule, Follower, FutureFollower, Reservation, SessionService, TailEntry,
 };
 use serde_json::{Map, json};
 use uuid::Uuid;
@@ -108,7 +108,7 @@ impl OpenSession {
     /// The current task, and all events from now on.
     pub async fn events(&self) -> Result<(Arc<TaskView>, SessionEvents), Fault> {
         let subscribe = SubscribeTask::to(self.id.clone());
-        let subscription = self.session.subscribe(&self.scope, &subscribe, WhenFinished::Show).await?;
+        let subscription = self.session.subscribe(&self.scope, &subscribe, FinishedTaskRule::Show).await?;
         let source = match (subscription.follower, subscription.promised) {
             (Some(follower), _) => Source::Task(follower),
             (None, Some(promised)) => Source::Reserved(promised),

@@ -20,7 +20,7 @@ use attache_domain::{
 use attache_model::script::ScriptModel;
 use attache_net::SystemResolver;
 use attache_server::{HttpPushSender, Limits, PushSenderOptions, Server, ServerHandle, ServerOptions};
-use attache_session::{PushOptions, PushSettings, Reservation, SessionOptions, SessionService};
+use attache_session::{PushOptions, PushSetup, Reservation, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
@@ -288,7 +288,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-fn push() -> PushSettings {
+fn push() -> PushSetup {
     let sender = HttpPushSender::new(PushSenderOptions {
         allow: Vec::new(),
         allow_http: false,
@@ -296,7 +296,7 @@ fn push() -> PushSettings {
         signing_key: None,
         resolver: Arc::new(SystemResolver),
     });
-    PushSettings { sender: Arc::new(sender.expect("a push sender")), options: PushOptions::default() }
+    PushSetup { sender: Arc::new(sender.expect("a push sender")), options: PushOptions::default() }
 }
 
 fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {
