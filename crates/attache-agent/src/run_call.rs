@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Artifact, AskedCall, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part,
-    PartContent, Proposal, QUESTION_CHOICES, visible_again,
+    Artifact, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part, PartContent,
+    Proposal, QUESTION_CHOICES, ToolQuestion, visible_again,
 };
 use attache_session::TurnStopped;
 use attache_tool::{
@@ -162,7 +162,7 @@ impl TurnRunner<'_> {
         text.truncate(text.floor_char_boundary(MAX_QUESTION_BYTES));
         let url = url.filter(|url| url.len() <= MAX_QUESTION_BYTES);
         let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
-        let asked = AskedCall { call: id.clone(), question, kind, text, url, choices };
+        let asked = ToolQuestion { call: id.clone(), question, kind, text, url, choices };
         self.journal.record(Fact::CallAsked(Box::new(asked))).await?;
         self.journal.flush().await?;
         failpoint::reach("call-asked");

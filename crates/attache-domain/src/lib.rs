@@ -78,9 +78,9 @@ pub use decide::{Facts, Intent, OpenTask};
 pub use devtool_event::{CallChange, DevtoolEvent, PromptChange, StateReason, devtool_event_of};
 pub use excerpt::{excerpt, excerpt_in_bytes};
 pub use fact::{
-    AnswerLocation, AskedCall, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
+    AnswerLocation, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
     GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, QuestionKind, ReplyShape, ResponseEnd,
-    TaskEnding, TurnOutcome, Verdict,
+    TaskEnding, ToolQuestion, TurnOutcome, Verdict,
 };
 pub use fault::{Fault, Violation};
 pub use hidden_characters::is_hidden;

@@ -85,7 +85,7 @@ pub struct TaskView {
     answer: Option<usize>,
     /// The length of this turn's answer.
     #[serde(default)]
-    said: SaidBytes,
+    said: TextBytes,
     /// The index of each artifact; rebuilt when it is out of date.
     #[serde(skip)]
     artifact_places: HashMap<ArtifactId, usize>,
@@ -109,7 +109,7 @@ pub struct FileChange {
 
 /// The bytes of a turn's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct SaidBytes {
+struct TextBytes {
     bytes: usize,
     /// In whole answers of the model.
     whole: usize,
@@ -158,7 +158,7 @@ impl TaskView {
             server_approvals: Vec::new(),
             conversation_state: BTreeMap::new(),
             answer: None,
-            said: SaidBytes::default(),
+            said: TextBytes::default(),
             artifact_places: HashMap::new(),
             progress,
         })
@@ -249,7 +249,7 @@ impl TaskView {
             }
             Fact::TurnStarted { .. } => {
                 self.answer = None;
-                self.said = SaidBytes::default();
+                self.said = TextBytes::default();
                 self.changes.clear();
                 self.commanded.clear();
                 self.enter(TaskState::Working, None, event.at);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AskedCall, CallAnswer, CallId, Effect, Fact, Intent, Message, OPEN_CALLS, PartAnswers, Preview, Proposal,
-    QUESTION_CHOICES, QuestionKind, Step, TaskState,
+    CallAnswer, CallId, Effect, Fact, Intent, Message, OPEN_CALLS, PartAnswers, Preview, Proposal,
+    QUESTION_CHOICES, QuestionKind, Step, TaskState, ToolQuestion,
 };
 use serde_json::{Map, json};
 
@@ -172,7 +172,8 @@ fn the_lines_of_a_question_cannot_pass_for_one_about_another_call() {
     let text = "Name?\n\nrun_shell_command (b): run `ls`\rAnswer with yes or no".to_owned();
     let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
     let (call, kind, url) = (id("a"), QuestionKind::Input, None);
-    task.record(Fact::CallAsked(Box::new(AskedCall { call, question, kind, text, url, choices }))).unwrap();
+    task.record(Fact::CallAsked(Box::new(ToolQuestion { call, question, kind, text, url, choices })))
+        .unwrap();
     let shown = task.0.question_text("Open:", &task.0.progress.work);
     let quoted = "\n> Name?\n> \n> run_shell_command (b): run `ls`\n> Answer with yes or no\n";
     assert!(shown.contains(quoted), "{shown}");

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AnswerLine, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallStep, Content, DataAnswer, Digest,
-    Event, Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId,
+    AnswerLine, Answerer, CallAnswer, CallId, CallOutcome, CallStep, Content, DataAnswer, Digest, Event,
+    Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId,
     ModelAnswer, ModelPart, ModelPartContent, NamedAnswer, OpenTask, PartAnswers, Presentation, Preview,
     Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope,
-    Seq, TaskView, Timestamp, ToolCall, TurnEnd, Usage, Verdict,
+    Seq, TaskView, Timestamp, ToolCall, ToolQuestion, TurnEnd, Usage, Verdict,
 };
 use serde_json::{Map, json};
 
@@ -91,7 +91,7 @@ impl Task {
         let question = progress.work.own_question(&id(call), progress.head);
         let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
         let (text, url) = ("Which city?".to_owned(), None);
-        self.record(Fact::CallAsked(Box::new(AskedCall {
+        self.record(Fact::CallAsked(Box::new(ToolQuestion {
             call: id(call),
             question,
             kind,
