@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use attache_config::Origin;
+use attache_config::SettingOrigin;
 use sha2::{Digest, Sha256};
 
 use super::auth::AgentAuth;
@@ -38,7 +38,7 @@ pub struct LoadedAgents {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DisabledAgent {
     pub agent: AgentDefinition,
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// A file that defines no agents, and why.
@@ -304,7 +304,7 @@ fn credential_words(auth: &AgentAuth) -> Vec<String> {
 }
 
 fn described(agent: &AgentDefinition, words: &str, digest: &str) -> Allowance {
-    let origin = Origin::File { path: agent.path.as_path().into(), line: agent.line };
+    let origin = SettingOrigin::File { path: agent.path.as_path().into(), line: agent.line };
     Allowance::agent(origin, words, &format!("{}\0{words}\0{digest}", agent.name))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attache_config::{ConfigError, Origin};
+use attache_config::{ConfigError, SettingOrigin};
 use attache_document::{Node, NodeKind};
 
 use super::agent_overrides::{self, AgentOverride};
@@ -31,7 +31,7 @@ pub(crate) struct LayerValue {
     pub(crate) key: &'static Key,
     pub(crate) node: Node,
     pub(crate) layer: Layer,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
     /// Whether it may grant a permission. Values of a project may not.
     pub(crate) allows: bool,
 }
@@ -125,7 +125,7 @@ impl GatheredSettings {
     pub(crate) fn value(
         &mut self,
         layer: Layer,
-        origin: Origin,
+        origin: SettingOrigin,
         name: &str,
         kind: NodeKind,
     ) -> Result<(), ConfigError> {
@@ -226,8 +226,8 @@ struct File {
 }
 
 impl File {
-    fn origin(&self, line: u32) -> Origin {
-        Origin::File { path: self.path.clone(), line }
+    fn origin(&self, line: u32) -> SettingOrigin {
+        SettingOrigin::File { path: self.path.clone(), line }
     }
 
     fn place(&self, line: u32) -> String {

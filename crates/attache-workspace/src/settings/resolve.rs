@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use attache_config::{ApprovalMode, Origin};
+use attache_config::{ApprovalMode, SettingOrigin};
 use attache_document::NodeKind;
 use serde_json::Value;
 
@@ -26,9 +26,9 @@ pub(crate) struct EffectiveValue {
     /// The strongest layer that sets it.
     pub(crate) layer: Layer,
     /// The strongest first; several if lists are joined.
-    pub(crate) origins: Vec<Origin>,
+    pub(crate) origins: Vec<SettingOrigin>,
     /// The entries of joined lists, each with its layer.
-    pub(crate) items: Vec<(String, Layer, Origin)>,
+    pub(crate) items: Vec<(String, Layer, SettingOrigin)>,
     /// Whether the strongest layer may grant a permission.
     pub(crate) allows: bool,
 }
@@ -53,7 +53,7 @@ fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
     layers.sort_by_key(|value| std::cmp::Reverse(value.layer));
     let Some(strongest) = layers.first() else {
         let value = serde_json::from_str(key.default).unwrap_or(Value::Null);
-        let origins = vec![Origin::BuiltIn];
+        let origins = vec![SettingOrigin::BuiltIn];
         return EffectiveValue { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
     };
     let strongest = match key.merge {
@@ -67,7 +67,7 @@ fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
             };
         }
     };
-    let mut items: Vec<(String, Layer, Origin)> = Vec::new();
+    let mut items: Vec<(String, Layer, SettingOrigin)> = Vec::new();
     for value in &layers {
         let NodeKind::List(nodes) = &value.node.kind else { continue };
         for node in nodes {
