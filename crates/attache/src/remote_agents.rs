@@ -78,8 +78,8 @@ impl SharedAgents {
     fn options(&self, agent: &AgentDefinition, attended: bool) -> Option<AgentOptions> {
         let AgentKind::Remote(remote) = &agent.kind else { return None };
         let card = match &remote.card {
-            agent_files::CardSource::Url(url) => CardSource::CardUrl(url.clone()),
-            agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
+            agent_files::CardDefinition::Url(url) => CardSource::CardUrl(url.clone()),
+            agent_files::CardDefinition::Inline(card) => CardSource::Inline(card.to_string()),
         };
         let sign_in: Arc<dyn SignIn> = if attended { Arc::new(SignInLater) } else { Arc::new(NoSignIn) };
         let source = source(agent, &self.network, &sign_in);

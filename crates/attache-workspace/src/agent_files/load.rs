@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::auth::AgentAuth;
 use super::built_in;
-use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition};
 use super::dynamic_value::DynamicValue;
 use super::parse::{ParseFailure, parse};
 use crate::read_file::read_text;
@@ -265,9 +265,9 @@ fn allowance(agent: &AgentDefinition, digest: &str) -> Allowance {
     };
     let addresses = remote.card.addresses();
     let target = match &remote.card {
-        CardSource::Url(url) => format!("the agent whose card is at {url}"),
-        CardSource::Inline(_) if addresses.is_empty() => "an agent at no address".to_owned(),
-        CardSource::Inline(_) => format!("the agent at {}", addresses.join(", ")),
+        CardDefinition::Url(url) => format!("the agent whose card is at {url}"),
+        CardDefinition::Inline(_) if addresses.is_empty() => "an agent at no address".to_owned(),
+        CardDefinition::Inline(_) => format!("the agent at {}", addresses.join(", ")),
     };
     let mut words = format!("{} is {target}: tasks can be given to it", agent.name);
     if !remote.allowed_origins.is_empty() {

@@ -8,7 +8,9 @@ use attache_document::{Node, NodeKind};
 
 use super::agent_overrides::{self, AgentOverride};
 use super::check::check;
-use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unused, names, project_effect};
+use super::keys::{
+    FLAT, ProjectEffect, SettingKey, ValueType, find, is_section, is_unused, names, project_effect,
+};
 use super::mcp::{self, McpServerSettings};
 use super::nearest::{nearest, shown};
 use crate::settings::layer::Layer;
@@ -28,7 +30,7 @@ pub(crate) struct GatheredSettings {
 /// One value of one layer.
 #[derive(Debug, Clone)]
 pub(crate) struct LayerValue {
-    pub(crate) key: &'static Key,
+    pub(crate) key: &'static SettingKey,
     pub(crate) node: Node,
     pub(crate) layer: Layer,
     pub(crate) origin: SettingOrigin,
@@ -165,7 +167,7 @@ impl GatheredSettings {
         Ok(())
     }
 
-    fn known(&mut self, file: &File, key: &'static Key, node: &Node) -> Result<(), ConfigError> {
+    fn known(&mut self, file: &File, key: &'static SettingKey, node: &Node) -> Result<(), ConfigError> {
         if node.kind == NodeKind::Null {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use attache_document::NodeKind;
 use serde_json::Value;
 
 use super::gather::{GatheredSettings, LayerValue};
-use super::keys::{KEYS, Key, Merge, ValueType};
+use super::keys::{KEYS, Merge, SettingKey, ValueType};
 use super::mcp::McpServerSettings;
 use super::typed::tool_of_entry;
 use crate::settings::layer::Layer;
@@ -48,7 +48,7 @@ pub(crate) fn resolve(gathered: &GatheredSettings) -> ResolvedSettings {
     ResolvedSettings { values: values.collect(), servers }
 }
 
-fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
+fn value(key: &'static SettingKey, layers: &[LayerValue]) -> EffectiveValue {
     let mut layers: Vec<&LayerValue> = layers.iter().filter(|layer| layer.key == key).collect();
     layers.sort_by_key(|value| std::cmp::Reverse(value.layer));
     let Some(strongest) = layers.first() else {
@@ -86,7 +86,7 @@ fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
     }
 }
 
-fn alone(key: &Key, layer_value: &LayerValue) -> EffectiveValue {
+fn alone(key: &SettingKey, layer_value: &LayerValue) -> EffectiveValue {
     let value = match (&layer_value.node.kind, key.value_type) {
         (NodeKind::Text(text), ValueType::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
         _ => layer_value.node.to_json(),
