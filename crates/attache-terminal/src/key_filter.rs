@@ -7,7 +7,7 @@ use rustyline::{
     Cmd, ConditionalEventHandler, Event, EventContext, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
-use crate::answer_keys::{AnswerKeys, Meaning};
+use crate::answer_keys::{AnswerKeys, KeyMeaning};
 use crate::completer::Completions;
 use crate::keyboard::Key;
 
@@ -64,13 +64,13 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
             _ => {}
         }
         match self.state.answers.read(key, has_typed) {
-            Meaning::Edit if key == ENTER && ends_in_backslash(context) => {
+            KeyMeaning::Edit if key == ENTER && ends_in_backslash(context) => {
                 self.completions.continue_line();
                 return Some(Cmd::Complete);
             }
-            Meaning::Edit => return None,
-            Meaning::Drop => {}
-            Meaning::Answer(call, key) => (self.tell)(Key::Answer(call, key)),
+            KeyMeaning::Edit => return None,
+            KeyMeaning::Drop => {}
+            KeyMeaning::Answer(call, key) => (self.tell)(Key::Answer(call, key)),
         }
         Some(Cmd::Noop)
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, json};
 use uuid::Uuid;
 
 use crate::session_event::{SessionEvent, events_of, prompt_event};
-use crate::session_input::{InputRefusal, QuestionAnswer, SessionInput};
+use crate::session_input::{InputRefusal, SessionInput, TypedAnswer};
 
 /// Entries of the log that are read at once.
 const MAX_ENTRIES: usize = 64;
@@ -193,10 +193,10 @@ impl OpenSession {
     }
 
     /// The answer as data that names its call, so that it can never be taken for one to another question.
-    fn answer(&self, call: CallId, answer: QuestionAnswer) -> SendMessage {
+    fn answer(&self, call: CallId, answer: TypedAnswer) -> SendMessage {
         let (choice, words) = match answer {
-            QuestionAnswer::Choice(choice) => (choice, None),
-            QuestionAnswer::Words(words) => (ANSWER.to_owned(), Some(words)),
+            TypedAnswer::Choice(choice) => (choice, None),
+            TypedAnswer::Words(words) => (ANSWER.to_owned(), Some(words)),
         };
         let data = Map::from_iter([
             ("tool_call_id".to_owned(), json!(call.0)),
