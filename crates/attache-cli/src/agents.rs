@@ -21,7 +21,7 @@ use crate::ProcessContext;
 use crate::printable::write_pretty_json;
 use crate::report::with_hint;
 pub use arguments::AgentsArguments;
-use arguments::{AgentsCommand, PlaceArguments};
+use arguments::{AgentsCommand, FolderArguments};
 pub(crate) use ask::built_in_answer;
 
 const SWITCH: &str = "set {\"experimental\": {\"enableAgents\": true}} in ~/.gemini/settings.json";
@@ -52,7 +52,7 @@ pub fn run(
     }
 }
 
-fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
+fn read_project(place: FolderArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
     let ProcessContext { current_dir, environment } = process;
     let flags = Flags { config: place.config, workspace: place.workspace, ..Flags::default() };
     let operator = attache_workspace::load_operator(flags, environment, current_dir)?;
@@ -80,7 +80,7 @@ pub(crate) fn is_agent_name(word: &str) -> bool {
 
 /// The agent of this name in the current folder.
 pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Result<AgentDefinition> {
-    let project = read_project(PlaceArguments::default(), process)?;
+    let project = read_project(FolderArguments::default(), process)?;
     let address = "an agent that has no file is called by its address, as https://HOST";
     let Some(agents) = &project.agents else {
         let error = anyhow::anyhow!("{name} is no address, and agents are switched off");

@@ -16,15 +16,15 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// There is no such document, or not for us; another place may have it.
 #[derive(Debug)]
-pub(super) struct CardRefused(String);
+pub(super) struct CardRefusal(String);
 
-impl std::fmt::Display for CardRefused {
+impl std::fmt::Display for CardRefusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for CardRefused {}
+impl std::error::Error for CardRefusal {}
 
 /// Redirects are not followed: what is said about keys is about this place and no other.
 pub(super) async fn fetch(
@@ -50,7 +50,7 @@ pub(super) async fn fetch(
                 "redirects are not followed; give the last address itself if you trust it",
             ))
         }
-        status => Err(CardRefused(format!("{shown}: answered with {status}")).into()),
+        status => Err(CardRefusal(format!("{shown}: answered with {status}")).into()),
     }
 }
 
