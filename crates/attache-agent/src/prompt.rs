@@ -11,7 +11,7 @@ use attache_domain::{
 
 use attache_model::PromptKey;
 
-use built_in_turns::{Item, LastTurn};
+use built_in_turns::{LastTurn, PromptItem};
 
 /// Builds the prompts of one turn. Contains the finished tasks of the same conversation.
 #[derive(Default)]
@@ -123,7 +123,7 @@ impl PromptBuilder {
 /// For each exchange of the running task in the prompt, whether [`TaskView::conversation`] has it. The others are
 /// built-in turns.
 pub(crate) fn known(view: &TaskView) -> Vec<bool> {
-    let item = |item: &Item<'_>| matches!(item, Item::Conversation(_));
+    let item = |item: &PromptItem<'_>| matches!(item, PromptItem::Conversation(_));
     built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
 }
 
@@ -131,8 +131,8 @@ pub(crate) fn known(view: &TaskView) -> Vec<bool> {
 fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
     let mut known = 0;
     let told = |item| match item {
-        Item::BuiltIn(exchange) => exchange,
-        Item::Conversation(told) => {
+        PromptItem::BuiltIn(exchange) => exchange,
+        PromptItem::Conversation(told) => {
             known += 1;
             match told {
                 ConversationItem::Exchange(exchange) if known <= view.compacted.masked => mask(exchange),

@@ -172,10 +172,10 @@ impl AgentAccess for FileAccess {
 /// The agents of one conversation, as a workspace uses them.
 pub(crate) struct AgentsOfConversation {
     shared: Arc<SharedAgents>,
-    current: Mutex<Current>,
+    current: Mutex<LoadedAgents>,
 }
 
-struct Current {
+struct LoadedAgents {
     agents: Arc<ConversationAgents>,
     /// Counts the reloads.
     generation: u64,
@@ -185,7 +185,7 @@ impl AgentsOfConversation {
     pub(crate) fn new(shared: Arc<SharedAgents>, group: AgentGroup) -> Self {
         let attended = group.attended;
         let agents = Arc::new(ConversationAgents::new(shared.find(group, false), attended));
-        Self { shared, current: Mutex::new(Current { agents, generation: 0 }) }
+        Self { shared, current: Mutex::new(LoadedAgents { agents, generation: 0 }) }
     }
 
     fn agents(&self) -> Arc<ConversationAgents> {

@@ -8,7 +8,7 @@ use attache_domain::{
 };
 
 /// One item of the conversation in a prompt.
-pub(super) enum Item<'a> {
+pub(super) enum PromptItem<'a> {
     Conversation(ConversationItem<'a>),
     BuiltIn(Arc<Exchange>),
 }
@@ -28,15 +28,15 @@ pub(super) struct BuiltInTurn {
 }
 
 /// All items of a task for a prompt, in order.
-pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
+pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<PromptItem<'_>> {
     let mut built_in = built_in_turns(view, last_turn).into_iter().peekable();
     let mut items = Vec::new();
     for (told, after) in with_history_position(view) {
         let earlier = std::iter::from_fn(|| built_in.next_if(|built_in| built_in.before < after));
-        items.extend(earlier.map(|built_in| Item::BuiltIn(built_in.exchange)));
-        items.push(Item::Conversation(told));
+        items.extend(earlier.map(|built_in| PromptItem::BuiltIn(built_in.exchange)));
+        items.push(PromptItem::Conversation(told));
     }
-    items.extend(built_in.map(|built_in| Item::BuiltIn(built_in.exchange)));
+    items.extend(built_in.map(|built_in| PromptItem::BuiltIn(built_in.exchange)));
     items
 }
 
@@ -63,7 +63,7 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
 }
 
 /// Each item of the conversation, with the number of history messages before the next one.
-fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationItem<'_>, usize)> {
+fn with_history_position(view: &TaskView) -> impl Iterator<PromptItem = (ConversationItem<'_>, usize)> {
     let mut exchanges = view.exchanges.iter();
     let mut history = view.history.iter().enumerate();
     view.conversation().map(move |told| {
@@ -78,7 +78,7 @@ fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationI
 }
 
 /// The exchanges of the turn between two positions of the history.
-fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Item = &Exchange> {
+fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<PromptItem = &Exchange> {
     let first = view.exchanges.partition_point(|placed| placed.after < start);
     let turn = view.exchanges[first..].iter().take_while(move |placed| placed.after <= end);
     turn.map(|placed| placed.exchange.as_ref())
@@ -86,8 +86,8 @@ fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Item
 
 /// The messages of a turn without those of the model.
 fn not_in_answers<'a>(
-    messages: impl Iterator<Item = &'a Arc<Message>>,
-    exchanges: impl Iterator<Item = &'a Exchange>,
+    messages: impl Iterator<PromptItem = &'a Arc<Message>>,
+    exchanges: impl Iterator<PromptItem = &'a Exchange>,
 ) -> Option<String> {
     // Why a turn stopped without an answer is for people, and so are approvals.
     let is_for_people = |message: &Message| {
@@ -96,27 +96,27 @@ fn not_in_answers<'a>(
     };
     let messages = messages.filter(|message| !is_for_people(message));
     let texts: Vec<String> = match answers(exchanges) {
-        Answers::None => messages.map(|message| message.text()).collect(),
+        TurnAnswers::None => messages.map(|message| message.text()).collect(),
         // A built-in model that used tools: only its text before the calls is in the answers.
-        Answers::Open(known) => {
+        TurnAnswers::Open(known) => {
             let answer = messages.filter(|message| message.id.as_str().starts_with("answer-"));
             answer.filter_map(|message| Some(message.text().strip_prefix(&known)?.to_owned())).collect()
         }
-        Answers::Whole => return None,
+        TurnAnswers::Whole => return None,
     };
     let texts: Vec<_> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 /// The answers of a model in a turn.
-enum Answers {
+enum TurnAnswers {
     None,
     /// The whole text of the answers; results follow the last one.
     Open(String),
     Whole,
 }
 
-fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Answers {
+fn answers<'a>(exchanges: impl Iterator<PromptItem = &'a Exchange>) -> TurnAnswers {
     let (mut known, mut open) = (None, false);
     for exchange in exchanges {
         match exchange {
@@ -135,8 +135,8 @@ fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Answers {
         }
     }
     match known {
-        None => Answers::None,
-        Some(known) if open => Answers::Open(known),
-        Some(_) => Answers::Whole,
+        None => TurnAnswers::None,
+        Some(known) if open => TurnAnswers::Open(known),
+        Some(_) => TurnAnswers::Whole,
     }
 }
