@@ -4,14 +4,14 @@
 mod activating;
 mod appendix_a;
 mod confirming;
+mod continuing;
 mod editor;
 mod exchange;
-mod going_on;
 mod losing;
-mod plainly;
+mod plain_clients;
 mod resuming;
 mod settings;
 mod sharing;
 mod showing;
-mod without_a_sign;
+mod unannounced_clients;
 mod world;
