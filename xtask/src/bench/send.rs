@@ -12,7 +12,7 @@ const MEMORY_REQUESTS: &str = "20000";
 const SQLITE_REQUESTS: &str = "10000";
 const WARM_UP_REQUESTS: &str = "4000";
 
-/// What a finished task says in each dialect's answers.
+/// What a finished task says in the answers of each version.
 const FINISHED: &str = "TASK_STATE_COMPLETED";
 const FINISHED_0_3: &str = "\"completed\"";
 
@@ -58,8 +58,8 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 fn round(workbench: &Workbench) -> Result<Round, String> {
     let ids = workbench.file("ids");
     let server = workbench.start_attache(Store::Memory, ScriptPace::Instant)?;
-    let send = |server: &Server, requests, dialect, expect| {
-        let arguments = ["--dialect", dialect, "send", "--requests", requests, "--expect", expect];
+    let send = |server: &Server, requests, version, expect| {
+        let arguments = ["--protocol-version", version, "send", "--requests", requests, "--expect", expect];
         workbench.measure(server, &arguments)
     };
     let kept = ["send", "--requests", WARM_UP_REQUESTS, "--expect", FINISHED, "--ids", &ids];

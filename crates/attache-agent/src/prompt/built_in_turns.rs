@@ -63,7 +63,7 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
 }
 
 /// Each item of the conversation, with the number of history messages before the next one.
-fn with_history_position(view: &TaskView) -> impl Iterator<PromptItem = (ConversationItem<'_>, usize)> {
+fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationItem<'_>, usize)> {
     let mut exchanges = view.exchanges.iter();
     let mut history = view.history.iter().enumerate();
     view.conversation().map(move |told| {
@@ -78,7 +78,7 @@ fn with_history_position(view: &TaskView) -> impl Iterator<PromptItem = (Convers
 }
 
 /// The exchanges of the turn between two positions of the history.
-fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<PromptItem = &Exchange> {
+fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Item = &Exchange> {
     let first = view.exchanges.partition_point(|placed| placed.after < start);
     let turn = view.exchanges[first..].iter().take_while(move |placed| placed.after <= end);
     turn.map(|placed| placed.exchange.as_ref())
@@ -86,8 +86,8 @@ fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Prom
 
 /// The messages of a turn without those of the model.
 fn not_in_answers<'a>(
-    messages: impl Iterator<PromptItem = &'a Arc<Message>>,
-    exchanges: impl Iterator<PromptItem = &'a Exchange>,
+    messages: impl Iterator<Item = &'a Arc<Message>>,
+    exchanges: impl Iterator<Item = &'a Exchange>,
 ) -> Option<String> {
     // Why a turn stopped without an answer is for people, and so are approvals.
     let is_for_people = |message: &Message| {
@@ -116,7 +116,7 @@ enum TurnAnswers {
     Whole,
 }
 
-fn answers<'a>(exchanges: impl Iterator<PromptItem = &'a Exchange>) -> TurnAnswers {
+fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> TurnAnswers {
     let (mut known, mut open) = (None, false);
     for exchange in exchanges {
         match exchange {
