@@ -140,7 +140,7 @@ fn post(
         ProtocolVersion::V1 => "A2A-Version: 1.0\r\n",
         ProtocolVersion::V03 => "",
     };
-    post_with(address, path, version, method, params)
+    post_with(address, path, version_header, method, params)
 }
 
 /// `headers`: further ones, each with its line end.
