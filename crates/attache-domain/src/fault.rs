@@ -49,6 +49,9 @@ pub enum Fault {
     AlreadyAnswered { call: String, choice: String, by: Option<String>, at: Timestamp },
     #[error("{given:?} is no answer to the call {call:?}{}", list("; it takes: ", choices))]
     NotAChoice { call: String, given: String, choices: Vec<String> },
+    /// A prompt of an interface that answers confirmations apart from prompts.
+    #[error("task {task} takes no prompt while a confirmation is open ({})", open.join(", "))]
+    ConfirmationOpen { task: TaskId, open: Vec<String> },
     #[error("task {task} belongs to the context {context}, not to the one named")]
     ContextMismatch { task: TaskId, context: ContextId },
     #[error("this agent has no tenant {tenant:?}")]
