@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use attache_config::Flags;
+use attache_wire::yes_or_no;
 use attache_workspace::{
     AgentFlags, ChosenBy, HomeFolders, Project, ProjectQuery, TrustedFolders, accept_allowances, visible,
 };
@@ -12,7 +13,6 @@ use clap::Args;
 
 use crate::ProcessContext;
 use crate::report::with_hint;
-use crate::terminal_line::yes_or_no;
 
 #[derive(Debug, Args)]
 pub struct TrustArguments {

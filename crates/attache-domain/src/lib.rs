@@ -88,7 +88,8 @@ pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq
 pub use ignore_poison::IgnorePoison;
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use message_answers::{
-    AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NewContent, PartAnswers,
+    AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NamedWords, NewContent, PartAnswers,
+    TextAnswers,
 };
 pub use next::Step;
 pub use operation::{

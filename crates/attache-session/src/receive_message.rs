@@ -163,14 +163,14 @@ fn read(
         return Ok(MessageContent::Prompt(message.clone()));
     }
     // A call may ask while others still run.
-    if !progress.waits_for_person() && !progress.names_own_question(message) {
+    if !progress.waits_for_person() && !progress.names_own_question(answers) {
         view.refuse_late_answer(answers, by, now())?;
         view.refuse_answer_after_end(answers, now())?;
         return Ok(MessageContent::Prompt(message.clone()));
     }
     if interface == Some(Interface::Rest)
         && !progress.takes_any_text()
-        && !progress.names_own_question(message)
+        && !progress.names_own_question(answers)
     {
         // The clients of the REST API may pass on the words of a person who has not seen the confirmation.
         let open = progress.work.asked().map(|asked| visible_line(&asked.question_id().0).into_owned());

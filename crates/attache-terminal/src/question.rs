@@ -2,7 +2,7 @@
 
 use attache_domain::{
     ANSWER, AnswerLine, CallRecord, MODIFY, Message, MessageId, PROCEED_ALWAYS, Part, PartAnswers, Preview,
-    RUN_AGAIN, Role, visible, visible_line,
+    RUN_AGAIN, Role, TextAnswers, visible, visible_line,
 };
 use attache_wire::devtool::call_display::{self, ConfirmationOption};
 use attache_wire::{read_answers, words_for};
@@ -199,7 +199,9 @@ fn as_answer(line: &str) -> Option<AnswerLine> {
         metadata: None,
     };
     let answers = read_answers(&message);
-    let Some(PartAnswers::Text(mut lines)) = answers.parts.into_iter().next() else { return None };
+    let Some(PartAnswers::Text(TextAnswers { mut lines, .. })) = answers.parts.into_iter().next() else {
+        return None;
+    };
     lines.pop().filter(|_| lines.is_empty())
 }
 
