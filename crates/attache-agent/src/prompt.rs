@@ -5,8 +5,8 @@ mod built_in_turns;
 use std::sync::Arc;
 
 use attache_domain::{
-    Compacted, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent,
-    TaskView, ToolResult,
+    CompactedHistory, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part,
+    PartContent, TaskView, ToolResult,
 };
 
 use attache_model::PromptKey;
@@ -30,7 +30,7 @@ struct LatestPrompt {
     prompt: Arc<Vec<Arc<Exchange>>>,
     exchanges: usize,
     messages: usize,
-    compacted: Compacted,
+    compacted: CompactedHistory,
 }
 
 impl PromptBuilder {
@@ -130,21 +130,21 @@ pub(crate) fn known(view: &TaskView) -> Vec<bool> {
 /// The messages and answers of one task.
 fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
     let mut known = 0;
-    let told = |item| match item {
+    let exchange_of = |item| match item {
         PromptItem::BuiltIn(exchange) => exchange,
-        PromptItem::Conversation(told) => {
+        PromptItem::Conversation(item) => {
             known += 1;
-            match told {
+            match item {
                 ConversationItem::Exchange(exchange) if known <= view.compacted.masked => mask(exchange),
-                told => exchange(told),
+                item => exchange(item),
             }
         }
     };
-    built_in_turns::items(view, last_turn).into_iter().map(told).collect()
+    built_in_turns::items(view, last_turn).into_iter().map(exchange_of).collect()
 }
 
-fn exchange(told: ConversationItem<'_>) -> Arc<Exchange> {
-    match told {
+fn exchange(item: ConversationItem<'_>) -> Arc<Exchange> {
+    match item {
         ConversationItem::Message(message) => Arc::new(Exchange::User(contents(message))),
         ConversationItem::Exchange(exchange) => Arc::clone(exchange),
     }

@@ -114,7 +114,7 @@ pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use tool_loop::{CallPhase, CallProgress, CallStep, ToolLoop, TurnEnd};
 pub use update::{Update, closes_stream, is_shown, update_of};
-pub use view::{Compacted, ConversationItem, FileChange, Grant, PlacedExchange, TaskView};
+pub use view::{CompactedHistory, ConversationItem, FileChange, Grant, PlacedExchange, TaskView};
 pub use visible::{terminal_safe, terminal_safe_value, visible, visible_again, visible_line, visible_value};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use answer_text::answer_artifact;
-pub use conversation_items::{Compacted, ConversationItem};
+pub use conversation_items::{CompactedHistory, ConversationItem};
 
 use crate::approval::is_answer;
 use crate::artifact::read_joined;
@@ -53,7 +53,7 @@ pub struct TaskView {
     pub granted: Vec<Grant>,
     /// What compaction has dropped, and the summary that replaces it.
     #[serde(default, rename = "untold")]
-    pub compacted: Compacted,
+    pub compacted: CompactedHistory,
     /// Answers of the model in the whole task.
     #[serde(default)]
     pub rounds: u32,
@@ -147,7 +147,7 @@ impl TaskView {
             call_records: Arc::default(),
             changes: Vec::new(),
             granted: Vec::new(),
-            compacted: Compacted::default(),
+            compacted: CompactedHistory::default(),
             rounds: 0,
             latest_usage: Usage::default(),
             usage: Usage::default(),
@@ -336,8 +336,8 @@ impl TaskView {
         let decided = self.call_records.calls.iter().filter_map(|record| ServerApproval::of(record));
         let room = MAX_GRANTS.saturating_sub(self.server_approvals.len());
         self.server_approvals.extend(decided.take(room));
-        if let Some(told) = missing_servers(self.call_records.calls.iter().map(Arc::as_ref)) {
-            self.add_exchange(told);
+        if let Some(exchange) = missing_servers(self.call_records.calls.iter().map(Arc::as_ref)) {
+            self.add_exchange(exchange);
         }
     }
 

@@ -31,10 +31,10 @@ pub(super) struct BuiltInTurn {
 pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<PromptItem<'_>> {
     let mut built_in = built_in_turns(view, last_turn).into_iter().peekable();
     let mut items = Vec::new();
-    for (told, after) in with_history_position(view) {
+    for (item, after) in with_history_position(view) {
         let earlier = std::iter::from_fn(|| built_in.next_if(|built_in| built_in.before < after));
         items.extend(earlier.map(|built_in| PromptItem::BuiltIn(built_in.exchange)));
-        items.push(PromptItem::Conversation(told));
+        items.push(PromptItem::Conversation(item));
     }
     items.extend(built_in.map(|built_in| PromptItem::BuiltIn(built_in.exchange)));
     items
@@ -43,7 +43,7 @@ pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<PromptItem<'_>>
 /// The text of finished turns that is in no answer of a language model.
 pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltInTurn> {
     let messages =
-        with_history_position(view).filter(|(told, _)| matches!(told, ConversationItem::Message(_)));
+        with_history_position(view).filter(|(item, _)| matches!(item, ConversationItem::Message(_)));
     let built_in = messages.filter_map(|(_, start)| {
         // Every message of a person starts a turn, whether the model sees the message or not.
         let next = view.history[start..].iter().position(|message| message.role == Role::User);
@@ -66,14 +66,14 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
 fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationItem<'_>, usize)> {
     let mut exchanges = view.exchanges.iter();
     let mut history = view.history.iter().enumerate();
-    view.conversation().map(move |told| {
-        let after = match told {
+    view.conversation().map(move |item| {
+        let after = match item {
             ConversationItem::Message(message) => {
                 history.find(|(_, known)| known.id == message.id).map(|(place, _)| place + 1)
             }
             ConversationItem::Exchange(_) => exchanges.next().map(|placed| placed.after),
         };
-        (told, after.unwrap_or(0))
+        (item, after.unwrap_or(0))
     })
 }
 
