@@ -97,12 +97,12 @@ impl AbandonedCalls {
 
     /// The calls are over: tells their peers, and tries again later if that fails.
     pub(crate) async fn tell(&self, open: UnfinishedCalls) {
-        let told = self.attempt(&open).await;
+        let notified = self.attempt(&open).await;
         if !open.have_peers() {
             return;
         }
         let entry = Entry { at: open.view.progress.head, starts: 0 };
-        if told {
+        if notified {
             self.forget(&open.live.key, entry.at).await;
         } else if !self.stop.is_cancelled() {
             let this = self.clone();
@@ -115,7 +115,7 @@ impl AbandonedCalls {
         let request = TurnRequest::at(open.view.clone(), open.live.clone(), self.index.clone());
         tokio::select! {
             biased;
-            told = self.agent.abandon_calls(request) => told,
+            notified = self.agent.abandon_calls(request) => notified,
             () = self.stop.cancelled() => false,
         }
     }
@@ -133,7 +133,7 @@ impl AbandonedCalls {
             }
         }
         let starts = entry.starts + 1;
-        tracing::warn!(task = %key.task, starts, "the peers of cancelled calls were not told");
+        tracing::warn!(task = %key.task, starts, "the peers of cancelled calls were not notified");
         match starts {
             MAX_STARTS.. => self.forget(key, entry.at).await,
             _ => self.put(key, Entry { starts, ..entry }).await,

@@ -33,7 +33,7 @@ pub(crate) struct KeyFilter<F> {
     pub(crate) state: KeyState,
     pub(crate) completions: Completions,
     /// Takes what is for the screen. Must not wait: the line editor prints nothing meanwhile.
-    pub(crate) tell: F,
+    pub(crate) send: F,
 }
 
 impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
@@ -46,7 +46,7 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
             // The line is left for neither, so that nothing of what is typed behind it is lost.
             CTRL_C => {
                 // What the search has found is not what was typed, so there is always something to clear.
-                (self.tell)(Key::Interrupt { has_typed: has_typed || was_searching });
+                (self.send)(Key::Interrupt { has_typed: has_typed || was_searching });
                 return Some(match (was_searching, is_busy) {
                     (true, _) => Cmd::Abort,
                     (false, true) => Cmd::Repaint,
@@ -54,7 +54,7 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
                 });
             }
             ESCAPE if is_busy => {
-                (self.tell)(Key::Escape);
+                (self.send)(Key::Escape);
                 return Some(Cmd::Repaint);
             }
             CTRL_Z => {
@@ -70,7 +70,7 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
             }
             KeyMeaning::Edit => return None,
             KeyMeaning::Drop => {}
-            KeyMeaning::Answer(call, key) => (self.tell)(Key::Answer(call, key)),
+            KeyMeaning::Answer(call, key) => (self.send)(Key::Answer(call, key)),
         }
         Some(Cmd::Noop)
     }

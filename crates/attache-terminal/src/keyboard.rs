@@ -103,12 +103,12 @@ impl Keyboard {
         let key_state = printer.is_some().then(KeyState::default);
         let suspends = key_state.as_ref().map(|state| state.suspends.clone()).unwrap_or_default();
         if let Some(state) = &key_state {
-            let told = sender.clone();
-            let tell = move |key| {
+            let keys = sender.clone();
+            let send = move |key| {
                 // Fails only if the screen takes nothing; then the question stays, and a word answers it.
-                let _ = told.try_send(key);
+                let _ = keys.try_send(key);
             };
-            let filter = KeyFilter { state: state.clone(), completions, tell };
+            let filter = KeyFilter { state: state.clone(), completions, send };
             editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(filter)));
         }
         let (unprinted, printed) = start_printing(printer)?;

@@ -148,8 +148,8 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
                 screen.open_keys().await;
             }
             () = sleep_until(screen.silence.due().unwrap_or_else(Instant::now)), if screen.silence.due().is_some() => {
-                let told = screen.silence.tell();
-                screen.print(lines_of(Style::Dim, "", &told)).await;
+                let notice = screen.silence.next_notice();
+                screen.print(lines_of(Style::Dim, "", &notice)).await;
             }
             line = next_log_line(&mut log) => screen.print(lines_of(Style::Dim, "", &line)).await,
             Some(stopped) = screen.errands.join_next() => {
@@ -203,16 +203,16 @@ struct OtherAnswer {
 }
 
 impl RunningSession {
-    /// What to tell instead of taking `line` as an answer or as a prompt. The same line counts when it is given again.
+    /// The notice to print instead of taking `line` as an answer or as a prompt. The same line counts when it is given again.
     fn late_answer(&mut self, line: &str) -> Option<String> {
         let OtherAnswer { at, by, choice } = self.other_answer.take()?;
         if at.elapsed() > READING_INTERVAL || !is_answer_word(line) && line.parse::<usize>().is_err() {
             return None;
         }
-        let told = format!("{by} has answered the question before you: {choice}");
+        let notice = format!("{by} has answered the question before you: {choice}");
         Some(match self.renderer.question() {
-            Some(_) => format!("{told}. Now it is about what is shown last; answer again if you mean that"),
-            None => told,
+            Some(_) => format!("{notice}. Now it is about what is shown last; answer again if you mean that"),
+            None => notice,
         })
     }
 
@@ -341,8 +341,8 @@ impl RunningSession {
     async fn take_answer_key(&mut self, call: &CallId, key: char) {
         let question = self.renderer.question().filter(|question| question.shown_id() == call).cloned();
         let Some(question) = question else {
-            let told = self.late_answer(&key.to_string());
-            return self.warn(told.as_deref().unwrap_or("the question is closed already")).await;
+            let notice = self.late_answer(&key.to_string());
+            return self.warn(notice.as_deref().unwrap_or("the question is closed already")).await;
         };
         let answer = match read_answer(&question, &key.to_string()) {
             Ok(answer) => answer,
@@ -372,8 +372,8 @@ impl RunningSession {
         if line.is_empty() {
             return;
         }
-        if let Some(told) = self.late_answer(line) {
-            return self.warn(&told).await;
+        if let Some(notice) = self.late_answer(line) {
+            return self.warn(&notice).await;
         }
         match self.read_line(line).await {
             Err(problem) => self.warn(&problem).await,

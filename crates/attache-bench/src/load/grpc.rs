@@ -33,7 +33,7 @@ pub(super) struct GrpcOptions {
 }
 
 const METHOD: &str = "/lf.a2a.v1.A2AService/SendMessage";
-/// How a status begins that says completed: field 1, number 3.
+/// The beginning of a status that says completed: field 1, number 3.
 const COMPLETED: [u8; 2] = [0x08, 0x03];
 
 pub(super) async fn run(target: Target, options: GrpcOptions) -> anyhow::Result<Value> {
@@ -116,7 +116,7 @@ fn send_request(id: &str, text: &str) -> Vec<u8> {
     [&[0], &length[..], &request].concat()
 }
 
-/// A field of bytes. All of ours are shorter than what a length of two bytes can say.
+/// A field of bytes, short enough for a length of two bytes.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let (low, high) = ((bytes.len() & 127) as u8, (bytes.len() >> 7) as u8);
     let length = if high == 0 { vec![low] } else { vec![low | 128, high] };

@@ -49,7 +49,7 @@ pub(crate) trait Provider: Send + Sync + 'static {
 /// An answer that is being received.
 pub(crate) trait AnswerAssembler: Send + 'static {
     /// Adds an event and reports the new pieces. The error of the result is one that the provider sent.
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
+    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
 
     /// Whether the answer has ended; only the usage may follow.
     fn has_finished(&self) -> bool;
