@@ -66,7 +66,7 @@ fn read_project(place: FolderArguments, process: ProcessContext<'_>) -> anyhow::
     Ok(Project::read(query)?)
 }
 
-/// The agents of files, or that they are switched off.
+/// The agents that files define, or the error that agents are switched off.
 fn loaded(project: &Project) -> anyhow::Result<&LoadedAgents> {
     let off = || with_hint(anyhow::anyhow!("agents are switched off"), SWITCH);
     project.agents.as_ref().ok_or_else(off)
@@ -104,7 +104,7 @@ pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Res
     Err(with_hint(error, hint))
 }
 
-/// That there is no agent of this name, and what there is instead.
+/// The error that no agent has this name, with a hint.
 fn not_found(project: &Project, name: &str) -> anyhow::Error {
     let error = anyhow::anyhow!("there is no agent {:?} here", visible(name));
     if let Some(error) = project.agents.as_ref().and_then(|agents| agents.error_about(name)) {
@@ -119,7 +119,7 @@ fn not_found(project: &Project, name: &str) -> anyhow::Error {
     }
 }
 
-/// That the file of an agent is wrong, and how.
+/// The error that the file of an agent is wrong.
 fn broken(name: &str, error: &AgentFileError) -> anyhow::Error {
     with_hint(
         anyhow::anyhow!("the agent {name} cannot be used: {error}"),

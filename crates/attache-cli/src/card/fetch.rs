@@ -14,7 +14,7 @@ use crate::signing_keys::may_be_fetched;
 /// A card is a small file; a server that sends nothing for so long has none.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// There is no such document, or not for us; another place may have it.
+/// The server has no such document, or refuses it to this caller. Another address may have it.
 #[derive(Debug)]
 pub(super) struct CardRefusal(String);
 
@@ -26,7 +26,7 @@ impl std::fmt::Display for CardRefusal {
 
 impl std::error::Error for CardRefusal {}
 
-/// Redirects are not followed: what is said about keys is about this place and no other.
+/// Does not follow redirects: the caller chose this address, and no other, as a source of keys.
 pub(super) async fn fetch(
     url: &Url,
     headers: &[(&str, &str)],
@@ -39,10 +39,11 @@ pub(super) async fn fetch(
         request = request.header(name, value)?;
     }
     let shown = super::shown(url.as_str());
-    let told = |error: NetError| anyhow!("{shown}: {error}");
-    let answer = HttpClient::new(&options).map_err(told)?.send(request).await.map_err(told)?;
+    let with_address = |error: NetError| anyhow!("{shown}: {error}");
+    let answer =
+        HttpClient::new(&options).map_err(with_address)?.send(request).await.map_err(with_address)?;
     match answer.status() {
-        200 => answer.read(MAX_BYTES).await.map_err(told),
+        200 => answer.read(MAX_BYTES).await.map_err(with_address),
         status @ 300..=399 => {
             let place = answer.header("location").map(super::shown).unwrap_or_default();
             Err(with_hint(
