@@ -28,7 +28,7 @@ pub(crate) struct Member {
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: DependencyKind,
-    pub(crate) origin: PackageOwner,
+    pub(crate) owner: PackageOwner,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Dependency {
                 Some("dev") => DependencyKind::Dev,
                 _ => DependencyKind::Shipped,
             },
-            origin: if dependency["path"].is_string() { PackageOwner::Ours } else { PackageOwner::Foreign },
+            owner: if dependency["path"].is_string() { PackageOwner::Ours } else { PackageOwner::Foreign },
         })
     }
 }
@@ -133,7 +133,7 @@ mod tests {
             ]}],
         });
         let workspace = Workspace::from_metadata(&metadata).unwrap();
-        let found: Vec<_> = workspace.members[0].dependencies.iter().map(|d| (d.kind, d.origin)).collect();
+        let found: Vec<_> = workspace.members[0].dependencies.iter().map(|d| (d.kind, d.owner)).collect();
         assert_eq!(
             found,
             [

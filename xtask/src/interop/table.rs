@@ -119,8 +119,8 @@ impl<'a> Results<'a> {
     /// The results of the programs that were run like this.
     fn of(cases: &'a [Case], against: PeerSubject) -> Self {
         let mut found = Self::default();
-        let told = cases.iter().filter_map(|case| Some((case.name()?, case.outcome)));
-        for (name, outcome) in told.filter(|(name, _)| is_run(name.program, against)) {
+        let named = cases.iter().filter_map(|case| Some((case.name()?, case.outcome)));
+        for (name, outcome) in named.filter(|(name, _)| is_run(name.program, against)) {
             found.programs.insert(name.program);
             if !found.checks.contains(&name.what) {
                 found.checks.push(name.what);
@@ -147,9 +147,9 @@ impl<'a> Results<'a> {
     }
 
     fn number(&self, program: &str, pair: impl Fn(&str) -> bool) -> String {
-        let told = self.outcomes.iter().filter(|((one, _, found), _)| *one == program && pair(found));
+        let of_pair = self.outcomes.iter().filter(|((one, _, found), _)| *one == program && pair(found));
         let mut numbers = BTreeMap::new();
-        for (_, outcome) in told {
+        for (_, outcome) in of_pair {
             *numbers.entry(word(*outcome)).or_insert(0_usize) += 1;
         }
         let cells: Vec<String> =

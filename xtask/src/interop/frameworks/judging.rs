@@ -13,8 +13,8 @@ pub(super) fn judge(framework: &Framework, interface: Interface, cases: &[Case])
             Judgement::AsKnown => counts.passed += 1,
             Judgement::NotTried => counts.skipped += 1,
             Judgement::Worse(what) => {
-                let told = found.map_or(step.name(), |case| case.text.as_str());
-                counts.add(Counts::failure(&label(framework, interface, told, what)));
+                let text = found.map_or(step.name(), |case| case.text.as_str());
+                counts.add(Counts::failure(&label(framework, interface, text, what)));
             }
             Judgement::Better(reason) => {
                 let what = format!("it is listed with \"{reason}\"; take it off the list");
