@@ -39,10 +39,10 @@ pub enum Fault {
     MethodNotFound { method: String },
     #[error("{}", describe(violations))]
     InvalidParams { violations: Vec<Violation> },
-    /// A setting that the client asked for is refused. `said_in` comes from the settings; `attache-wire` names the member
+    /// A setting that the client asked for is refused. `metadata_key` comes from the settings; `attache-wire` names the member
     /// as the client wrote it.
-    #[error("invalid parameters: {said_in}.{setting} {what}")]
-    SettingRefused { said_in: String, setting: &'static str, what: String },
+    #[error("invalid parameters: {metadata_key}.{setting} {what}")]
+    SettingRefused { metadata_key: String, setting: &'static str, what: String },
     #[error("the call {call:?} waits for no answer{}", list("; open are: ", open))]
     NothingToAnswer { call: String, open: Vec<String> },
     #[error("the call {call:?} was answered already, with {choice:?}, {}at {at}", by.as_deref().map(|by| format!("by {by}, ")).unwrap_or_default())]

@@ -84,8 +84,8 @@ pub struct TaskView {
     /// The index of this turn's answer among the artifacts.
     answer: Option<usize>,
     /// The length of this turn's answer.
-    #[serde(default)]
-    said: TextBytes,
+    #[serde(rename = "said", default)]
+    text_bytes: TextBytes,
     /// The index of each artifact; rebuilt when it is out of date.
     #[serde(skip)]
     artifact_places: HashMap<ArtifactId, usize>,
@@ -158,7 +158,7 @@ impl TaskView {
             server_approvals: Vec::new(),
             conversation_state: BTreeMap::new(),
             answer: None,
-            said: TextBytes::default(),
+            text_bytes: TextBytes::default(),
             artifact_places: HashMap::new(),
             progress,
         })
@@ -249,7 +249,7 @@ impl TaskView {
             }
             Fact::TurnStarted { .. } => {
                 self.answer = None;
-                self.said = TextBytes::default();
+                self.text_bytes = TextBytes::default();
                 self.changes.clear();
                 self.commanded.clear();
                 self.enter(TaskState::Working, None, event.at);
@@ -258,13 +258,13 @@ impl TaskView {
             Fact::TextWithdrawn => {
                 if let Some(index) = self.answer {
                     self.artifacts[index].parts = vec![Part::text("")];
-                    self.said.bytes = 0;
+                    self.text_bytes.bytes = 0;
                 }
             }
             Fact::TextReplaced { text } => {
                 if let Some(index) = self.answer {
                     self.artifacts[index].parts = vec![Part::text(text)];
-                    self.said.bytes = text.len();
+                    self.text_bytes.bytes = text.len();
                 }
             }
             Fact::TextEnded => self.add_answer_text(""),
@@ -300,7 +300,7 @@ impl TaskView {
 
     fn add_model_answer(&mut self, answer: &ModelAnswer) {
         self.usage.add(&answer.usage);
-        self.said.whole = self.said.bytes;
+        self.text_bytes.whole = self.text_bytes.bytes;
         self.commanding = answer.model == COMMAND_MODEL;
         if !self.commanding && answer.model != AGENT_MODEL {
             self.latest_usage = answer.usage;
@@ -435,6 +435,6 @@ impl PartialEq for TaskView {
             && self.latest_usage == other.latest_usage
             && self.usage == other.usage
             && self.answer == other.answer
-            && self.said == other.said
+            && self.text_bytes == other.text_bytes
     }
 }

@@ -145,7 +145,7 @@ fn commanding() -> Message {
         api_key_name: None,
         api_key_model: None,
         api_key: None,
-        said_in: "attache".into(),
+        metadata_key: "attache".into(),
     };
     let command = CommandCall { path: vec!["memory".into(), "add".into()], arguments: "blue".into() };
     Message {
