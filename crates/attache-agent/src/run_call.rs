@@ -16,7 +16,7 @@ use attache_tool::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::abandon_calls::tell_peer;
+use crate::abandon_calls::notify_peer;
 use crate::call_state::{self, SaveRequest, StateReceiver};
 use crate::calls::{CallContext, call_context, failed, finished, touched};
 use crate::live_output::LiveOutputBuffer;
@@ -184,7 +184,7 @@ impl TurnRunner<'_> {
         if let Ok(tool) = self.find_tool(&record.call.name) {
             // With the state that the run has just saved.
             let now = self.task.view().call_records.find(&record.call.id).cloned();
-            tell_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+            notify_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
         }
         let wanted = match question.kind {
             QuestionKind::Input => "an answer of a person",

@@ -111,14 +111,14 @@ impl TakenIds {
 
     /// The id of a new call: the given one if it is free, otherwise a generated one.
     pub(crate) fn take(&mut self, given: Option<CallId>) -> CallId {
-        let free = given.filter(|id| !self.own.contains(id) && !self.is_told(id));
+        let free = given.filter(|id| !self.own.contains(id) && !self.is_in_prompt(id));
         let id =
             free.unwrap_or_else(|| CallId(format!("{GENERATED_ID_PREFIX}{}", uuid::Uuid::new_v4().simple())));
         self.own.insert(id.clone());
         id
     }
 
-    fn is_told(&self, id: &CallId) -> bool {
+    fn is_in_prompt(&self, id: &CallId) -> bool {
         let is_it = |part: &ModelPart| matches!(&part.what, ModelPartContent::Call(call) if call.id == *id);
         self.exchanges.iter().any(|exchange| match &**exchange {
             Exchange::Model(parts) => parts.iter().any(is_it),

@@ -26,7 +26,7 @@ pub(crate) enum HistoryMessage<'a> {
 /// A part of an answer.
 #[derive(Debug)]
 pub(crate) struct AnswerPart<'a> {
-    pub(crate) said: &'a ModelPart,
+    pub(crate) model_part: &'a ModelPart,
     /// The id of a call, in the provider's format.
     pub(crate) id: String,
     /// Whether it belongs to the current turn.
@@ -50,9 +50,9 @@ pub(crate) fn history_messages(exchanges: &[Arc<Exchange>]) -> Vec<HistoryMessag
                 builder.settle(&[]);
                 builder.messages.push(HistoryMessage::User(content));
             }
-            Exchange::Model(said) => {
+            Exchange::Model(parts) => {
                 builder.settle(&[]);
-                builder.model(said, index > latest);
+                builder.model(parts, index > latest);
             }
             Exchange::Results(results) => builder.settle(results),
         }
@@ -69,15 +69,15 @@ struct HistoryBuilder<'a> {
 }
 
 impl<'a> HistoryBuilder<'a> {
-    fn model(&mut self, said: &'a [ModelPart], current: bool) {
+    fn model(&mut self, model_parts: &'a [ModelPart], current: bool) {
         let mut parts = Vec::new();
-        for said in said {
+        for model_part in model_parts {
             let mut id = String::new();
-            if let ModelPartContent::Call(call) = &said.what {
+            if let ModelPartContent::Call(call) = &model_part.what {
                 id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            parts.push(AnswerPart { said, id, current });
+            parts.push(AnswerPart { model_part, id, current });
         }
         self.messages.push(HistoryMessage::Model(parts));
     }
@@ -133,11 +133,11 @@ mod tests {
     use super::*;
 
     fn calls(ids: &[&str]) -> Exchange {
-        let said = |id: &&str| {
+        let call = |id: &&str| {
             let call = ToolCall { id: CallId((*id).into()), name: "a".into(), input: Map::new() };
             ModelPart { what: ModelPartContent::Call(call), opaque: None }
         };
-        Exchange::Model(ids.iter().map(said).collect())
+        Exchange::Model(ids.iter().map(call).collect())
     }
 
     fn results(ids: &[&str]) -> Exchange {
@@ -161,8 +161,8 @@ mod tests {
         let messages = history_messages(&exchanges);
         let shown = messages.iter().map(|message| match message {
             HistoryMessage::User(_) => "u".to_owned(),
-            HistoryMessage::Model(spoken) => {
-                let ids: Vec<_> = spoken.iter().map(|spoken| spoken.id.as_str()).collect();
+            HistoryMessage::Model(parts) => {
+                let ids: Vec<_> = parts.iter().map(|part| part.id.as_str()).collect();
                 format!("m({})", ids.join(" "))
             }
             HistoryMessage::Results(settled) => {
@@ -205,9 +205,9 @@ mod tests {
             for message in history_messages(&exchanges) {
                 match message {
                     HistoryMessage::User(_) => prop_assert!(open.is_empty()),
-                    HistoryMessage::Model(spoken) => {
+                    HistoryMessage::Model(parts) => {
                         prop_assert!(open.is_empty());
-                        open = spoken.into_iter().map(|spoken| spoken.id).collect();
+                        open = parts.into_iter().map(|part| part.id).collect();
                         for id in &open {
                             prop_assert!(seen.insert(id.clone()), "{} comes twice", id);
                             prop_assert!(!id.is_empty() && id.len() <= MAX_ID_LENGTH && id.is_ascii());

@@ -55,5 +55,5 @@ pub use bind::{BindError, bind};
 pub use console_log::{ConsoleLevel, ConsoleLine, ConsoleLog};
 pub use listen::{Server, ServerHandle};
 pub use options::{BodyBudget, ClientToken, Limits, ServerOptions, SignedCard, SignedDocuments};
-pub use peer::can_tell_local_users;
+pub use peer::can_identify_local_users;
 pub use push_sender::{HttpPushSender, PushSenderOptions};

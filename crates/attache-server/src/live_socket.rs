@@ -246,7 +246,7 @@ impl LiveSocket {
                     return Err(SocketEnd::Close(CloseCode::Away, "the server stops"));
                 }
                 frame = self.socket.next() => {
-                    self.heartbeat.heard();
+                    self.heartbeat.record_received();
                     match frame {
                         None => return Ok(()),
                         Some(Ok(Frame::Pong(_))) => self.heartbeat.pong(),

@@ -96,7 +96,7 @@ impl AbandonedCalls {
     }
 
     /// The calls are over: tells their peers, and tries again later if that fails.
-    pub(crate) async fn tell(&self, open: UnfinishedCalls) {
+    pub(crate) async fn notify(&self, open: UnfinishedCalls) {
         let notified = self.attempt(&open).await;
         if !open.have_peers() {
             return;
@@ -159,7 +159,7 @@ impl AbandonedCalls {
 
 impl SessionService {
     /// Waits until it was tried to tell the peers of all calls that were cancelled. For a process that ends for good.
-    pub async fn tell_peers(&self) {
+    pub async fn notify_peers(&self) {
         // The sender is part of this service.
         let _ = self.abandoned_calls.pending.subscribe().wait_for(|pending| *pending == 0).await;
     }

@@ -267,7 +267,7 @@ impl Runner {
         }
         self.record(end).await;
         if let Some(open) = open {
-            self.abandoned_calls.tell(open).await;
+            self.abandoned_calls.notify(open).await;
         }
     }
 

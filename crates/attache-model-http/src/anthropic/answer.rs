@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Anthropic;
 use super::block::{Block, input};
-use super::messages::{TargetModel, spoken_block};
+use super::messages::{TargetModel, answer_block};
 use super::models::family;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
@@ -166,7 +166,7 @@ impl AnthropicAssembler {
                 ModelPartContent::Call(call) => call.id.0.as_str(),
                 ModelPartContent::Text(_) | ModelPartContent::Thought(_) | ModelPartContent::Hidden => "",
             };
-            spoken_block(said, id, reader)
+            answer_block(said, id, reader)
         };
         let mut blocks: Vec<Value> = self.builder.parts.iter().filter_map(block).collect();
         if let Some(Value::String(text)) = blocks.last_mut().and_then(|last| last.get_mut("text")) {
