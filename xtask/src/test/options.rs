@@ -14,6 +14,8 @@ pub(super) enum TestScope {
     Everything,
     /// All but the interop and conformance suites.
     Quick,
+    /// Only these suites.
+    Peers,
     NamedTests,
 }
 
@@ -25,16 +27,21 @@ impl Options {
 
     fn new(arguments: Vec<String>, in_ci: bool) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
-        if let Some(unknown) = flags.iter().find(|flag| *flag != "--quick") {
-            return Err(format!(
-                "`cargo xtask test` has no option `{unknown}`; it has `--quick` and test names"
-            ));
+        let mut extent = TestScope::Everything;
+        for flag in flags {
+            extent = match flag.as_str() {
+                "--quick" => TestScope::Quick,
+                "--peers" => TestScope::Peers,
+                unknown => {
+                    return Err(format!(
+                        "`cargo xtask test` has no option `{unknown}`; it has `--quick`, `--peers` and test names"
+                    ));
+                }
+            };
         }
-        let extent = match (names.is_empty(), flags.is_empty()) {
-            (true, true) => TestScope::Everything,
-            (true, false) => TestScope::Quick,
-            (false, _) => TestScope::NamedTests,
-        };
+        if !names.is_empty() {
+            extent = TestScope::NamedTests;
+        }
         Ok(Self { extent, names, in_ci })
     }
 }
@@ -57,6 +64,7 @@ mod tests {
     fn arguments_choose_the_extent() {
         check(&[], TestScope::Everything, &[]);
         check(&["--quick"], TestScope::Quick, &[]);
+        check(&["--peers"], TestScope::Peers, &[]);
         check(&["follow", "replay"], TestScope::NamedTests, &["follow", "replay"]);
         check(&["--quick", "follow"], TestScope::NamedTests, &["follow"]);
     }
