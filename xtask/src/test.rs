@@ -17,13 +17,13 @@ use crate::workspace::Workspace;
 use crate::{conformance, fuzz};
 pub(crate) use counts::Counts;
 use counts::FAILED;
-use options::{Extent, Options};
+use options::{Options, TestScope};
 pub(crate) use steps::counted;
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let options = Options::parse(arguments)?;
     let mut workspace = Workspace::load()?;
-    if options.extent != Extent::NamedTests {
+    if options.extent != TestScope::NamedTests {
         workspace = workspace.with_lints();
     }
     let mut suite = Suite::default();
@@ -39,7 +39,7 @@ struct Suite {
 
 impl Suite {
     fn run(&mut self, workspace: &Workspace, options: &Options) {
-        let needs_peers = matches!(options.extent, Extent::Everything | Extent::Peers);
+        let needs_peers = matches!(options.extent, TestScope::Everything | TestScope::Peers);
         let peers = if needs_peers { PEERS } else { &[] };
         let quick = |framework: &&Framework| needs_peers && framework.install == Install::Quick;
         let frameworks: Vec<&Framework> = interop::frameworks().filter(quick).collect();
@@ -57,11 +57,11 @@ impl Suite {
             return;
         }
         match options.extent {
-            Extent::NamedTests => self.rust_tests(workspace, &tools, options),
-            Extent::Quick => self.all_rust_tests(workspace, &tools, options),
-            Extent::Peers => self.peers(workspace, &frameworks),
+            TestScope::NamedTests => self.rust_tests(workspace, &tools, options),
+            TestScope::Quick => self.all_rust_tests(workspace, &tools, options),
+            TestScope::Peers => self.peers(workspace, &frameworks),
             // Both kinds of tests wait much of the time, so they run beside each other.
-            Extent::Everything => thread::scope(|scope| {
+            TestScope::Everything => thread::scope(|scope| {
                 let peers = scope.spawn(|| steps::run_peers(workspace));
                 self.all_rust_tests(workspace, &tools, options);
                 self.step("conformance and other people's clients", || {
@@ -79,7 +79,7 @@ impl Suite {
         self.rust_tests(workspace, tools, options);
         self.step("doc tests", || steps::doc_tests(workspace));
         // Builds most crates a second time, with another feature.
-        if options.in_ci && options.extent == Extent::Everything {
+        if options.in_ci && options.extent == TestScope::Everything {
             self.step("fuzz smoke", || fuzz::smoke(workspace));
         }
     }
@@ -107,9 +107,9 @@ impl Suite {
     /// What needs the Rust toolchain alone; true when everything was built.
     fn check_and_build(&mut self, workspace: &Workspace, options: &Options) -> bool {
         match options.extent {
-            Extent::NamedTests => return self.step("build", || steps::build(workspace)),
-            Extent::Peers => return self.step("build and clippy", || steps::lint_and_build(workspace)),
-            Extent::Everything | Extent::Quick => {}
+            TestScope::NamedTests => return self.step("build", || steps::build(workspace)),
+            TestScope::Peers => return self.step("build and clippy", || steps::lint_and_build(workspace)),
+            TestScope::Everything | TestScope::Quick => {}
         }
         self.step("toolchain", setup::components);
         self.step("format", || steps::format(workspace));

@@ -24,7 +24,7 @@ impl CodingAgent {
         let notices = open_calls(&view).filter_map(|record| {
             let tool = tools.find(&record.call.name).ok()?.clone();
             let context = call_context(&setup, &view, Some(&record.call.id));
-            Some(async move { tell_peer(tool.as_ref(), record, &context).await })
+            Some(async move { notify_peer(tool.as_ref(), record, &context).await })
         });
         join_all(notices).await.iter().all(|notice| *notice == PeerNotice::Told)
     }
@@ -37,7 +37,7 @@ fn open_calls(view: &TaskView) -> impl Iterator<Item = &Arc<CallRecord>> {
 }
 
 /// Lets the tool of a resumable call notify its peer that the call is over.
-pub(crate) async fn tell_peer(tool: &dyn Tool, record: &CallRecord, context: &ToolContext) -> PeerNotice {
+pub(crate) async fn notify_peer(tool: &dyn Tool, record: &CallRecord, context: &ToolContext) -> PeerNotice {
     let (Some(resumable), Some(proposal)) = (tool.resumable(), &record.proposal) else {
         return PeerNotice::Told;
     };

@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::abandon_calls::tell_peer;
+use crate::abandon_calls::notify_peer;
 use crate::changes::shortened;
 use crate::live_output::LiveOutputBuffer;
 use crate::turn_runner::{TurnFlow, TurnRunner};
@@ -119,7 +119,7 @@ impl TurnRunner<'_> {
         if let (true, Some(record)) = (has_run, record)
             && let Ok(tool) = self.find_tool(&record.call.name)
         {
-            tell_peer(tool.as_ref(), &record, &self.tool_context(Some(id))).await;
+            notify_peer(tool.as_ref(), &record, &self.tool_context(Some(id))).await;
         }
         let is_unknown = call.lost || (call.phase == CallPhase::Skipped && call.asks.is_none());
         let finished = if is_unknown { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };

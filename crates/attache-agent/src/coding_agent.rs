@@ -211,5 +211,9 @@ async fn cannot_begin(task: &CurrentTask, journal: &Journal, text: String) -> Re
 }
 
 fn fault(settings: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
-    Fault::SettingRefused { said_in: settings.said_in.clone(), setting: refusal.field, what: refusal.what }
+    Fault::SettingRefused {
+        metadata_key: settings.metadata_key.clone(),
+        setting: refusal.field,
+        what: refusal.what,
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Artifact, AskedCall, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part,
-    PartContent, Proposal, QUESTION_CHOICES, visible_again,
+    Artifact, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part, PartContent,
+    Proposal, QUESTION_CHOICES, ToolQuestion, visible_again,
 };
 use attache_session::TurnStopped;
 use attache_tool::{
@@ -16,7 +16,7 @@ use attache_tool::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::abandon_calls::tell_peer;
+use crate::abandon_calls::notify_peer;
 use crate::call_state::{self, SaveRequest, StateReceiver};
 use crate::calls::{CallContext, call_context, failed, finished, touched};
 use crate::live_output::LiveOutputBuffer;
@@ -162,7 +162,7 @@ impl TurnRunner<'_> {
         text.truncate(text.floor_char_boundary(MAX_QUESTION_BYTES));
         let url = url.filter(|url| url.len() <= MAX_QUESTION_BYTES);
         let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
-        let asked = AskedCall { call: id.clone(), question, kind, text, url, choices };
+        let asked = ToolQuestion { call: id.clone(), question, kind, text, url, choices };
         self.journal.record(Fact::CallAsked(Box::new(asked))).await?;
         self.journal.flush().await?;
         failpoint::reach("call-asked");
@@ -184,7 +184,7 @@ impl TurnRunner<'_> {
         if let Ok(tool) = self.find_tool(&record.call.name) {
             // With the state that the run has just saved.
             let now = self.task.view().call_records.find(&record.call.id).cloned();
-            tell_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+            notify_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
         }
         let wanted = match question.kind {
             QuestionKind::Input => "an answer of a person",

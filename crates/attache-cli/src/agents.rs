@@ -21,7 +21,7 @@ use crate::ProcessContext;
 use crate::printable::write_pretty_json;
 use crate::report::with_hint;
 pub use arguments::AgentsArguments;
-use arguments::{AgentsCommand, PlaceArguments};
+use arguments::{AgentsCommand, FolderArguments};
 pub(crate) use ask::built_in_answer;
 
 const SWITCH: &str = "set {\"experimental\": {\"enableAgents\": true}} in ~/.gemini/settings.json";
@@ -52,7 +52,7 @@ pub fn run(
     }
 }
 
-fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
+fn read_project(place: FolderArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
     let ProcessContext { current_dir, environment } = process;
     let flags = Flags { config: place.config, workspace: place.workspace, ..Flags::default() };
     let operator = attache_workspace::load_operator(flags, environment, current_dir)?;
@@ -66,7 +66,7 @@ fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::R
     Ok(Project::read(query)?)
 }
 
-/// The agents of files, or that they are switched off.
+/// The agents that files define, or the error that agents are switched off.
 fn loaded(project: &Project) -> anyhow::Result<&LoadedAgents> {
     let off = || with_hint(anyhow::anyhow!("agents are switched off"), SWITCH);
     project.agents.as_ref().ok_or_else(off)
@@ -80,7 +80,7 @@ pub(crate) fn is_agent_name(word: &str) -> bool {
 
 /// The agent of this name in the current folder.
 pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Result<AgentDefinition> {
-    let project = read_project(PlaceArguments::default(), process)?;
+    let project = read_project(FolderArguments::default(), process)?;
     let address = "an agent that has no file is called by its address, as https://HOST";
     let Some(agents) = &project.agents else {
         let error = anyhow::anyhow!("{name} is no address, and agents are switched off");
@@ -104,7 +104,7 @@ pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Res
     Err(with_hint(error, hint))
 }
 
-/// That there is no agent of this name, and what there is instead.
+/// The error that no agent has this name, with a hint.
 fn not_found(project: &Project, name: &str) -> anyhow::Error {
     let error = anyhow::anyhow!("there is no agent {:?} here", visible(name));
     if let Some(error) = project.agents.as_ref().and_then(|agents| agents.error_about(name)) {
@@ -119,7 +119,7 @@ fn not_found(project: &Project, name: &str) -> anyhow::Error {
     }
 }
 
-/// That the file of an agent is wrong, and how.
+/// The error that the file of an agent is wrong.
 fn broken(name: &str, error: &AgentFileError) -> anyhow::Error {
     with_hint(
         anyhow::anyhow!("the agent {name} cannot be used: {error}"),

@@ -68,7 +68,7 @@ pub fn end(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-/// Tells what is wrong with the command line, and gives the exit code for it.
+/// Prints what is wrong with the command line, and returns the exit code for it.
 #[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub fn usage(mistake: &str) -> ExitCode {
     eprintln!(

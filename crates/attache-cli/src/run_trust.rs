@@ -9,7 +9,7 @@ use attache_workspace::{
     accept_for_this_run, visible,
 };
 
-use crate::trust::{Reply, accept, ask, describe};
+use crate::trust::{TrustAnswer, accept, ask, describe};
 
 /// Why a run may not begin.
 #[derive(Debug)]
@@ -67,12 +67,12 @@ fn may_ask(project: &Project) -> bool {
 fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
     eprintln!("{}", describe(project));
     match ask("Do you trust the files in this folder?")? {
-        Reply::Yes => accept(homes, project)?,
-        Reply::No if !project.project_trust.is_trusted() => {
+        TrustAnswer::Yes => accept(homes, project)?,
+        TrustAnswer::No if !project.project_trust.is_trusted() => {
             TrustedFolders::save(homes, &project.folder, false)?;
             eprintln!("It is not trusted, and you will not be asked again; `attache trust` changes that.");
         }
-        Reply::No | Reply::Later => {}
+        TrustAnswer::No | TrustAnswer::Later => {}
     }
     Ok(())
 }

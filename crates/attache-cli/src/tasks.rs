@@ -3,9 +3,9 @@
 mod answer;
 mod arguments;
 mod call;
-mod call_progress;
 mod follow;
 mod list;
+mod printed_calls;
 mod send;
 mod server;
 mod show;
@@ -20,13 +20,13 @@ use anyhow::Context;
 use arguments::{CancelArguments, TasksCommand};
 use attache_config::Environment;
 use attache_domain::visible_line;
-use server::{ServerConnection, ServerPlace};
+use server::{ServerAddress, ServerConnection};
 
 use crate::report;
 pub use arguments::TasksArguments;
 
 pub(crate) use answer::answer_parts;
-pub(crate) use call_progress::{CallNotice, CallProgress};
+pub(crate) use printed_calls::{CallNotice, PrintedCalls};
 pub(crate) use server::token;
 pub(crate) use show::{how_to_answer, page_of, parts, pieces};
 #[cfg(test)]
@@ -57,7 +57,7 @@ fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::R
 async fn run_command(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
     let token = environment("ATTACHE_TOKEN");
     let TasksArguments { server, token_file, command } = arguments;
-    let place = ServerPlace { address: &server, token_file: token_file.as_deref() };
+    let place = ServerAddress { address: &server, token_file: token_file.as_deref() };
     let shows_work = match &command {
         TasksCommand::Send(send) => send.development || send.command.is_some(),
         _ => true,

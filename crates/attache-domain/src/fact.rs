@@ -121,7 +121,7 @@ pub enum Fact {
     /// removes it.
     ConversationStateSaved { key: Arc<str>, state: Arc<Value> },
     /// The run of a call ended with a question to a person. The call is started again with the answer.
-    CallAsked(Box<AskedCall>),
+    CallAsked(Box<ToolQuestion>),
     /// A client cancelled this one call. The turn goes on.
     CallCancelRequested {
         call: CallId,
@@ -267,7 +267,7 @@ pub struct ProposedCall {
 
 /// A question of a call itself, not one about whether it may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedCall {
+pub struct ToolQuestion {
     pub call: CallId,
     /// The id of the question. An answer names it, or the call.
     pub question: CallId,

@@ -56,12 +56,12 @@ struct Entry {
 }
 
 /// The calls of a task that were under way.
-pub(crate) struct OpenCalls {
+pub(crate) struct UnfinishedCalls {
     live: Arc<LiveTask>,
     view: Arc<TaskView>,
 }
 
-impl OpenCalls {
+impl UnfinishedCalls {
     /// None if no call of the task has begun and is not over.
     pub(crate) fn of(live: &Arc<LiveTask>) -> Option<Self> {
         let view = live.view();
@@ -88,7 +88,7 @@ impl AbandonedCalls {
     }
 
     /// Remembers the calls before they are over. A store that cannot be written must not prevent a cancel.
-    pub(crate) async fn remember(&self, open: &OpenCalls) {
+    pub(crate) async fn remember(&self, open: &UnfinishedCalls) {
         if open.have_peers() {
             let entry = Entry { at: open.view.progress.head, starts: 0 };
             self.put(&open.live.key, entry).await;
@@ -96,13 +96,13 @@ impl AbandonedCalls {
     }
 
     /// The calls are over: tells their peers, and tries again later if that fails.
-    pub(crate) async fn tell(&self, open: OpenCalls) {
-        let told = self.attempt(&open).await;
+    pub(crate) async fn notify(&self, open: UnfinishedCalls) {
+        let notified = self.attempt(&open).await;
         if !open.have_peers() {
             return;
         }
         let entry = Entry { at: open.view.progress.head, starts: 0 };
-        if told {
+        if notified {
             self.forget(&open.live.key, entry.at).await;
         } else if !self.stop.is_cancelled() {
             let this = self.clone();
@@ -111,16 +111,16 @@ impl AbandonedCalls {
     }
 
     /// Whether the peers know now.
-    async fn attempt(&self, open: &OpenCalls) -> bool {
+    async fn attempt(&self, open: &UnfinishedCalls) -> bool {
         let request = TurnRequest::at(open.view.clone(), open.live.clone(), self.index.clone());
         tokio::select! {
             biased;
-            told = self.agent.abandon_calls(request) => told,
+            notified = self.agent.abandon_calls(request) => notified,
             () = self.stop.cancelled() => false,
         }
     }
 
-    async fn retry(&self, open: OpenCalls, entry: Entry) {
+    async fn retry(&self, open: UnfinishedCalls, entry: Entry) {
         let key = &open.live.key;
         for delay in DELAYS {
             tokio::select! {
@@ -133,7 +133,7 @@ impl AbandonedCalls {
             }
         }
         let starts = entry.starts + 1;
-        tracing::warn!(task = %key.task, starts, "the peers of cancelled calls were not told");
+        tracing::warn!(task = %key.task, starts, "the peers of cancelled calls were not notified");
         match starts {
             MAX_STARTS.. => self.forget(key, entry.at).await,
             _ => self.put(key, Entry { starts, ..entry }).await,
@@ -159,7 +159,7 @@ impl AbandonedCalls {
 
 impl SessionService {
     /// Waits until it was tried to tell the peers of all calls that were cancelled. For a process that ends for good.
-    pub async fn tell_peers(&self) {
+    pub async fn notify_peers(&self) {
         // The sender is part of this service.
         let _ = self.abandoned_calls.pending.subscribe().wait_for(|pending| *pending == 0).await;
     }
@@ -185,14 +185,14 @@ impl SessionService {
     }
 
     /// None if the task is not there any more, or was not canceled after all.
-    async fn left_calls(&self, key: &TaskKey, at: Seq) -> Option<OpenCalls> {
+    async fn left_calls(&self, key: &TaskKey, at: Seq) -> Option<UnfinishedCalls> {
         let live = self.live_task(key).await.ok()??;
         let view = live.view_at(at).await.ok()??;
         let now = live.view();
         let is_over = |call: &CallProgress| now.progress.work.find(&call.id).is_none_or(|now| !is_open(now));
         let ended = now.progress.state.is_terminal() || view.progress.work.calls.iter().all(is_over);
         let view = Arc::new(view);
-        ended.then_some(OpenCalls { live, view })
+        ended.then_some(UnfinishedCalls { live, view })
     }
 }
 

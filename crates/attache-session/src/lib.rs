@@ -70,12 +70,12 @@ pub use listing::TaskPage;
 pub use options::SessionOptions;
 pub use outbox::{
     DeliveryResult, OutboxStats, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload,
-    PushSender, PushSettings,
+    PushSender, PushSetup,
 };
 pub use prompt_stream::PromptStream;
 pub use reservation::Reservation;
 pub use service::{SendReply, SessionService, StartError, StartedTask};
 pub use store_health::{StoreFault, store_fault};
-pub use subscription::{FutureFollower, Subscription, WhenFinished};
+pub use subscription::{FinishedTaskRule, FutureFollower, Subscription};
 pub use tail::TailEntry;
 pub use weight::weight_of_view;

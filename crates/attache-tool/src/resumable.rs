@@ -152,8 +152,7 @@ pub trait CallState: Send + Sync {
     fn kept(&self, key: &str) -> Option<Value>;
 
     /// Saves a value for later calls of the conversation, with the limits of [`Self::save`]; `null` removes it. It is
-    /// durable
-    /// once the call is over or has saved something.
+    /// durable once the call is over or has saved something.
     async fn keep(&self, key: &str, value: Value) -> Result<(), ToolError>;
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use attache_command::custom::{self, CustomSource, LoadedCommands};
-use attache_config::{ConfigError, Environment, Origin, Settings};
+use attache_config::{ConfigError, Environment, SettingOrigin, Settings};
 
 use crate::agent_files::{self, AgentSources, AgentSwitch, LoadedAgents, SwitchContext, SwitchError};
 use crate::policy::{self, LoadedRules, RuleSources};
@@ -159,7 +159,7 @@ impl Project {
 
 /// The permissions that a project's settings grant when they enable agents.
 fn agent_switch() -> Allowance {
-    Allowance::setting("experimental.enableAgents", &true.into(), Origin::BuiltIn)
+    Allowance::setting("experimental.enableAgents", &true.into(), SettingOrigin::BuiltIn)
 }
 
 /// With `--trust`, accepts the current permissions of the folder for this run and returns them. Later changes are not
@@ -202,7 +202,7 @@ pub(crate) fn commands(
         let line = command.first_program_line();
         if programs.is_empty() {
             if !project_trust.is_trusted() {
-                let origin = Origin::File { path: command.path().into(), line: 0 };
+                let origin = SettingOrigin::File { path: command.path().into(), line: 0 };
                 report.ignored.push((origin, format!("/{name}")));
             }
             return project_trust.is_trusted();

@@ -74,13 +74,13 @@ pub(crate) fn start_on_screen(settings: &LogSettings, lines: mpsc::Sender<String
 
 fn start_with<L>(settings: &LogSettings, lines: L) -> anyhow::Result<()>
 where
-    L: Layer<Filtered> + Send + Sync,
+    L: Layer<FilteredRegistry> + Send + Sync,
 {
     let started = registry().with(filter(settings)?).with(lines).with(console::ConsoleLayer).try_init();
     started.map_err(|error| anyhow::anyhow!("logging cannot start: {error}"))
 }
 
-type Filtered = tracing_subscriber::layer::Layered<Targets, Registry>;
+type FilteredRegistry = tracing_subscriber::layer::Layered<Targets, Registry>;
 
 fn filter(settings: &LogSettings) -> anyhow::Result<Targets> {
     // The MCP library logs what servers send, which the log shows only if the settings ask for it. The

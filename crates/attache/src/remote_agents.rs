@@ -78,8 +78,8 @@ impl SharedAgents {
     fn options(&self, agent: &AgentDefinition, attended: bool) -> Option<AgentOptions> {
         let AgentKind::Remote(remote) = &agent.kind else { return None };
         let card = match &remote.card {
-            agent_files::CardSource::Url(url) => CardSource::CardUrl(url.clone()),
-            agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
+            agent_files::CardDefinition::Url(url) => CardSource::CardUrl(url.clone()),
+            agent_files::CardDefinition::Inline(card) => CardSource::Inline(card.to_string()),
         };
         let sign_in: Arc<dyn SignIn> = if attended { Arc::new(SignInLater) } else { Arc::new(NoSignIn) };
         let source = source(agent, &self.network, &sign_in);
@@ -172,10 +172,10 @@ impl AgentAccess for FileAccess {
 /// The agents of one conversation, as a workspace uses them.
 pub(crate) struct AgentsOfConversation {
     shared: Arc<SharedAgents>,
-    current: Mutex<Current>,
+    current: Mutex<LoadedAgents>,
 }
 
-struct Current {
+struct LoadedAgents {
     agents: Arc<ConversationAgents>,
     /// Counts the reloads.
     generation: u64,
@@ -185,7 +185,7 @@ impl AgentsOfConversation {
     pub(crate) fn new(shared: Arc<SharedAgents>, group: AgentGroup) -> Self {
         let attended = group.attended;
         let agents = Arc::new(ConversationAgents::new(shared.find(group, false), attended));
-        Self { shared, current: Mutex::new(Current { agents, generation: 0 }) }
+        Self { shared, current: Mutex::new(LoadedAgents { agents, generation: 0 }) }
     }
 
     fn agents(&self) -> Arc<ConversationAgents> {

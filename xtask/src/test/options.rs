@@ -2,7 +2,7 @@
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
-    pub(super) extent: Extent,
+    pub(super) extent: TestScope,
     /// Parts of test names, for the Rust tests only.
     pub(super) names: Vec<String>,
     /// `CI=true`: a skipped test fails the run, and the tests of the `fuzz` modules run, too.
@@ -10,7 +10,7 @@ pub(super) struct Options {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum TestScope {
     Everything,
     /// All but the interop and conformance suites.
     Quick,
@@ -27,11 +27,11 @@ impl Options {
 
     fn new(arguments: Vec<String>, in_ci: bool) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
-        let mut extent = Extent::Everything;
+        let mut extent = TestScope::Everything;
         for flag in flags {
             extent = match flag.as_str() {
-                "--quick" => Extent::Quick,
-                "--peers" => Extent::Peers,
+                "--quick" => TestScope::Quick,
+                "--peers" => TestScope::Peers,
                 unknown => {
                     return Err(format!(
                         "`cargo xtask test` has no option `{unknown}`; it has `--quick`, `--peers` and test names"
@@ -40,7 +40,7 @@ impl Options {
             };
         }
         if !names.is_empty() {
-            extent = Extent::NamedTests;
+            extent = TestScope::NamedTests;
         }
         Ok(Self { extent, names, in_ci })
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(arguments: &[&str], extent: Extent, names: &[&str]) {
+    fn check(arguments: &[&str], extent: TestScope, names: &[&str]) {
         let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
         let options = Options::new(arguments, false).unwrap();
         assert_eq!(
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn arguments_choose_the_extent() {
-        check(&[], Extent::Everything, &[]);
-        check(&["--quick"], Extent::Quick, &[]);
-        check(&["--peers"], Extent::Peers, &[]);
-        check(&["follow", "replay"], Extent::NamedTests, &["follow", "replay"]);
-        check(&["--quick", "follow"], Extent::NamedTests, &["follow"]);
+        check(&[], TestScope::Everything, &[]);
+        check(&["--quick"], TestScope::Quick, &[]);
+        check(&["--peers"], TestScope::Peers, &[]);
+        check(&["follow", "replay"], TestScope::NamedTests, &["follow", "replay"]);
+        check(&["--quick", "follow"], TestScope::NamedTests, &["follow"]);
     }
 
     #[test]

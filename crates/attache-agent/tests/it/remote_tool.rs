@@ -10,7 +10,7 @@ use attache_tool::{
 };
 use serde_json::{Value, json};
 
-use crate::noting_tools::Notes;
+use crate::recording_tools::Notes;
 
 pub(crate) struct RemoteTool {
     spec: ToolSpec,

@@ -2,7 +2,7 @@
 
 mod binding;
 mod hidden;
-mod telling;
+mod recorded_answers;
 
 use attache_testkit::model_server::PlannedResponse;
 use attache_testkit::model_server::gemini::calls;

@@ -4,11 +4,11 @@
 mod activating;
 mod appendix_a;
 mod confirming;
-mod going_on;
+mod continuing;
 mod losing;
-mod plainly;
+mod plain_clients;
 mod resuming;
 mod sharing;
 mod showing;
-mod without_a_sign;
+mod unannounced_clients;
 mod world;

@@ -20,7 +20,7 @@ use attache_domain::{
 use attache_model::script::ScriptModel;
 use attache_net::SystemResolver;
 use attache_server::{HttpPushSender, Limits, PushSenderOptions, Server, ServerHandle, ServerOptions};
-use attache_session::{PushOptions, PushSettings, Reservation, SessionOptions, SessionService};
+use attache_session::{PushOptions, PushSetup, Reservation, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
@@ -265,7 +265,7 @@ pub(crate) fn session_options(card: &AgentCard) -> SessionOptions {
 }
 
 /// Pushes to receivers on this machine, too.
-pub(crate) fn push_to_loopback() -> PushSettings {
+pub(crate) fn push_to_loopback() -> PushSetup {
     push_with(|sender, _| sender.allow.push("127.0.0.0/8".into()))
 }
 
@@ -287,7 +287,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 /// Pushes with other options than usual.
-pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSettings {
+pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSetup {
     let mut sender = PushSenderOptions {
         allow: Vec::new(),
         allow_http: false,
@@ -298,7 +298,7 @@ pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOpt
     let mut options = PushOptions::default();
     change(&mut sender, &mut options);
     let sender = HttpPushSender::new(sender).expect("a push sender");
-    PushSettings { sender: Arc::new(sender), options }
+    PushSetup { sender: Arc::new(sender), options }
 }
 
 fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {

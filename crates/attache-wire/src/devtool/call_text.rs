@@ -98,8 +98,9 @@ pub(super) fn failure_text(record: &CallRecord) -> Cow<'_, str> {
         (Some(CallOutcome::Unknown), _) => "It is not known whether it took effect.",
         _ => "It failed and gave no reason.",
     };
-    let told = if record.summary.trim().is_empty() { output_text(record) } else { (&record.summary).into() };
-    if told.trim().is_empty() { fallback.into() } else { truncate_text(told, MAX_LIVE_BYTES) }
+    let summary =
+        if record.summary.trim().is_empty() { output_text(record) } else { (&record.summary).into() };
+    if summary.trim().is_empty() { fallback.into() } else { truncate_text(summary, MAX_LIVE_BYTES) }
 }
 
 /// One question per line, each with its suggested answers.

@@ -2,5 +2,5 @@
 
 mod confirming;
 mod settings;
-mod without_a_sign;
+mod unannounced_clients;
 mod world;

@@ -1,9 +1,9 @@
 //! Push notifications over real sockets: the real binary, and a receiver that takes them or does not.
 
+mod configurations;
 mod failing;
-mod keeping;
 mod killing;
-mod telling;
+mod notifications;
 
 use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};

@@ -11,7 +11,7 @@ use crate::call::CallEnd;
 use crate::output_lines::OutputLines;
 use crate::printable::{indented, printable};
 use crate::shown_artifacts::ShownArtifacts;
-use crate::tasks::call_progress::{CallNotice, CallProgress};
+use crate::tasks::printed_calls::{CallNotice, PrintedCalls};
 use crate::tasks::show::{heading, how_to_answer, last_words, pieces};
 
 pub(super) struct EventPrinter {
@@ -22,7 +22,7 @@ pub(super) struct EventPrinter {
     printed: ShownArtifacts,
     /// The artifact printed last.
     current: Option<String>,
-    calls: CallProgress,
+    calls: PrintedCalls,
     last: Option<RemoteStatus>,
 }
 
@@ -34,7 +34,7 @@ impl EventPrinter {
             development,
             printed: ShownArtifacts::default(),
             current: None,
-            calls: CallProgress::default(),
+            calls: PrintedCalls::default(),
             last: None,
         }
     }

@@ -12,15 +12,15 @@ use crate::devtool::call_text::preview;
 /// `None` until the call is over.
 pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     let outcome = record.outcome.as_ref()?;
-    let told = model_text(record);
+    let output = model_text(record);
     let member = if *outcome == CallOutcome::Succeeded { "output" } else { "error" };
     let id = &record.call.id.0;
-    let answer = json!({ "id": id, "name": tool::name(record), "response": { member: told } });
+    let answer = json!({ "id": id, "name": tool::name(record), "response": { member: output } });
     let mut response = json!({
         "callId": id,
         "responseParts": [{ "functionResponse": answer }],
         // The length in UTF-16, as JavaScript counts.
-        "contentLength": told.encode_utf16().count(),
+        "contentLength": output.encode_utf16().count(),
     });
     let error_type = match outcome {
         CallOutcome::Succeeded => {
@@ -31,8 +31,8 @@ pub(super) fn encode(record: &CallRecord) -> Option<Value> {
         CallOutcome::Failed { kind } => kind,
         CallOutcome::Unknown => "unknown",
     };
-    response["error"] = json!({ "message": told });
-    response["resultDisplay"] = told.into();
+    response["error"] = json!({ "message": output });
+    response["resultDisplay"] = output.into();
     response["errorType"] = error_type.into();
     Some(response)
 }

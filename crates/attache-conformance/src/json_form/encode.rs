@@ -1,12 +1,12 @@
-//! Encodes requests in a dialect.
+//! Encodes requests in a JSON form.
 
 use serde_json::{Value, json};
 
-use crate::dialect::Dialect;
+use crate::json_form::JsonForm;
 use crate::protocol::{PushConfig, State};
 use crate::request::SendRequest;
 
-impl Dialect {
+impl JsonForm {
     pub(crate) fn state(self, state: State) -> &'static str {
         if self == Self::Schema0_3 {
             return match state {
@@ -63,13 +63,13 @@ impl Dialect {
 }
 
 /// A message of the user.
-pub(crate) fn message(dialect: Dialect, send: &SendRequest) -> Value {
+pub(crate) fn message(json_form: JsonForm, send: &SendRequest) -> Value {
     let mut message = json!({
         "messageId": send.message_id,
-        "role": dialect.user(),
-        dialect.parts(): [dialect.text_part(&send.text)],
+        "role": json_form.user(),
+        json_form.parts(): [json_form.text_part(&send.text)],
     });
-    if dialect == Dialect::Schema0_3 {
+    if json_form == JsonForm::Schema0_3 {
         message["kind"] = "message".into();
     }
     if let Some(context) = &send.context {
@@ -82,7 +82,7 @@ pub(crate) fn message(dialect: Dialect, send: &SendRequest) -> Value {
 }
 
 /// The parameters of a send or a stream.
-pub(crate) fn send(dialect: Dialect, send: &SendRequest) -> Value {
+pub(crate) fn send(json_form: JsonForm, send: &SendRequest) -> Value {
     let mut configuration = json!({});
     if let Some(length) = send.history {
         configuration["historyLength"] = length.into();
@@ -91,23 +91,23 @@ pub(crate) fn send(dialect: Dialect, send: &SendRequest) -> Value {
         configuration["acceptedOutputModes"] = send.accepted.clone().into();
     }
     if let Some(push) = &send.push {
-        let member = match dialect {
-            Dialect::Schema0_3 => "pushNotificationConfig",
-            Dialect::Proto0_3 => "pushNotification",
-            Dialect::V1_0 => "taskPushNotificationConfig",
+        let member = match json_form {
+            JsonForm::Schema0_3 => "pushNotificationConfig",
+            JsonForm::Proto0_3 => "pushNotification",
+            JsonForm::V1_0 => "taskPushNotificationConfig",
         };
-        configuration[member] = push_config(dialect, push);
+        configuration[member] = push_config(json_form, push);
     }
     let said_anything = configuration.as_object().is_some_and(|members| !members.is_empty());
     // The 0.3 protobuf does not distinguish "missing" from "false", so the value is always written.
-    let wait = send.wait.or((dialect == Dialect::Proto0_3 && said_anything).then_some(true));
+    let wait = send.wait.or((json_form == JsonForm::Proto0_3 && said_anything).then_some(true));
     if let Some(wait) = wait {
-        match dialect {
-            Dialect::V1_0 => configuration["returnImmediately"] = (!wait).into(),
-            Dialect::Schema0_3 | Dialect::Proto0_3 => configuration["blocking"] = wait.into(),
+        match json_form {
+            JsonForm::V1_0 => configuration["returnImmediately"] = (!wait).into(),
+            JsonForm::Schema0_3 | JsonForm::Proto0_3 => configuration["blocking"] = wait.into(),
         }
     }
-    let mut params = json!({"message": message(dialect, send)});
+    let mut params = json!({"message": message(json_form, send)});
     if configuration.as_object().is_some_and(|members| !members.is_empty()) {
         params["configuration"] = configuration;
     }
@@ -115,7 +115,7 @@ pub(crate) fn send(dialect: Dialect, send: &SendRequest) -> Value {
 }
 
 /// A push configuration without the task it belongs to.
-pub(crate) fn push_config(dialect: Dialect, config: &PushConfig) -> Value {
+pub(crate) fn push_config(json_form: JsonForm, config: &PushConfig) -> Value {
     let mut encoded = json!({"url": config.url});
     if let Some(id) = &config.id {
         encoded["id"] = id.as_str().into();
@@ -124,9 +124,9 @@ pub(crate) fn push_config(dialect: Dialect, config: &PushConfig) -> Value {
         encoded["token"] = token.as_str().into();
     }
     if let Some((scheme, credentials)) = &config.authentication {
-        encoded["authentication"] = match dialect {
-            Dialect::V1_0 => json!({"scheme": scheme, "credentials": credentials}),
-            Dialect::Schema0_3 | Dialect::Proto0_3 => {
+        encoded["authentication"] = match json_form {
+            JsonForm::V1_0 => json!({"scheme": scheme, "credentials": credentials}),
+            JsonForm::Schema0_3 | JsonForm::Proto0_3 => {
                 json!({"schemes": [scheme], "credentials": credentials})
             }
         };

@@ -14,7 +14,7 @@ use crate::console_log::{ConsoleLine, ConsoleLog, ConsoleReader};
 use crate::live_tools::ToolsReader;
 
 /// Reads them for one client, about all of its tasks or about one.
-pub(crate) struct LiveNews {
+pub(crate) struct LiveUpdates {
     app: Arc<App>,
     scope: Scope,
     only: Option<TaskId>,
@@ -23,7 +23,7 @@ pub(crate) struct LiveNews {
     tools: ToolsReader,
 }
 
-impl LiveNews {
+impl LiveUpdates {
     pub(crate) fn new(app: &Arc<App>, origin: RequestOrigin, only: Option<TaskId>) -> Self {
         let console =
             app.options.console.as_ref().filter(|_| origin.caller.sees_log()).map(ConsoleLog::reader);

@@ -137,13 +137,13 @@ const SYNONYM_WEIGHT: f64 = 0.6;
 const PHRASE_WEIGHT: f64 = 0.9;
 
 #[derive(Debug, Default)]
-pub(crate) struct Question {
+pub(crate) struct SearchQuery {
     pub(crate) terms: Vec<Term>,
     /// Words that follow each other.
     pub(crate) pairs: Vec<String>,
 }
 
-impl Question {
+impl SearchQuery {
     pub(crate) fn read(text: &str) -> Self {
         let words = words(text);
         let mut terms: Vec<Term> = words.iter().map(|word| vec![(word.clone(), 1.0)]).collect();
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_phrase_stands_for_each_of_its_words() {
-        let question = Question::read("Which variable sets the Gemini key?");
+        let question = SearchQuery::read("Which variable sets the Gemini key?");
         let forms = |term: &Term| term.iter().map(|(word, _)| word.clone()).collect::<Vec<_>>().join(" ");
         let terms: Vec<String> = question.terms.iter().map(forms).collect();
         assert_eq!(terms, ["gemini gemini_api_key", "key gemini_api_key", "variabl"]);

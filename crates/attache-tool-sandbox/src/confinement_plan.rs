@@ -10,7 +10,7 @@ use crate::CommandLimits;
 /// What a copy of the program has to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChildRequest {
-    Confine(Box<Plan>),
+    Confine(Box<ConfinementPlan>),
     /// Run the command unconfined, keep its limits, and end it with the server.
     Supervise {
         /// The process id of the server. The command ends with it.
@@ -45,10 +45,10 @@ pub(crate) struct ReadyCommand {
 
 /// How to confine one command. All paths are absolute and contain no symbolic links, except those in `links`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct ConfinementPlan {
     /// The process id of the server. The command ends with it.
     pub(crate) server: i32,
-    pub(crate) walls: Isolation,
+    pub(crate) isolation: Isolation,
     pub(crate) level: AccessLevel,
     /// Readable files and folders, mounted at their own paths.
     pub(crate) reads: Vec<PathBuf>,
@@ -65,7 +65,7 @@ pub(crate) struct Plan {
     pub(crate) limits: CommandLimits,
     /// Paths that the command sees as empty.
     pub(crate) hidden: Vec<PathBuf>,
-    pub(crate) network: Network,
+    pub(crate) network: NetworkAccess,
     /// Whether the command gets the standard input of the copy.
     pub(crate) input: bool,
     /// Instead of running the command, the copy reports by its exit code whether it can read this file.
@@ -86,7 +86,7 @@ pub(crate) enum Isolation {
 
 /// The network of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Network {
+pub(crate) enum NetworkAccess {
     None,
     /// A proxy of the server, at [`PROXY_PORT`].
     Proxy,

@@ -77,12 +77,12 @@ impl Approver for Notes {
     }
 }
 
-pub(crate) struct Noting {
+pub(crate) struct RecordingTool {
     spec: ToolSpec,
     notes: Arc<Notes>,
 }
 
-impl Noting {
+impl RecordingTool {
     pub(crate) fn new(name: &str, repeatable: bool, parallel: bool, notes: Arc<Notes>) -> Self {
         let spec = ToolSpec {
             name: name.into(),
@@ -99,7 +99,7 @@ impl Noting {
 }
 
 #[async_trait]
-impl Tool for Noting {
+impl Tool for RecordingTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

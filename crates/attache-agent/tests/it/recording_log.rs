@@ -7,7 +7,7 @@ use attache_domain::{Event, Seq, TaskKey};
 use attache_store::memory::MemoryStore;
 use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError};
 
-pub(crate) struct NotedLog {
+pub(crate) struct RecordingLog {
     pub(crate) inner: Arc<MemoryStore>,
     /// How many events each append had.
     pub(crate) appends: Arc<Mutex<Vec<usize>>>,
@@ -32,7 +32,7 @@ pub(crate) enum How {
 }
 
 #[async_trait]
-impl EventLog for NotedLog {
+impl EventLog for RecordingLog {
     async fn append(&self, append: Append) -> Result<(), StoreError> {
         let number = {
             let mut appends = self.appends.lock().unwrap();

@@ -3,7 +3,7 @@
 use crate::protocol::{Binding, Version};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ExpectedError {
     TaskNotFound,
     TaskNotCancelable,
     PushNotSupported,
@@ -17,7 +17,7 @@ pub(crate) enum Fault {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FaultNames {
+pub(crate) struct ErrorNames {
     pub(crate) code: i64,
     pub(crate) http: u16,
     pub(crate) grpc: &'static str,
@@ -25,8 +25,8 @@ pub(crate) struct FaultNames {
     pub(crate) name: &'static str,
 }
 
-impl Fault {
-    pub(crate) fn names(self) -> FaultNames {
+impl ExpectedError {
+    pub(crate) fn names(self) -> ErrorNames {
         let (code, http, grpc, reason, name) = match self {
             Self::TaskNotFound => (-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError"),
             Self::TaskNotCancelable => {
@@ -69,7 +69,7 @@ impl Fault {
             Self::MethodNotFound => (-32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError"),
             Self::InvalidParams => (-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError"),
         };
-        FaultNames { code, http, grpc, reason, name }
+        ErrorNames { code, http, grpc, reason, name }
     }
 
     /// An error of A2A, which 1.0 identifies with an `ErrorInfo`.

@@ -1,34 +1,34 @@
-//! Decodes responses of a dialect. A response that cannot be decoded fails the check and names the member.
+//! Decodes responses of a JSON form. A response that cannot be decoded fails the check and names the member.
 
 use serde_json::Value;
 
 use crate::check::{CheckResult, Stop};
-use crate::dialect::Dialect;
+use crate::json_form::JsonForm;
 use crate::protocol::{
     Artifact, Message, Part, PushConfig, Role, SendResult, State, Status, StreamItem, Task, TaskPage,
 };
 
-/// Decodes the parts of a task in a dialect.
+/// Decodes the parts of a task in a JSON form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decoder {
-    pub(crate) dialect: Dialect,
+    pub(crate) json_form: JsonForm,
 }
 
-pub(crate) fn as_sent(dialect: Dialect, value: &Value) -> CheckResult<SendResult> {
-    match as_item(dialect, value)? {
+pub(crate) fn as_sent(json_form: JsonForm, value: &Value) -> CheckResult<SendResult> {
+    match as_item(json_form, value)? {
         StreamItem::Task(task) => Ok(SendResult::Task(task)),
         StreamItem::Message(message) => Ok(SendResult::Message(message)),
         other => odd("a send was answered with", &Value::from(other.name())),
     }
 }
 
-pub(crate) fn as_item(dialect: Dialect, value: &Value) -> CheckResult<StreamItem> {
-    if dialect == Dialect::Schema0_3 {
+pub(crate) fn as_item(json_form: JsonForm, value: &Value) -> CheckResult<StreamItem> {
+    if json_form == JsonForm::Schema0_3 {
         return match value["kind"].as_str() {
-            Some("task") => Ok(StreamItem::Task(as_task(dialect, value)?)),
-            Some("message") => Ok(StreamItem::Message(as_message(dialect, value)?)),
-            Some("status-update") => status_event(dialect, value),
-            Some("artifact-update") => artifact_event(dialect, value),
+            Some("task") => Ok(StreamItem::Task(as_task(json_form, value)?)),
+            Some("message") => Ok(StreamItem::Message(as_message(json_form, value)?)),
+            Some("status-update") => status_event(json_form, value),
+            Some("artifact-update") => artifact_event(json_form, value),
             _ => odd("an item without a known `kind`:", value),
         };
     }
@@ -37,35 +37,35 @@ pub(crate) fn as_item(dialect: Dialect, value: &Value) -> CheckResult<StreamItem
         return odd("an item that has not exactly one member:", value);
     };
     match name.as_str() {
-        "task" => Ok(StreamItem::Task(as_task(dialect, inner)?)),
-        "message" => Ok(StreamItem::Message(as_message(dialect, inner)?)),
-        "statusUpdate" => status_event(dialect, inner),
-        "artifactUpdate" => artifact_event(dialect, inner),
+        "task" => Ok(StreamItem::Task(as_task(json_form, inner)?)),
+        "message" => Ok(StreamItem::Message(as_message(json_form, inner)?)),
+        "statusUpdate" => status_event(json_form, inner),
+        "artifactUpdate" => artifact_event(json_form, inner),
         _ => odd("an item of an unknown kind:", value),
     }
 }
 
-pub(crate) fn as_task(dialect: Dialect, value: &Value) -> CheckResult<Task> {
-    let reading = Decoder { dialect };
+pub(crate) fn as_task(json_form: JsonForm, value: &Value) -> CheckResult<Task> {
+    let reading = Decoder { json_form };
     Ok(Task {
         id: text(value, "id", "task")?,
         context: value["contextId"].as_str().unwrap_or_default().to_owned(),
         status: reading.status(&value["status"])?,
         artifacts: reading.list(value, "artifacts", Decoder::artifact)?,
-        history: reading.list(value, "history", |reading, value| as_message(reading.dialect, value))?,
+        history: reading.list(value, "history", |reading, value| as_message(reading.json_form, value))?,
         raw: value.clone(),
     })
 }
 
-pub(crate) fn as_message(dialect: Dialect, value: &Value) -> CheckResult<Message> {
-    let role = match (dialect, value["role"].as_str()) {
-        (Dialect::Schema0_3, Some("user")) => Role::User,
-        (Dialect::Schema0_3, Some("agent")) => Role::Agent,
-        (Dialect::Proto0_3 | Dialect::V1_0, Some("ROLE_USER")) => Role::User,
-        (Dialect::Proto0_3 | Dialect::V1_0, Some("ROLE_AGENT")) => Role::Agent,
+pub(crate) fn as_message(json_form: JsonForm, value: &Value) -> CheckResult<Message> {
+    let role = match (json_form, value["role"].as_str()) {
+        (JsonForm::Schema0_3, Some("user")) => Role::User,
+        (JsonForm::Schema0_3, Some("agent")) => Role::Agent,
+        (JsonForm::Proto0_3 | JsonForm::V1_0, Some("ROLE_USER")) => Role::User,
+        (JsonForm::Proto0_3 | JsonForm::V1_0, Some("ROLE_AGENT")) => Role::Agent,
         _ => return odd("a message without a known role:", value),
     };
-    let parts = Decoder { dialect }.list(value, dialect.parts(), Decoder::part)?;
+    let parts = Decoder { json_form }.list(value, json_form.parts(), Decoder::part)?;
     Ok(Message {
         id: text(value, "messageId", "message")?,
         role,
@@ -75,31 +75,31 @@ pub(crate) fn as_message(dialect: Dialect, value: &Value) -> CheckResult<Message
     })
 }
 
-pub(crate) fn as_page(dialect: Dialect, value: &Value) -> CheckResult<TaskPage> {
+pub(crate) fn as_page(json_form: JsonForm, value: &Value) -> CheckResult<TaskPage> {
     // Protobuf leaves an empty list out; another check covers whether JSON may.
     let tasks = match &value["tasks"] {
         Value::Array(tasks) => tasks.as_slice(),
         Value::Null => &[],
         _ => return odd("a list whose `tasks` are none:", value),
     };
-    let tasks = tasks.iter().map(|task| as_task(dialect, task)).collect::<CheckResult<_>>()?;
+    let tasks = tasks.iter().map(|task| as_task(json_form, task)).collect::<CheckResult<_>>()?;
     Ok(TaskPage { tasks, raw: value.clone() })
 }
 
-pub(crate) fn as_push(dialect: Dialect, value: &Value) -> CheckResult<PushConfig> {
-    let (inner, task) = match dialect {
-        Dialect::Schema0_3 => (&value["pushNotificationConfig"], optional(value, "taskId")),
-        Dialect::Proto0_3 => {
+pub(crate) fn as_push(json_form: JsonForm, value: &Value) -> CheckResult<PushConfig> {
+    let (inner, task) = match json_form {
+        JsonForm::Schema0_3 => (&value["pushNotificationConfig"], optional(value, "taskId")),
+        JsonForm::Proto0_3 => {
             let name = value["name"].as_str().unwrap_or_default();
             let task = name.strip_prefix("tasks/").and_then(|rest| rest.split('/').next());
             (&value["pushNotificationConfig"], task.map(str::to_owned))
         }
-        Dialect::V1_0 => (value, optional(value, "taskId")),
+        JsonForm::V1_0 => (value, optional(value, "taskId")),
     };
     let authentication = &inner["authentication"];
-    let scheme = match dialect {
-        Dialect::V1_0 => authentication["scheme"].as_str(),
-        Dialect::Schema0_3 | Dialect::Proto0_3 => authentication["schemes"][0].as_str(),
+    let scheme = match json_form {
+        JsonForm::V1_0 => authentication["scheme"].as_str(),
+        JsonForm::Schema0_3 | JsonForm::Proto0_3 => authentication["schemes"][0].as_str(),
     };
     let credentials = authentication["credentials"].as_str().unwrap_or_default().to_owned();
     Ok(PushConfig {
@@ -111,33 +111,33 @@ pub(crate) fn as_push(dialect: Dialect, value: &Value) -> CheckResult<PushConfig
     })
 }
 
-pub(crate) fn as_push_list(dialect: Dialect, value: &Value) -> CheckResult<Vec<PushConfig>> {
-    let configs = match dialect {
-        Dialect::Schema0_3 => value.as_array(),
+pub(crate) fn as_push_list(json_form: JsonForm, value: &Value) -> CheckResult<Vec<PushConfig>> {
+    let configs = match json_form {
+        JsonForm::Schema0_3 => value.as_array(),
         // ProtoJSON leaves an empty list out.
-        Dialect::Proto0_3 | Dialect::V1_0 if value.is_object() && value["configs"].is_null() => {
+        JsonForm::Proto0_3 | JsonForm::V1_0 if value.is_object() && value["configs"].is_null() => {
             return Ok(Vec::new());
         }
-        Dialect::Proto0_3 | Dialect::V1_0 => value["configs"].as_array(),
+        JsonForm::Proto0_3 | JsonForm::V1_0 => value["configs"].as_array(),
     };
     let Some(configs) = configs else { return odd("a list of push configurations that is none:", value) };
-    configs.iter().map(|config| as_push(dialect, config)).collect()
+    configs.iter().map(|config| as_push(json_form, config)).collect()
 }
 
-fn status_event(dialect: Dialect, value: &Value) -> CheckResult<StreamItem> {
+fn status_event(json_form: JsonForm, value: &Value) -> CheckResult<StreamItem> {
     Ok(StreamItem::Status {
         task: text(value, "taskId", "status event")?,
         context: text(value, "contextId", "status event")?,
-        status: Decoder { dialect }.status(&value["status"])?,
+        status: Decoder { json_form }.status(&value["status"])?,
         last: value["final"].as_bool(),
     })
 }
 
-fn artifact_event(dialect: Dialect, value: &Value) -> CheckResult<StreamItem> {
+fn artifact_event(json_form: JsonForm, value: &Value) -> CheckResult<StreamItem> {
     Ok(StreamItem::Artifact {
         task: text(value, "taskId", "artifact event")?,
         context: text(value, "contextId", "artifact event")?,
-        artifact: Decoder { dialect }.artifact(&value["artifact"])?,
+        artifact: Decoder { json_form }.artifact(&value["artifact"])?,
         append: value["append"].as_bool().unwrap_or_default(),
         last_chunk: value["lastChunk"].as_bool().unwrap_or_default(),
     })
@@ -146,11 +146,11 @@ fn artifact_event(dialect: Dialect, value: &Value) -> CheckResult<StreamItem> {
 impl Decoder {
     fn status(self, value: &Value) -> CheckResult<Status> {
         let name = value["state"].as_str();
-        let state = State::ALL.into_iter().find(|state| Some(self.dialect.state(*state)) == name);
+        let state = State::ALL.into_iter().find(|state| Some(self.json_form.state(*state)) == name);
         let Some(state) = state else { return odd("a status without a known state:", value) };
         let message = match &value["message"] {
             Value::Null => None,
-            message => Some(as_message(self.dialect, message)?),
+            message => Some(as_message(self.json_form, message)?),
         };
         Ok(Status { state, message, timestamp: optional(value, "timestamp") })
     }
@@ -164,12 +164,12 @@ impl Decoder {
     }
 
     fn part(self, value: &Value) -> CheckResult<Part> {
-        let (bytes, url, data) = match self.dialect {
-            Dialect::Schema0_3 => (&value["file"]["bytes"], &value["file"]["uri"], &value["data"]),
-            Dialect::Proto0_3 => {
+        let (bytes, url, data) = match self.json_form {
+            JsonForm::Schema0_3 => (&value["file"]["bytes"], &value["file"]["uri"], &value["data"]),
+            JsonForm::Proto0_3 => {
                 (&value["file"]["fileWithBytes"], &value["file"]["fileWithUri"], &value["data"]["data"])
             }
-            Dialect::V1_0 => (&value["raw"], &value["url"], &value["data"]),
+            JsonForm::V1_0 => (&value["raw"], &value["url"], &value["data"]),
         };
         if let Some(text) = value["text"].as_str() {
             return Ok(Part::Text(text.to_owned()));

@@ -7,7 +7,7 @@ use super::request_counts::RequestNumber;
 
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Plan {
+pub(super) struct AnswerPlan {
     /// The pieces of a text answer.
     pub(super) chunks: usize,
     /// Pause before each piece.
@@ -26,7 +26,7 @@ pub(super) struct Plan {
     pub(super) tokens_per_byte: f64,
 }
 
-impl Default for Plan {
+impl Default for AnswerPlan {
     fn default() -> Self {
         Self {
             chunks: 1,
@@ -63,7 +63,7 @@ pub(super) enum PlannedAnswer {
     Summary,
 }
 
-impl Plan {
+impl AnswerPlan {
     pub(super) fn answer(&self, number: RequestNumber) -> PlannedAnswer {
         match number {
             RequestNumber::Summary => PlannedAnswer::Summary,
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn after_the_rounds_with_calls_comes_one_in_words() {
-        let plan = Plan { call_rounds: 2, calls: 3, ..Plan::default() };
+        let plan = AnswerPlan { call_rounds: 2, calls: 3, ..AnswerPlan::default() };
         let calls = |round| match plan.answer(RequestNumber::Round(round)) {
             PlannedAnswer::Calls(calls) => calls.len(),
             PlannedAnswer::Text | PlannedAnswer::Summary => 0,
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn no_two_calls_are_the_same() {
-        let plan = Plan { call_rounds: 9, calls: 2, ..Plan::default() };
+        let plan = AnswerPlan { call_rounds: 9, calls: 2, ..AnswerPlan::default() };
         let mut all = Vec::new();
         for round in 0..5 {
             if let PlannedAnswer::Calls(calls) = plan.answer(RequestNumber::Round(round)) {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AskedCall, CallAnswer, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer,
-    ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind,
-    ResponseEnd, ToolCall, Usage, Verdict,
+    CallAnswer, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer, ModelPart,
+    ModelPartContent, Preview, Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, ResponseEnd, ToolCall,
+    ToolQuestion, Usage, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ pub(super) fn started(call: &str) -> Fact {
 
 /// The call, which has asked another agent, ends its run with that agent's question.
 pub(super) fn asks(call: &str, text: &str) -> Fact {
-    Fact::CallAsked(Box::new(AskedCall {
+    Fact::CallAsked(Box::new(ToolQuestion {
         call: CallId(call.into()),
         question: CallId(format!("ask-9-{call}")),
         kind: QuestionKind::Input,

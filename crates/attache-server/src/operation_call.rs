@@ -8,14 +8,14 @@ use crate::app::{App, RequestOrigin};
 use crate::framing::BindingName;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct OperationCall {
     pub(crate) kind: OperationKind,
     pub(crate) binding: BindingName,
     pub(crate) version: Version,
     pub(crate) origin: RequestOrigin,
 }
 
-impl Call {
+impl OperationCall {
     /// Serves the call with `work` if the caller may make it.
     pub(crate) async fn serve<T>(
         &self,

@@ -12,7 +12,7 @@ pub(crate) use decode::{as_item, as_page, as_push, as_push_list, as_sent, as_tas
 pub(crate) use encode::{push_config, send};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum JsonForm {
     /// 0.3 by its JSON Schema, with `kind`.
     Schema0_3,
     /// 0.3 by its protobuf file, with `content`.
@@ -20,7 +20,7 @@ pub(crate) enum Dialect {
     V1_0,
 }
 
-impl Dialect {
+impl JsonForm {
     pub(crate) fn of(version: Version, binding: Binding) -> Self {
         match (version, binding) {
             (Version::V1_0, _) => Self::V1_0,

@@ -11,7 +11,7 @@ const MAX_CALLS: usize = 1024;
 const MAX_OUTPUT_BYTES: usize = 16 << 20;
 
 /// What was printed of each call.
-pub(crate) struct CallProgress(BoundedCache<String, PrintedCall>);
+pub(crate) struct PrintedCalls(BoundedCache<String, PrintedCall>);
 
 #[derive(Default)]
 struct PrintedCall {
@@ -28,13 +28,13 @@ pub(crate) enum CallNotice {
     Output(String),
 }
 
-impl Default for CallProgress {
+impl Default for PrintedCalls {
     fn default() -> Self {
         Self(BoundedCache::new(MAX_CALLS, MAX_OUTPUT_BYTES))
     }
 }
 
-impl CallProgress {
+impl PrintedCalls {
     /// What has not been printed of `call`.
     pub(crate) fn update(&mut self, call: &ToolCall) -> Vec<CallNotice> {
         let mut notices = Vec::new();
