@@ -84,9 +84,9 @@ impl NetError {
     /// The error of a request with HTTP/2 to a server without TLS, which may know HTTP/1 only.
     pub(crate) fn of_plain_http2(self) -> Self {
         match self {
-            Self::Interrupted { what } if what.contains("frame with invalid size") => Self::Interrupted {
-                what: format!("the server does not speak HTTP/2, which gRPC needs ({what})"),
-            },
+            Self::Interrupted { what } if what.contains("frame with invalid size") => {
+                Self::Connect { what: format!("the server does not speak HTTP/2, which gRPC needs ({what})") }
+            }
             other => other,
         }
     }
@@ -239,7 +239,11 @@ mod tests {
             check(io::Error::other(rustls::Error::AlertReceived(alert)), Some(part));
         }
         let error = NetError::Interrupted { what: "http2 error: frame with invalid size".into() };
-        assert!(error.of_plain_http2().to_string().contains("does not speak HTTP/2"));
+        let error = error.of_plain_http2();
+        assert!(
+            matches!(&error, NetError::Connect { what } if what.contains("does not speak HTTP/2")),
+            "{error}"
+        );
     }
 
     #[test]
