@@ -40,6 +40,7 @@ mod grpc;
 mod options;
 mod origin;
 mod outgoing;
+mod route;
 mod sent_secrets;
 mod stream;
 
