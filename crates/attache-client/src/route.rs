@@ -123,7 +123,12 @@ impl Route<'_> {
         self.refusals.iter().any(|(refused, error)| {
             let refused = &self.routes.endpoints[*refused];
             match error {
-                ClientError::Net(_) => Origin::of(&refused.url).is_same(&Origin::of(&candidate.url)),
+                ClientError::Net(NetError::Connect { .. }) => {
+                    Origin::of(&refused.url).is_same(&Origin::of(&candidate.url))
+                }
+                ClientError::Net(_) => {
+                    candidate.protocol.binding() == Binding::Grpc && refused.url == candidate.url
+                }
                 ClientError::Status { .. } => {
                     candidate.protocol.binding() == Binding::JsonRpc
                         && refused.protocol.binding() == Binding::JsonRpc
@@ -191,7 +196,7 @@ fn is_about_version(error: &ClientError, endpoint: &Endpoint) -> bool {
 /// Nothing that takes A2A answers at the interface.
 fn is_absent(error: &ClientError, endpoint: &Endpoint) -> bool {
     match error {
-        ClientError::Net(NetError::Connect { .. }) => true,
+        ClientError::Net(NetError::Connect { .. } | NetError::NoHttp2 { .. }) => true,
         ClientError::Status { status: 404 | 405 | 501, .. } => true,
         ClientError::Status { status: 415, .. } => endpoint.protocol.binding() == Binding::Grpc,
         _ => false,

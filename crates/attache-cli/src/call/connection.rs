@@ -303,6 +303,10 @@ fn explained(
             "--client-cert FILE and --client-key FILE prove who calls".to_owned()
         }
         ClientError::Net(NetError::TooLarge { .. }) => "a card is at most 1 MiB large".to_owned(),
+        // nginx says so in a page.
+        ClientError::Status { status: 400, text } if text.contains("SSL certificate") => {
+            "--client-cert FILE and --client-key FILE prove who calls".to_owned()
+        }
         // Over HTTP/2 nothing else is left of the refusal of a certificate.
         ClientError::Net(NetError::Interrupted { .. }) if address.starts_with("https:") => {
             "if the agent wants a certificate, --client-cert FILE and --client-key FILE prove who calls"

@@ -70,6 +70,20 @@ async fn an_interface_where_nothing_listens_is_left_for_the_next_one() {
 }
 
 #[tokio::test]
+async fn a_server_without_http_2_is_called_over_the_other_binding_that_it_lists() {
+    let server = ModelServer::with_handler(|request| match request.method.as_str() {
+        "GET" => card(&[("GRPC", request.header("host").unwrap()), ("JSONRPC", "/rpc")]),
+        "POST" => answer(200, json!({"result": task("TASK_STATE_COMPLETED")})),
+        // The beginning of HTTP/2.
+        _ => PlannedResponse::text(400, "text/plain", "what?"),
+    });
+    let client = connect(&server).await;
+    client.get("t-1", None).await.unwrap();
+    let change = client.interface_change().unwrap();
+    assert!(change.contains("does not speak HTTP/2") && change.contains("JSONRPC 1.0"), "{change}");
+}
+
+#[tokio::test]
 async fn a_message_that_may_have_been_accepted_is_sent_to_no_other_interface() {
     let cut = PlannedResponse::text(200, "application/json", "{").ending(ResponseEnd::Cut);
     let failed = PlannedResponse::text(500, "text/plain", "oh");

@@ -113,6 +113,21 @@ async fn an_error_in_a_stream_ends_it() {
 }
 
 #[tokio::test]
+async fn a_stream_that_a_server_ends_for_its_length_is_taken_up_again() {
+    let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "DEADLINE_EXCEEDED"});
+    let error = json!({"error": {"code": -32603, "message": "too long", "data": [info]}});
+    let first = frame(PlannedResponse::stream(), 1, &whole("TASK_STATE_WORKING"));
+    let second = stream(&[(2, status("TASK_STATE_COMPLETED"))], ResponseEnd::Whole);
+    let server = ModelServer::with_responses([
+        card("JSONRPC", "/"),
+        first.bytes(format!("data: {error}\n\n")),
+        second,
+    ]);
+    let (_, state, error) = read(begin(&server).await).await;
+    assert_eq!(state, Some(TaskState::Completed), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_refusal_in_the_place_of_the_first_event_is_one_of_the_message() {
     let refused =
         PlannedResponse::stream().bytes("data: {\"error\":{\"code\":-32602,\"message\":\"oh\"}}\n\n").hold();
