@@ -141,7 +141,8 @@ impl Route<'_> {
 
     fn end<T>(&mut self, result: Result<T, ClientError>) -> Result<T, ClientError> {
         let has_answered = match &result {
-            Ok(_) | Err(ClientError::Refused(_)) => true,
+            Ok(_) => true,
+            Err(error @ ClientError::Refused(_)) => !error.is_transient(),
             Err(error) => error.is_refused_credential(),
         };
         match result {

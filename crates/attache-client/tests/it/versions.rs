@@ -89,6 +89,21 @@ async fn a_version_that_is_refused_by_the_first_event_of_a_stream_is_left_for_th
 }
 
 #[tokio::test]
+async fn over_http_json_a_version_is_refused_by_the_first_event_too() {
+    let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "VERSION_NOT_SUPPORTED"});
+    let error = json!({"error": {"code": 400, "message": "use 0.3", "details": [info]}});
+    let refusal = PlannedResponse::stream().bytes(format!("data: {error}\n\n")).hold();
+    let done = json!({"task": task("TASK_STATE_COMPLETED")});
+    let done = PlannedResponse::stream().bytes(format!("data: {done}\n\n"));
+    let server = ModelServer::with_responses([card("HTTP+JSON", "/"), refusal, done]);
+    let client = connect(&server).await;
+    client.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+    let targets: Vec<_> = server.received()[1..].iter().map(|it| it.target.clone()).collect();
+    assert_eq!(targets, ["/message:stream", "/v1/message:stream"]);
+    assert_eq!(client.protocol().version(), Version::V0_3);
+}
+
+#[tokio::test]
 async fn a_refusal_that_both_versions_share_is_about_the_call() {
     let refused = || answer(200, json!({"error": {"code": -32601, "message": "no pushes here"}}));
     let server = ModelServer::with_responses([card("JSONRPC", "/"), refused(), refused()]);
