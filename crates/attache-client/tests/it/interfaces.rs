@@ -1,6 +1,7 @@
 //! Which interface of a card is called, and which one after it.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::time::Duration;
 
 use attache_client::{Binding, Client, ClientError, ClientOptions, OutgoingMessage, Version};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
@@ -74,8 +75,8 @@ async fn a_server_without_http_2_is_called_over_the_other_binding_that_it_lists(
     let server = ModelServer::with_handler(|request| match request.method.as_str() {
         "GET" => card(&[("GRPC", request.header("host").unwrap()), ("JSONRPC", "/rpc")]),
         "POST" => answer(200, json!({"result": task("TASK_STATE_COMPLETED")})),
-        // The beginning of HTTP/2.
-        _ => PlannedResponse::text(400, "text/plain", "what?"),
+        // The beginning of HTTP/2. A connection that is closed at once may look broken.
+        _ => PlannedResponse::text(400, "text/plain", "what?").pause(Duration::from_secs(60)),
     });
     let client = connect(&server).await;
     client.get("t-1", None).await.unwrap();
