@@ -203,3 +203,62 @@ fn is_absent(error: &ClientError, endpoint: &Endpoint) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use attache_net::Url;
+    use attache_wire::Version;
+    use attache_wire::client::Protocol;
+
+    use super::*;
+    use crate::RemoteError;
+
+    /// Over gRPC and JSON-RPC, both in 1.0.
+    fn routes() -> Routes {
+        let endpoint = |binding| Endpoint {
+            protocol: Protocol::new(Version::V1_0, binding),
+            url: Url::parse("http://127.0.0.1:1/").unwrap(),
+            tenant: None,
+            sends_credential: false,
+        };
+        Routes::new(vec![endpoint(Binding::Grpc), endpoint(Binding::JsonRpc)])
+    }
+
+    /// The binding that the next request goes to after `code` of gRPC and a success.
+    fn next_after(routes: &Routes, code: &str) -> Binding {
+        let mut route = routes.begin();
+        let status = route.endpoint().protocol.decode_grpc_status(code, "no", "");
+        if route.tried::<()>(Err(status.into())).is_continue() {
+            assert!(route.tried(Ok(())).is_break());
+        }
+        routes.current().protocol.binding()
+    }
+
+    #[test]
+    fn grpc_is_left_when_it_is_not_implemented_and_kept_when_it_is_busy_or_has_answered() {
+        assert_eq!(next_after(&routes(), "12"), Binding::JsonRpc);
+        for code in ["14", "4", "13", "3", "16"] {
+            let routes = routes();
+            assert_eq!(next_after(&routes, code), Binding::Grpc, "{code}");
+            let is_settled = matches!(code, "13" | "3" | "16");
+            let then = if is_settled { Binding::Grpc } else { Binding::JsonRpc };
+            assert_eq!(next_after(&routes, "12"), then, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told_by_the_interface_that_is_preferred() {
+        let routes = routes();
+        let mut route = routes.begin();
+        let refusal = |message: &str| {
+            let reason = Some("METHOD_NOT_FOUND".to_owned());
+            ClientError::Refused(RemoteError { code: -32601, reason, message: message.into() })
+        };
+        assert!(route.tried::<()>(Err(refusal("the first"))).is_continue());
+        let ControlFlow::Break(Err(error)) = route.tried::<()>(Err(refusal("the second"))) else {
+            panic!("there is no third");
+        };
+        assert_eq!(error.to_string(), "the first");
+        assert!(routes.change().is_none() && routes.current() == &routes.all()[0]);
+    }
+}

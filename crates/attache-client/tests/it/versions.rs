@@ -90,7 +90,8 @@ async fn a_version_that_is_refused_by_the_first_event_of_a_stream_is_left_for_th
 
 #[tokio::test]
 async fn over_http_json_a_version_is_refused_by_the_first_event_too() {
-    let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "VERSION_NOT_SUPPORTED"});
+    let info =
+        json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "VERSION_NOT_SUPPORTED"});
     let error = json!({"error": {"code": 400, "message": "use 0.3", "details": [info]}});
     let refusal = PlannedResponse::stream().bytes(format!("data: {error}\n\n")).hold();
     let done = json!({"task": task("TASK_STATE_COMPLETED")});
