@@ -65,6 +65,15 @@ impl SentSecrets {
         }
     }
 
+    /// What `decode` makes of a body. Its error may quote the beginning of the body, and so a part of a credential, by which
+    /// it would not be recognised; so an error is made of a body without credentials.
+    pub(crate) fn decode<T, E>(&self, body: &[u8], decode: impl Fn(&[u8]) -> Result<T, E>) -> Result<T, E> {
+        decode(body).or_else(|error| match self.redact(&String::from_utf8_lossy(body)) {
+            Cow::Borrowed(_) => Err(error),
+            Cow::Owned(hidden) => decode(hidden.as_bytes()),
+        })
+    }
+
     /// `value` without the credentials.
     pub(crate) fn hide<T: Hide>(&self, mut value: T) -> T {
         let redactor = self.0.lock().ignore_poison().redactor.clone();
