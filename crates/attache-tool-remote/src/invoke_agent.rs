@@ -40,7 +40,8 @@ impl InvokeAgent {
         let known = self.agents.agents();
         known.iter().find(|agent| agent.name() == name).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|agent| agent.name()).collect();
-            ToolError::bad_input(format!("there is no agent {name:?}; there are: {}", names.join(", ")))
+            let others = if names.is_empty() { "none here".to_owned() } else { names.join(", ") };
+            ToolError::bad_input(format!("there is no agent {name:?}; there are: {others}"))
         })
     }
 

@@ -1,12 +1,19 @@
 //! A command of the agent that runs in a conversation that there is already.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use attache_client::OutgoingMessage;
+use anyhow::anyhow;
+use attache_client::{OutgoingMessage, Part, PartContent, RemoteTask, TaskState};
 use uuid::Uuid;
 
 use super::server::ServerConnection;
-use crate::call::{self, Opening, Partner, TalkOptions, TimeLimit};
+use crate::agents::print;
+use crate::call::TimeLimit;
+use crate::printable::printable;
+
+/// How often the task is looked at until the command has ended.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) struct ConversationCommand<'a> {
     pub(crate) path: &'a [&'a str],
@@ -26,25 +33,24 @@ impl ConversationCommand<'_> {
         self,
         connecting: impl Future<Output = anyhow::Result<ServerConnection>>,
     ) -> anyhow::Result<ExitCode> {
-        let limit = TimeLimit::new(None);
-        let opening = async {
+        let running = async {
             let server = connecting.await?;
             let message = self.message(&server).await?;
-            anyhow::Ok((server, message))
+            execute(&server, message).await
         };
-        let (server, message) = match limit.apply(opening).await {
-            Ok(begun) => begun?,
+        let ended = match TimeLimit::new(None).apply(running).await {
+            Ok(ended) => ended?,
             Err(end) => return Ok(end.code()),
         };
-        let options = TalkOptions {
-            partner: Partner::Server,
-            answers: &[],
-            waits: false,
-            detaches: false,
-            json: false,
-        };
-        let end = call::talk(&server.client, options, &limit, Opening::Command(message)).await;
-        Ok(end.map_err(|error| server.with_credential_hint(error))?.code())
+        let message = ended.status.message.as_ref().map(|message| text(&message.parts));
+        let artifacts = ended.artifacts.iter().rev().map(|artifact| text(&artifact.parts));
+        let mut said = message.into_iter().chain(artifacts).filter(|text| !text.is_empty());
+        let said = printable(&said.next().unwrap_or_default());
+        if has_failed(&ended) {
+            return Err(anyhow!("{said}"));
+        }
+        print(&said)?;
+        Ok(ExitCode::SUCCESS)
     }
 
     async fn message(&self, server: &ServerConnection) -> anyhow::Result<OutgoingMessage> {
@@ -66,4 +72,36 @@ impl ConversationCommand<'_> {
             None => message.in_context(context),
         })
     }
+}
+
+/// The task once the command has ended.
+async fn execute(server: &ServerConnection, message: OutgoingMessage) -> anyhow::Result<RemoteTask> {
+    let execution = server.client.execute(message).await.map_err(|error| server.describe_error(error))?;
+    if execution.task.is_empty() {
+        return Err(anyhow!("{}", printable(&execution.message)));
+    }
+    loop {
+        let task = server.client.get(&execution.task, None).await;
+        let task = task.map_err(|error| server.describe_error(error))?;
+        if !matches!(task.status.state, Some(TaskState::Submitted | TaskState::Working)) {
+            return Ok(task);
+        }
+        tokio::time::sleep(LOOK_INTERVAL).await;
+    }
+}
+
+/// The state of a session does not show that a turn has failed; its message does.
+fn has_failed(task: &RemoteTask) -> bool {
+    let message = task.status.message.as_ref();
+    let failed = message.and_then(|message| message.metadata.as_ref()?.get("failed"));
+    let is_over = task.status.is_terminal() && task.status.state != Some(TaskState::Completed);
+    is_over || failed == Some(&true.into())
+}
+
+fn text(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match &part.content {
+        PartContent::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
 }

@@ -58,10 +58,8 @@ async fn people_read_in_the_task_that_an_agent_without_a_file_is_not_told() {
         }
     };
     assert_eq!(told.0, "TASK_STATE_CANCELED");
-    let expected = format!(
-        "The agent helper at {} was not told that its call is over, and may still work on its task ",
-        peer.url()
-    );
+    let expected =
+        format!("The agent helper at {} was not told that its call is over, and may still work", peer.url());
     assert!(told.1.starts_with(&expected) && told.1.contains("there is no agent \"helper\""), "{}", told.1);
     assert_ne!(peer_state(&peer).await, "TASK_STATE_CANCELED");
     // It is not tried again.
@@ -83,12 +81,7 @@ async fn a_call_to_an_agent_that_was_switched_off_meanwhile_ends_and_the_agents_
         let done = reaches(&server.client(), &id, "COMPLETED").await;
         assert_eq!(answer_text(&done), "Without it then.");
         let output = last_output(&model);
-        assert!(
-            output.contains("the agent helper is not asked: ")
-                && output.contains(why)
-                && output.contains("Half"),
-            "{output}"
-        );
+        assert!(output.contains("the agent helper is not asked: ") && output.contains(why), "{output}");
         assert_eq!(peer_state(&peer).await, "TASK_STATE_CANCELED");
     }
 }
