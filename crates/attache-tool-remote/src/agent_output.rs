@@ -3,7 +3,7 @@
 //! Texts of statuses are joined as they come; an artifact is replaced or grows. All of it is bounded, and what does not fit
 //! is counted.
 
-use attache_client::{Artifact, Base64, Message, Part, PartContent, Role, StreamEvent};
+use attache_client::{Artifact, Base64, Message, Part, PartContent, RemoteTask, Role, StreamEvent};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -158,6 +158,31 @@ impl AgentOutput {
     pub(crate) fn was_shown(&mut self, words: String) {
         self.has_words_before = !words.is_empty();
         self.append_log(words);
+    }
+
+    /// Some agents keep in the history of `task` what their statuses said, also while nothing followed them. It counts from the
+    /// message `begin` on, if everything that is known is in it.
+    pub(crate) fn fill_words(&mut self, task: &RemoteTask, begin: &str) {
+        let Some(begin) = task.history.iter().position(|message| message.id.as_str() == begin) else {
+            return;
+        };
+        let later = task.history[begin + 1..].iter().chain(&task.status.message);
+        let (mut filled, mut last, mut rest) = (String::new(), String::new(), self.log.as_str());
+        for message in later.filter(|message| message.role == Role::Agent) {
+            let text = self.words(message);
+            let is_artifact = self.artifacts.iter().any(|artifact| artifact.text.trim() == text.trim());
+            if text.is_empty() || text == last || is_artifact {
+                continue;
+            }
+            rest = rest.strip_prefix(text.as_str()).unwrap_or(rest);
+            filled.push_str(&text);
+            last = text;
+        }
+        let added = filled.len().saturating_sub(self.log.len());
+        if rest.is_empty() && added > 0 && self.kept_text + added <= MAX_TEXT {
+            self.kept_text += added;
+            (self.log, self.last_status) = (filled, hash(&last));
+        }
     }
 
     fn append_log(&mut self, text: String) -> String {

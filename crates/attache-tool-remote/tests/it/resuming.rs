@@ -92,6 +92,33 @@ async fn what_statuses_said_before_the_restart_is_part_of_the_result() {
     }
 }
 
+/// As servers of a2a-sdk do.
+#[tokio::test]
+async fn what_statuses_said_while_the_server_was_stopped_is_taken_from_the_history_of_the_task() {
+    let message =
+        |id: &str, role: &str, text: &str| json!({"messageId": id, "role": role, "parts": [{"text": text}]});
+    let later = [task("WORKING"), status("WORKING", Some("four ")), status("COMPLETED", Some("five"))];
+    for (last_known, expected) in [("two ", "one two three four five"), ("other ", "one other four five")] {
+        let mut done = bare_task("COMPLETED");
+        done["history"] = json!([
+            message("m-0", "ROLE_USER", "Before"),
+            message("a-0", "ROLE_AGENT", "zero "),
+            message("m-1", "ROLE_USER", "Count!"),
+            message("a-1", "ROLE_AGENT", "one "),
+            message("a-2", "ROLE_AGENT", "two "),
+            message("a-2", "ROLE_AGENT", "two "),
+            message("a-3", "ROLE_AGENT", "three "),
+            message("a-4", "ROLE_AGENT", "four "),
+        ]);
+        done["status"]["message"] = message("a-5", "ROLE_AGENT", "five");
+        let world = World::new([card(true), stream(&later), result(&done)]);
+        let shown = format!("one {last_known}");
+        let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1", "shown": [0]}));
+        let text = finished(world.run("Count!", CallStart { shown, ..start }).await.unwrap());
+        assert_eq!(text, said(expected));
+    }
+}
+
 /// Runs the call until so many pieces were shown, and then kills it.
 async fn until_shown(world: &World, pieces: usize) {
     let shown = async {
