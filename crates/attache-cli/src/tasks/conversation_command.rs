@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use attache_client::{OutgoingMessage, Part, PartContent, RemoteTask, TaskState};
+use attache_domain::OPEN_CALLS;
 use uuid::Uuid;
 
 use super::server::ServerConnection;
 use crate::agents::print;
 use crate::call::TimeLimit;
 use crate::printable::printable;
+use crate::report::with_hint;
 
 /// How often the task is looked at until the command has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -67,6 +69,11 @@ impl ConversationCommand<'_> {
                 (server.open_task_in(&context).await?, context)
             }
         };
+        if let Some(asking) = task.as_ref().filter(|task| asks(task)) {
+            let error =
+                anyhow!("task {} asks something, and takes no command before it is answered", asking.id);
+            return Err(with_hint(error, format!("`attache tasks show {}` shows what it asks", asking.id)));
+        }
         Ok(match task {
             Some(task) => message.to_task(task.id.as_str()).in_context(context),
             None => message.in_context(context),
@@ -88,6 +95,13 @@ async fn execute(server: &ServerConnection, message: OutgoingMessage) -> anyhow:
         }
         tokio::time::sleep(LOOK_INTERVAL).await;
     }
+}
+
+/// A call of the task waits for a person.
+fn asks(task: &RemoteTask) -> bool {
+    let message = task.status.message.as_ref().filter(|_| task.status.is_interrupted());
+    let metadata = message.and_then(|message| message.metadata.as_ref());
+    metadata.is_some_and(|metadata| metadata.contains_key(OPEN_CALLS))
 }
 
 /// The state of a session does not show that a turn has failed; its message does.

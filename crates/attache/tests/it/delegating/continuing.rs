@@ -64,6 +64,18 @@ async fn a_conversation_forgets_its_exchange_with_an_agent_from_the_command_line
 }
 
 #[tokio::test]
+async fn a_task_that_asks_takes_no_reset() {
+    let agent = scripted_agent(|_| done("ok"));
+    let model = ModelServer::with_responses([invoke("helper", "work"), says("Good.")]);
+    let world = Delegating::start(&model, &[("helper", &agent.url())]).await;
+    let asked = send(&world.server.client(), "m1", "One").await;
+    let ended = reset(world.server.url(), &["helper", "--task", asked["id"].as_str().unwrap()]).await;
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("takes no command before it is answered"), "{said}");
+}
+
+#[tokio::test]
 async fn a_reset_says_what_is_missing() {
     for (arguments, code, words) in [
         (&["helper"][..], 2, "attache tasks list"),
