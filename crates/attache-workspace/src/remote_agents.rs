@@ -8,7 +8,7 @@ use attache_tool::{AgentStatus, Tool};
 use crate::agent_files::{AgentDefinition, AgentKind};
 
 /// The remote agents of a workspace.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub struct AgentGroup {
     /// Those that count.
     pub agents: Vec<AgentDefinition>,

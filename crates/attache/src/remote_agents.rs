@@ -36,10 +36,7 @@ pub(crate) struct SharedAgents {
 }
 
 struct SharedGroup {
-    definitions: Vec<AgentDefinition>,
-    switched_off: Vec<AgentDefinition>,
-    /// A person can sign in where they need it.
-    attended: bool,
+    group: AgentGroup,
     agents: Arc<AgentConnections>,
 }
 
@@ -51,28 +48,19 @@ impl SharedAgents {
 
     /// The connections to these agents. `anew`: all cards are read again.
     fn find(&self, group: AgentGroup, anew: bool) -> Arc<AgentConnections> {
-        let AgentGroup { agents: definitions, switched_off, attended, .. } = group;
         let mut known = self.known.lock().ignore_poison();
-        let place = known.iter().position(|group| {
-            group.definitions == definitions
-                && group.switched_off == switched_off
-                && group.attended == attended
-        });
+        let place = known.iter().position(|known| known.group == group);
         let is_known = place.is_some();
         let group = match place {
             Some(place) => known.remove(place),
             None => {
                 let options = |agents: &[AgentDefinition]| -> Vec<AgentOptions> {
-                    agents.iter().filter_map(|agent| self.options(agent, attended)).collect()
+                    agents.iter().filter_map(|agent| self.options(agent, group.attended)).collect()
                 };
                 let (own_origin, warned) = (self.own_origin.clone(), self.warned.clone());
-                let agents = AgentConnections::with_switched_off(
-                    options(&definitions),
-                    options(&switched_off),
-                    own_origin,
-                    warned,
-                );
-                SharedGroup { definitions, switched_off, attended, agents }
+                let (agents, switched_off) = (options(&group.agents), options(&group.switched_off));
+                let agents = AgentConnections::with_switched_off(agents, switched_off, own_origin, warned);
+                SharedGroup { group, agents }
             }
         };
         let agents = group.agents.clone();

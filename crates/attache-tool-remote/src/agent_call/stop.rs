@@ -129,7 +129,7 @@ impl AgentCall<'_> {
     }
 }
 
-/// How people are told that an agent may still work on a call.
+/// The sentence for people about an agent that may still work on a call.
 pub(crate) fn not_told(saved: &SavedCall, why: &str) -> String {
     let task =
         saved.task.as_deref().map(|task| format!(" on its task {}", visible_line(task))).unwrap_or_default();
