@@ -9,8 +9,8 @@ use attache_domain::{
     TaskView, TurnOutcome,
 };
 use attache_session::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, OtherTasks,
-    ToolsGuard, TurnRequest, TurnStopped,
+    AbandonedPeers, Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask,
+    Journal, OtherTasks, ToolsGuard, TurnRequest, TurnStopped,
 };
 
 use attache_tool::{Delegation, ToolSpec};
@@ -136,7 +136,7 @@ impl Agent for CodingAgent {
         changes::artifact(&view.changes, roots, view.progress.turn.number)
     }
 
-    async fn abandon_calls(&self, request: TurnRequest) -> bool {
+    async fn abandon_calls(&self, request: TurnRequest) -> AbandonedPeers {
         self.abandon(request).await
     }
 

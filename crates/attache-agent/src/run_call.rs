@@ -45,7 +45,7 @@ impl TurnRunner<'_> {
         let CallRun { record, proposal, mark, start, cancel } = run;
         let id = &record.call.id;
         let live = Arc::new(LiveOutputBuffer::default());
-        let tool = self.find_tool(&record.call.name);
+        let tool = self.tool_of(&record);
         let base = call_context(&self.setup, &self.task.view(), Some(id));
         let is_resumable = tool.as_ref().is_ok_and(|tool| tool.resumable().is_some());
         let (state, mut saves): (Arc<dyn CallState>, _) = if is_resumable {
@@ -181,10 +181,11 @@ impl TurnRunner<'_> {
         context: &ToolContext,
         question: &CallQuestion,
     ) -> Result<(), TurnStopped> {
-        if let Ok(tool) = self.find_tool(&record.call.name) {
+        if let Ok(tool) = self.tool_of(record) {
             // With the state that the run has just saved.
             let now = self.task.view().call_records.find(&record.call.id).cloned();
-            notify_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+            let notice = notify_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+            self.record_peer_notice(record, notice).await?;
         }
         let wanted = match question.kind {
             QuestionKind::Input => "an answer of a person",

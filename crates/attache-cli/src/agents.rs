@@ -4,6 +4,7 @@ mod arguments;
 mod ask;
 mod auth;
 mod list;
+mod reset;
 mod show;
 mod switch;
 mod test;
@@ -32,19 +33,23 @@ pub fn run(
     process: ProcessContext<'_>,
     manual: &Manual,
 ) -> anyhow::Result<ExitCode> {
-    let project = read_project(arguments.place, process)?;
-    match arguments.command.unwrap_or(AgentsCommand::List { json: false }) {
-        AgentsCommand::List { json } => list::run(&project, json),
-        AgentsCommand::Reload { json } => list::reload(&project, json),
-        AgentsCommand::Show { name, json } => show::run(&project, &name, json),
-        AgentsCommand::Enable { name, scope, json } => switch::run(&project, &name, true, scope, json),
-        AgentsCommand::Disable { name, scope, json } => switch::run(&project, &name, false, scope, json),
-        AgentsCommand::Ask { name, text } => ask::run(&project, manual, &name, &text),
+    let AgentsArguments { command, place } = arguments;
+    let project = || read_project(place, process);
+    match command.unwrap_or(AgentsCommand::List { json: false }) {
+        AgentsCommand::List { json } => list::run(&project()?, json),
+        AgentsCommand::Reload { json } => list::reload(&project()?, json),
+        AgentsCommand::Show { name, json } => show::run(&project()?, &name, json),
+        AgentsCommand::Enable { name, scope, json } => switch::run(&project()?, &name, true, scope, json),
+        AgentsCommand::Disable { name, scope, json } => switch::run(&project()?, &name, false, scope, json),
+        AgentsCommand::Ask { name, text } => ask::run(&project()?, manual, &name, &text),
+        AgentsCommand::Reset(arguments) => reset::run(&arguments, process.environment),
         AgentsCommand::Test { name, json } => {
+            let project = project()?;
             let agent = loaded(&project)?.find(&name).ok_or_else(|| not_found(&project, &name))?;
             test::run(agent, json, process)
         }
         AgentsCommand::Auth(arguments) => {
+            let project = project()?;
             let agents = loaded(&project)?;
             let agent = agents.find(&arguments.name).ok_or_else(|| not_found(&project, &arguments.name))?;
             auth::run(agent, &arguments, process)

@@ -41,8 +41,16 @@ impl fmt::Debug for SentSecrets {
 
 impl SentSecrets {
     pub(crate) fn note(&self, credential: &Credential) {
+        self.note_forms(forms(credential));
+    }
+
+    /// A credential that was sent as a text.
+    pub fn note_text(&self, credential: &str) {
+        self.note_forms(vec![credential.to_owned()]);
+    }
+
+    fn note_forms(&self, forms: Vec<String>) {
         let mut state = self.0.lock().ignore_poison();
-        let forms = forms(credential);
         if forms.iter().all(|form| state.secrets.contains(form)) {
             return;
         }

@@ -140,6 +140,8 @@ pub enum Fact {
     },
     /// A notice for people while the work goes on, for example about a wait.
     Noticed { message: Arc<Message> },
+    /// A notice for people when the work is over: an agent was not told of a cancel. The task stays in `state`.
+    NoticedLater { message: Arc<Message>, state: TaskState },
     /// The agent needs a credential within its turn, and goes on when the credential has arrived another way. (Waiting
     /// for a message instead is [`Outcome::AuthRequired`].)
     CredentialAsked { message: Arc<Message> },

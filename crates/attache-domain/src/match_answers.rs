@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::choice::{ANSWER, CANCEL, SKIP, verdict_of};
 use crate::{
     AnswerLine, Answerer, CallAnswer, CallId, CallPhase, CallProgress, DataAnswer, Fault, GivenChoice,
-    Message, MessageAnswers, NamedAnswer, NewContent, PartAnswers, Progress, TaskView, TextAnswers,
+    Message, MessageAnswers, NamedAnswer, NewContent, PartAnswers, Preview, Progress, TaskView, TextAnswers,
     visible_line,
 };
 
@@ -47,7 +47,9 @@ impl TaskView {
                 }
                 PartAnswers::Data(items) => {
                     for item in items {
-                        matched.push(match_data(progress, item, &open)?);
+                        let answer = match_data(progress, item, &open)?;
+                        self.refuse_unknown_questions(&answer)?;
+                        matched.push(answer);
                     }
                 }
                 PartAnswers::None => {}
@@ -115,6 +117,36 @@ impl TaskView {
             matched.push(MatchedAnswer { call: asked.id.clone(), answer, is_named: one.is_some() });
         }
         Ok(())
+    }
+
+    /// Answers may be given by the names of the questions: their numbers from 0, or their headers.
+    fn refuse_unknown_questions(&self, matched: &MatchedAnswer) -> Result<(), Fault> {
+        let record = self.call_records.find(&matched.call);
+        let (Some(Value::Object(given)), Some(Preview::Questions { questions })) =
+            (&matched.answer.answers, record.and_then(|record| record.preview()))
+        else {
+            return Ok(());
+        };
+        let headers: Vec<&str> = questions
+            .as_array()
+            .map(|all| {
+                all.iter().map(|question| question["header"].as_str().unwrap_or_default().trim()).collect()
+            })
+            .unwrap_or_default();
+        let is_header = |name: &str| headers.iter().any(|header| header.eq_ignore_ascii_case(name));
+        let is_known =
+            |name: &str| name.parse().is_ok_and(|number: usize| number < headers.len()) || is_header(name);
+        let Some(unknown) = given.keys().map(|name| name.trim()).find(|name| !is_known(name)) else {
+            return Ok(());
+        };
+        let named = |(number, header): (usize, &&str)| match *header {
+            "" => format!("\"{number}\""),
+            header => format!("\"{number}\" ({})", visible_line(header)),
+        };
+        let names: Vec<String> = headers.iter().enumerate().map(named).collect();
+        let what =
+            format!("has no question {:?}; the questions are {}", visible_line(unknown), names.join(", "));
+        Err(Fault::invalid("answers", what))
     }
 
     /// Refuses bare words that could be about several calls, and says what each of them would do.

@@ -269,6 +269,10 @@ impl TaskView {
             }
             Fact::TextEnded => self.add_answer_text(""),
             Fact::ArtifactAdded { artifact, append, .. } => self.add_artifact(artifact, *append),
+            Fact::NoticedLater { message, .. } => {
+                self.keep_status_message();
+                self.status.message = Some(message.clone());
+            }
             Fact::CredentialAsked { message } => {
                 self.enter(TaskState::AuthRequired, Some(message.clone()), event.at);
             }

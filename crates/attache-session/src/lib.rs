@@ -56,8 +56,8 @@ mod weight;
 
 pub use activity::{ActivityFeed, ActivityReader, TaskActivity};
 pub use agent::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, ToolsGuard,
-    TurnRequest, TurnStopped,
+    AbandonedPeers, Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask,
+    ToolsGuard, TurnRequest, TurnStopped,
 };
 pub use commands::{CommandOutcome, CommandStatus};
 pub use conversation::OtherTasks;

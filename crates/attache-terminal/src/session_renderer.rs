@@ -117,6 +117,7 @@ impl SessionRenderer {
             }
             SessionEvent::Asked(call) => {
                 self.is_busy = true;
+                lines.extend(self.rest_of_output(&call.call.id));
                 lines.extend(self.ask(call));
             }
             SessionEvent::Answered { call, choice, by } => {

@@ -10,6 +10,9 @@ pub const DELEGATION: &str = "attache/delegation";
 /// Messages from further away are refused.
 pub const MAX_DELEGATION_DEPTH: u32 = 3;
 
+/// Stands between the origins of a call that may go to one of several.
+pub const BETWEEN_ORIGINS: &str = " or ";
+
 /// The name under which a conversation keeps where its next call to an agent goes on.
 pub fn agent_state_key(agent: &str) -> String {
     format!("agent:{agent}")

@@ -230,6 +230,11 @@ impl RemoteAgents for AllAgents {
         Some(tool)
     }
 
+    /// The built-in agent has no calls that last.
+    fn begun_tool(&self) -> Arc<dyn Tool> {
+        self.remote.begun_tool()
+    }
+
     fn reload(&self, group: AgentGroup) {
         if self.is_asked.swap(group.built_in, Ordering::Relaxed) != group.built_in {
             self.changes.fetch_add(1, Ordering::Relaxed);

@@ -187,7 +187,8 @@ impl Conversations for WorkspaceConversations {
         let Some(known) = self.lock_open().get(&conversation).cloned() else { return };
         let OpenConversation { requested, setup, agents } = known;
         let Ok(snapshot) = self.builder.current_snapshot(&requested).await else { return };
-        agents.reload(self.builder.agent_group(&snapshot.settings, snapshot.agents.as_deref()));
+        let WorkspaceSnapshot { settings, agents: loaded, switched_off, .. } = snapshot.as_ref();
+        agents.reload(self.builder.agent_group(settings, loaded.as_deref(), switched_off));
         if let Ok(PreparedSetup { setup: fresh, .. }) =
             self.builder.build(&snapshot, &conversation, &requested, &agents)
         {

@@ -12,7 +12,9 @@ use attache_credentials::{NoSignIn, SignIn, SignInLater};
 use attache_domain::IgnorePoison;
 use attache_net::{HttpClientOptions, NetworkSettings};
 use attache_tool::{AgentStatus, Tool};
-use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents};
+use attache_tool_remote::{
+    AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents,
+};
 use attache_workspace::agent_files::{self, AgentDefinition, AgentKind, AgentSource, SourceContext};
 use attache_workspace::{AgentGroup, RemoteAgents};
 
@@ -34,10 +36,8 @@ pub(crate) struct SharedAgents {
 }
 
 struct SharedGroup {
-    definitions: Vec<AgentDefinition>,
-    /// A person can sign in where they need it.
-    attended: bool,
-    agents: Arc<attache_tool_remote::AgentConnections>,
+    group: AgentGroup,
+    agents: Arc<AgentConnections>,
 }
 
 impl SharedAgents {
@@ -47,19 +47,20 @@ impl SharedAgents {
     }
 
     /// The connections to these agents. `anew`: all cards are read again.
-    fn find(&self, group: AgentGroup, anew: bool) -> Arc<attache_tool_remote::AgentConnections> {
-        let AgentGroup { agents: definitions, attended, .. } = group;
+    fn find(&self, group: AgentGroup, anew: bool) -> Arc<AgentConnections> {
         let mut known = self.known.lock().ignore_poison();
-        let place =
-            known.iter().position(|group| group.definitions == definitions && group.attended == attended);
+        let place = known.iter().position(|known| known.group == group);
         let is_known = place.is_some();
         let group = match place {
             Some(place) => known.remove(place),
             None => {
-                let options = definitions.iter().filter_map(|agent| self.options(agent, attended)).collect();
+                let options = |agents: &[AgentDefinition]| -> Vec<AgentOptions> {
+                    agents.iter().filter_map(|agent| self.options(agent, group.attended)).collect()
+                };
                 let (own_origin, warned) = (self.own_origin.clone(), self.warned.clone());
-                let agents = attache_tool_remote::AgentConnections::new(options, own_origin, warned);
-                SharedGroup { definitions, attended, agents }
+                let (agents, switched_off) = (options(&group.agents), options(&group.switched_off));
+                let agents = AgentConnections::with_switched_off(agents, switched_off, own_origin, warned);
+                SharedGroup { group, agents }
             }
         };
         let agents = group.agents.clone();
@@ -206,6 +207,10 @@ impl RemoteAgents for AgentsOfConversation {
 
     fn tool(&self) -> Option<Arc<dyn Tool>> {
         self.agents().tool()
+    }
+
+    fn begun_tool(&self) -> Arc<dyn Tool> {
+        self.agents().begun_tool()
     }
 
     fn reload(&self, group: AgentGroup) {

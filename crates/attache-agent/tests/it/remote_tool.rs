@@ -127,6 +127,9 @@ impl ResumableTool for RemoteTool {
             self.note(missed);
             return PeerNotice::NotYet;
         }
+        if call == "wait8" {
+            return PeerNotice::Never("The agent weather was not told.".to_owned());
+        }
         let saved = saved.map(|saved| saved.to_string()).unwrap_or_default();
         self.note(format!("peer of {} told, {saved}", context.call.call.0));
         PeerNotice::Told

@@ -6,6 +6,7 @@ use attache_workspace::SettingsScope;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::auth::AuthArguments;
+use super::reset::ResetArguments;
 
 #[derive(Debug, Args)]
 pub struct AgentsArguments {
@@ -65,6 +66,8 @@ pub(super) enum AgentsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Let a conversation of a running server forget its exchange with an agent
+    Reset(ResetArguments),
     /// Ask the built-in agent cli_help about attache
     Ask {
         name: String,

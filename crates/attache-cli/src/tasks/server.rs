@@ -146,6 +146,13 @@ impl ServerConnection {
         }
     }
 
+    /// The task of a conversation that takes a message now, if one does.
+    pub(crate) async fn open_task_in(&self, context: &str) -> anyhow::Result<Option<RemoteTask>> {
+        let of_context = ListTasks { context: Some(context.into()), ..list_request() };
+        let known = self.all(of_context, MAX_TASKS_SEARCHED).await?;
+        Ok(known.into_iter().find(|task| !task.status.is_terminal()))
+    }
+
     /// Every event of a task up to what `task` shows, or a little more.
     pub(crate) async fn events_until(&self, task: &RemoteTask) -> anyhow::Result<Vec<StreamEvent>> {
         let (mut all, mut after) = (Vec::new(), START_CURSOR.to_owned());

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use attache_domain::{
-    Answerer, CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, terminal_safe,
-    visible, visible_line, visible_value,
+    Answerer, CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, quoted,
+    terminal_safe, visible, visible_line, visible_value,
 };
 use serde_json::{Map, Value};
 
@@ -149,11 +149,11 @@ fn is_command(record: &CallRecord) -> bool {
     matches!(preview(record), Some(Preview::Exec { .. }))
 }
 
-/// The text that the model sees.
+/// The text that the model sees, for people.
 fn output_text(record: &CallRecord) -> Cow<'_, str> {
     let contents = record.result.iter().flat_map(|result| &result.output);
     let words = contents.map(|content| match content {
-        Content::Text(text) => Cow::Borrowed(text.as_str()),
+        Content::Text(text) => quoted(text),
         Content::Bytes { media_type, name, .. } => format!(
             "({media_type}{}{})",
             if name.is_some() { " " } else { "" },

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallAnswer, CallId, Effect, Fact, Intent, Message, MessageAnswers, OPEN_CALLS, PartAnswers, Preview,
-    Proposal, QUESTION_CHOICES, QuestionKind, Step, TaskState, ToolQuestion,
+    CallAnswer, CallId, DataAnswer, Effect, Fact, Intent, Message, MessageAnswers, OPEN_CALLS, PartAnswers,
+    Preview, Proposal, QUESTION_CHOICES, QuestionKind, Step, TaskState, ToolQuestion,
 };
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::task::{Task, asked, check, id, proposed, text_answers};
 
@@ -108,6 +108,25 @@ fn a_question_of_a_call_takes_any_words_and_may_be_named() {
     // The next question has another id, so a late answer to this one cannot reach it.
     task.play("words a, start a, question a");
     assert!(task.reads(Some(&question), &["skip"]).unwrap_err().contains("was answered already"));
+}
+
+#[test]
+fn an_answer_is_refused_whose_name_no_question_has() {
+    let (task, question) = asking();
+    let reads = |answers: Value| {
+        let message = Message::from_agent("m2".into(), "c".into(), None, "");
+        let data = DataAnswer { call: Some(id(&question)), answers: Some(answers), ..DataAnswer::default() };
+        task.matches(&message, PartAnswers::Data(vec![data])).map(|answers| answers[0].1.answers.clone())
+    };
+    let name = task.0.call_records.find(&id("a")).unwrap().call.name.clone();
+    for answers in [json!({"0": "Berlin"}), json!({name: "Berlin"}), json!(["Berlin"]), json!("Berlin")] {
+        assert_eq!(reads(answers.clone()), Ok(Some(answers)));
+    }
+    for wrong in ["1", "city", "", "-1", "Which city?"] {
+        let refused = reads(json!({"0": "Berlin", wrong: "x"})).unwrap_err();
+        let expected = format!("has no question {wrong:?}; the questions are \"0\" (");
+        assert!(refused.contains(&expected), "{refused}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The result of a call, for the model and for people.
 
-use attache_domain::{CallOutcome, CallRecord, Content, Preview, visible_line};
+use attache_domain::{CallOutcome, CallRecord, Content, Preview, quoted, visible_line};
 use serde_json::{Value, json};
 
 use super::confirmation::file_name;
@@ -31,8 +31,9 @@ pub(super) fn encode(record: &CallRecord) -> Option<Value> {
         CallOutcome::Failed { kind } => kind,
         CallOutcome::Unknown => "unknown",
     };
-    response["error"] = json!({ "message": output });
-    response["resultDisplay"] = output.into();
+    let shown = quoted(&output);
+    response["error"] = json!({ "message": shown });
+    response["resultDisplay"] = shown.into();
     response["errorType"] = error_type.into();
     Some(response)
 }
