@@ -10,6 +10,7 @@
 
 mod address_rules;
 mod base_url;
+mod certificate_facts;
 mod client;
 mod error;
 #[cfg(feature = "fuzz")]

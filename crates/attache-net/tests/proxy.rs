@@ -4,6 +4,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use attache_net::{
     AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, ProxySettings, ResolveFuture,
@@ -184,15 +185,47 @@ fn certificates_that_cannot_be_used_are_named() {
     let (certificate, key) = (read(&mine.certificate), read(&mine.key));
     let mut tls = TlsSettings::default();
     assert!(tls.trust(b"hello", "a.pem").unwrap_err().to_string().contains("a.pem holds no certificate"));
-    let set = |tls: &mut TlsSettings, one: &[u8], two: &[u8]| {
-        tls.set_client_certificate((one, "c.pem"), (two, "k.pem")).map_err(|error| error.to_string())
+    let now = SystemTime::now();
+    let set_at = |tls: &mut TlsSettings, one: &[u8], two: &[u8], now: SystemTime| {
+        tls.set_client_certificate((one, "c.pem"), (two, "k.pem"), now).map_err(|error| error.to_string())
     };
-    assert!(set(&mut tls, &key, &key).unwrap_err().contains("c.pem holds no certificate"));
-    assert!(set(&mut tls, &certificate, &certificate).unwrap_err().contains("k.pem holds no private key"));
+    let set = |tls: &mut TlsSettings, one: &[u8], two: &[u8]| set_at(tls, one, two, now);
+    let refused = |found: Result<(), String>, part: &str| {
+        let found = found.unwrap_err();
+        assert!(found.contains(part), "{found}");
+    };
+    refused(set(&mut tls, &key, &key), "c.pem holds no certificate");
+    refused(set(&mut tls, &certificate, &certificate), "k.pem holds no private key");
     let encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
-    assert!(set(&mut tls, &certificate, encrypted).unwrap_err().contains("without a password"));
+    refused(set(&mut tls, &certificate, encrypted), "k.pem holds an encrypted private key");
+    let other = read(&authority.issue("other").key);
+    refused(
+        set(&mut tls, &certificate, &other),
+        "k.pem and c.pem cannot be used together: the private key does not",
+    );
+    refused(set(&mut tls, FIRST_VERSION.as_bytes(), &key), "c.pem holds a certificate of X.509 version 1");
+    let days = |days: u64| Duration::from_secs(days * 86_400);
+    refused(set_at(&mut tls, &certificate, &key, now + days(3)), "c.pem holds a certificate that ended at 2");
+    refused(
+        set_at(&mut tls, &certificate, &key, now - days(3)),
+        "c.pem holds a certificate that counts from 2",
+    );
+    let odd = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    refused(set(&mut tls, odd, &key), "c.pem holds a certificate that is not in the form of X.509");
+    assert_eq!(tls, TlsSettings::default());
     set(&mut tls, &certificate, &key).unwrap();
     assert_ne!(tls, tls.without_client_certificate());
     assert_eq!(tls.without_client_certificate(), TlsSettings::default());
     assert!(!format!("{tls:?}").contains("BEGIN"));
 }
+/// Made with `openssl x509 -req` without extensions.
+const FIRST_VERSION: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIIBFzCBvwIUBgbyU2Z2OWi7Ud+SJWrM/61807gwCgYIKoZIzj0EAwIwETEPMA0G\n\
+A1UEAwwGdGVzdGNhMB4XDTI2MTExOTIzMzAzMFoXDTMyMDUxMTIzMzAzMFowDTEL\n\
+MAkGA1UEAwwCbWUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASLzxJcXtyfjMNR\n\
+TMBFIUVmlQ/gF9MXp1KB4mo+BUYFyFigoAlt/MwmE+oUlHwt5ux4rMy4848ZZgGn\n\
+tWmTRdEZMAoGCCqGSM49BAMCA0cAMEQCIDHb3IwalY/ln/g9EbWGCgWKsQf4RApz\n\
+iwhuFpN8SxWzAiA7N7gkd/9hcYR98U+dvz91T+rDxonkFpe/qmT0qdES/g==\n\
+-----END CERTIFICATE-----\n\
+";
