@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use attache_config::Environment;
@@ -76,7 +77,8 @@ pub fn trust(tls: &mut TlsSettings, path: &Path) -> anyhow::Result<()> {
 pub fn prove(tls: &mut TlsSettings, certificate: &Path, key: Option<&Path>) -> anyhow::Result<()> {
     let key = key.unwrap_or(certificate);
     let names = [certificate, key].map(|path| path.display().to_string());
-    tls.set_client_certificate((&read(certificate)?, &names[0]), (&read(key)?, &names[1])).map_err(described)
+    let (own, key) = (read(certificate)?, read(key)?);
+    tls.set_client_certificate((&own, &names[0]), (&key, &names[1]), SystemTime::now()).map_err(described)
 }
 
 fn described(error: NetError) -> anyhow::Error {

@@ -69,8 +69,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOME", "home folder: .gemini is there, and .local/share/attache with the default store"),
 ];
 
-/// The variables that programs of the agent get.
-pub(crate) const CHILDREN_SEE: &[&str] = &[
+/// The variables that programs of the agent get. They are known to hold no secret.
+pub const CHILDREN_SEE: &[&str] = &[
     "PATH",
     "HOME",
     "USER",

@@ -25,7 +25,7 @@ mod token;
 pub use card::{answers_card_of, card_of, extended_card_of};
 pub use client_tokens::ClientToken;
 pub use confinement::ConfinementSettings;
-pub use environment::{Environment, VARIABLES, variable};
+pub use environment::{CHILDREN_SEE, Environment, VARIABLES, variable};
 pub use error::ConfigError;
 pub use file::CardFormSetting;
 pub use layers::{Flags, SourcedValue, load};

@@ -95,12 +95,20 @@ impl CardSecurity {
         let mut ways: Vec<String> = Vec::new();
         for all in &self.requirements {
             let names: Vec<String> = all.iter().map(|required| self.describe(&required.name)).collect();
-            let way = names.join(" and ");
+            let way = names.join(" together with ");
             if !ways.contains(&way) {
                 ways.push(way);
             }
         }
         Some(format!("the agent requires authentication: {}", ways.join(", or ")))
+    }
+
+    /// Whether every way needs more than one credential. A client certificate is none of a request.
+    pub fn needs_several_credentials(&self) -> bool {
+        let is_credential =
+            |required: &&RequiredScheme| self.scheme(&required.name) != Some(&SecurityScheme::MutualTls);
+        let several = |all: &Vec<RequiredScheme>| all.iter().filter(is_credential).count() > 1;
+        !self.requirements.is_empty() && self.requirements.iter().all(several)
     }
 
     fn describe(&self, name: &str) -> String {
@@ -122,8 +130,11 @@ impl CardSecurity {
             Some(SecurityScheme::OpenIdConnect { .. }) => {
                 "oauth2 with a `client_id` (OpenID Connect)".to_owned()
             }
-            Some(SecurityScheme::MutualTls) => "a client certificate".to_owned(),
-            Some(SecurityScheme::Other) | None => format!("the scheme {name:?}, which is not known here"),
+            Some(SecurityScheme::MutualTls) => {
+                "a client certificate (--client-cert, or `tls` of the agent in your settings)".to_owned()
+            }
+            Some(SecurityScheme::Other) => format!("the scheme {name:?}, which is not known here"),
+            None => format!("the scheme {name:?}, which the card does not describe"),
         }
     }
 }
@@ -239,7 +250,15 @@ mod tests {
              scheme Bearer and a `token`"
         );
         let both = card(json!([{"schemes": {"bearer": {}, "mtls": {}}}]));
-        assert!(both.missing(bearer).unwrap().contains("`token` and a client certificate"));
-        assert!(card(json!([{"schemes": {"gone": {}}}])).missing(bearer).unwrap().contains("not known here"));
+        assert!(
+            both.missing(bearer)
+                .unwrap()
+                .contains("`token` together with a client certificate (--client-cert")
+        );
+        for (name, part) in [("gone", "which the card does not describe"), ("odd", "which is not known here")]
+        {
+            let missing = card(json!([{"schemes": {name: {}}}])).missing(bearer).unwrap();
+            assert!(missing.contains(part), "{missing}");
+        }
     }
 }

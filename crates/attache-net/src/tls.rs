@@ -1,6 +1,7 @@
 //! Certificates besides the system's: those that are trusted, and the one that proves who we are.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use reqwest::{Certificate, ClientBuilder, Identity};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
@@ -40,6 +41,7 @@ impl TlsSettings {
         &mut self,
         (pem, source): (&[u8], &str),
         (key, key_source): (&[u8], &str),
+        now: SystemTime,
     ) -> Result<(), NetError> {
         let chain = certificates(pem, source)?;
         let wrong = |what: &str| NetError::Tls { what: format!("{key_source} {what}") };
@@ -49,7 +51,7 @@ impl TlsSettings {
         }
         let private =
             PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("holds no private key in PEM form"))?;
-        check_client_certificate(chain, private, source, key_source)?;
+        check_client_certificate((chain, source), (private, key_source), now)?;
         let client = ClientCertificate { certificates: pem.to_owned(), key: Secret::new(text) };
         self.client = Some(client);
         self.identity().map_err(|_| wrong("holds a private key that cannot be used"))?;
@@ -89,10 +91,9 @@ fn certificates(pem: &[u8], source: &str) -> Result<Vec<CertificateDer<'static>>
 
 /// Fails unless the first certificate is valid now, in a form that TLS takes here, and belongs to the key.
 fn check_client_certificate(
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-    source: &str,
-    key_source: &str,
+    (chain, source): (Vec<CertificateDer<'static>>, &str),
+    (key, key_source): (PrivateKeyDer<'static>, &str),
+    now: SystemTime,
 ) -> Result<(), NetError> {
     let wrong = |what: String| NetError::Tls { what };
     let own = chain.first().cloned().unwrap_or_else(|| Vec::new().into());
@@ -105,10 +106,10 @@ fn check_client_certificate(
         )),
         _ => wrong(format!("{key_source} holds a private key that cannot be used")),
     })?;
+    let now = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
     // Without authorities to end at, this fails; the dates are checked before that.
     let (authorities, algorithms) = (RootCertStore::empty(), provider.signature_verification_algorithms.all);
-    let checked =
-        verify_server_cert_signed_by_trust_anchor(&parsed, &authorities, &[], UnixTime::now(), algorithms);
+    let checked = verify_server_cert_signed_by_trust_anchor(&parsed, &authorities, &[], now, algorithms);
     match checked {
         Err(rustls::Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },

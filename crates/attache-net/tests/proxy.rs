@@ -4,6 +4,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use attache_net::{
     AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, ProxySettings, ResolveFuture,
@@ -184,11 +185,17 @@ fn certificates_that_cannot_be_used_are_named() {
     let (certificate, key) = (read(&mine.certificate), read(&mine.key));
     let mut tls = TlsSettings::default();
     assert!(tls.trust(b"hello", "a.pem").unwrap_err().to_string().contains("a.pem holds no certificate"));
-    let set = |tls: &mut TlsSettings, one: &[u8], two: &[u8]| {
-        tls.set_client_certificate((one, "c.pem"), (two, "k.pem")).map_err(|error| error.to_string())
+    let now = SystemTime::now();
+    let set_at = |tls: &mut TlsSettings, one: &[u8], two: &[u8], now: SystemTime| {
+        tls.set_client_certificate((one, "c.pem"), (two, "k.pem"), now).map_err(|error| error.to_string())
     };
-    assert!(set(&mut tls, &key, &key).unwrap_err().contains("c.pem holds no certificate"));
-    assert!(set(&mut tls, &certificate, &certificate).unwrap_err().contains("k.pem holds no private key"));
+    let set = |tls: &mut TlsSettings, one: &[u8], two: &[u8]| set_at(tls, one, two, now);
+    let refused = |found: Result<(), String>, part: &str| {
+        let found = found.unwrap_err();
+        assert!(found.contains(part), "{found}");
+    };
+    refused(set(&mut tls, &key, &key), "c.pem holds no certificate");
+    refused(set(&mut tls, &certificate, &certificate), "k.pem holds no private key");
     let encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
     assert!(set(&mut tls, &certificate, encrypted).unwrap_err().contains("without a password"));
     for (unusable, words) in [
@@ -204,6 +211,11 @@ fn certificates_that_cannot_be_used_are_named() {
         error.contains("private key in k.pem does not belong to the first certificate in c.pem"),
         "{error}"
     );
+    let days = |days: u64| Duration::from_secs(days * 86_400);
+    refused(set_at(&mut tls, &certificate, &key, now + days(3)), "the certificate in c.pem has expired");
+    refused(set_at(&mut tls, &certificate, &key, now - days(3)), "the certificate in c.pem is not valid yet");
+    let odd = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    refused(set(&mut tls, odd, &key), "c.pem holds a certificate that cannot be read");
     assert_eq!(tls, TlsSettings::default(), "none of them is used");
     set(&mut tls, &certificate, &key).unwrap();
     assert_ne!(tls, tls.without_client_certificate());

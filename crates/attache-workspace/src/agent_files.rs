@@ -5,6 +5,7 @@
 
 mod auth;
 mod built_in;
+mod command_environment;
 mod credential_source;
 mod definition;
 mod dynamic_value;

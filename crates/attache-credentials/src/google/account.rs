@@ -62,8 +62,9 @@ const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
 const EXTERNAL_USER_TOKEN_URL: &str = "https://sts.googleapis.com/v1/oauthtoken";
 const METADATA_PATH: &str = "computeMetadata/v1/instance/service-accounts/default";
 
-/// Hosts that answer on the machine itself, without https.
-const METADATA_HOSTS: &[&str] = &["metadata.google.internal", "metadata"];
+/// Hosts that answer on the machine itself, without https. The addresses are those of Google and AWS.
+const METADATA_HOSTS: &[&str] =
+    &["metadata.google.internal", "metadata", "[fd20:ce::254]", "[fd00:ec2::254]"];
 
 /// The file as Google's tools write it.
 #[derive(Deserialize)]
@@ -216,7 +217,7 @@ pub(super) fn secure(text: &str) -> Result<Url, BadCredentials> {
     Url::parse(text.trim()).map_err(|error| bad(&error.to_string()))
 }
 
-/// Hosts that answer beside the machine itself: Google's names for it, and link-local addresses.
+/// Hosts that answer beside the machine itself: names and addresses of metadata servers, and link-local addresses.
 pub(super) fn is_machines_own(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.parse::<std::net::Ipv4Addr>();
@@ -299,6 +300,8 @@ mod tests {
             external(json!({"url": "http://169.254.169.254/x", "headers": {"a": "s3cret"}})),
             Ok("169.254.169.254"),
         );
+        check(external(json!({"url": "http://[fd00:ec2::254]/x"})), Ok("fd00"));
+        check(external(json!({"url": "http://[fd00:ec2::255]/x"})), Err("use https"));
         check(external(json!({"url": "http://example.com/x"})), Err("use https"));
         check(external(json!({"executable": {"command": "/bin/a --b \"c d\""}})), Ok("c d"));
         let aws = |url: &str| json!({"environment_id": "aws1", "regional_cred_verification_url": url});
@@ -324,6 +327,7 @@ mod tests {
     fn a_metadata_server_is_on_this_machine_or_beside_it() {
         check_metadata("http://metadata.google.internal", Some("http://metadata.google.internal"));
         check_metadata("http://169.254.169.254/", Some("http://169.254.169.254"));
+        check_metadata("http://[fd20:ce::254]", Some("http://[fd20:ce::254]"));
         check_metadata("http://127.0.0.1:80/x", Some("http://127.0.0.1/x"));
         check_metadata("http://example.com", None);
         check_metadata("nonsense", None);

@@ -93,9 +93,10 @@ async fn ask(
         Kind::Metadata { account_url } => metadata(tokens, account_url, purpose).await,
         Kind::Impersonated { source, url, delegates } => {
             let cloud = TokenPurpose::cloud_platform();
-            let source = Box::pin(ask(tokens, source, &cloud)).await?;
+            let granted = Box::pin(ask(tokens, source, &cloud)).await?;
             let lifetime = Duration::from_secs(3_600);
-            act_as(tokens, url, delegates, &source.token, purpose, lifetime).await
+            let quota_project = source.quota_project();
+            act_as(tokens, &Robot { url, delegates, lifetime, quota_project }, &granted.token, purpose).await
         }
         Kind::External(account) => external(tokens, credentials, account, purpose).await,
     }
@@ -216,7 +217,9 @@ async fn external(
     match acting {
         None => Ok(exchanged),
         Some(url) => {
-            act_as(tokens, url, &[], &exchanged.token, purpose, account.impersonation_lifetime).await
+            let (lifetime, quota_project) = (account.impersonation_lifetime, credentials.quota_project());
+            let robot = Robot { url, delegates: &[], lifetime, quota_project };
+            act_as(tokens, &robot, &exchanged.token, purpose).await
         }
     }
 }
@@ -241,23 +244,24 @@ async fn subject_token(
             let mut request = HttpRequest::get(url.clone());
             // The metadata server of another cloud speaks no https, and its headers only say what is asked for.
             let is_safe = url.scheme() == "https" || is_loopback(url);
+            let connections = &tokens.connections;
+            let client = if url.scheme() == "https" { &connections.client } else { &connections.direct };
             for (name, value) in headers {
                 request = match is_safe {
                     true => request.secret_header(name, "", value)?,
                     false => request.header(name, value.expose())?,
                 };
             }
-            let answer = tokens.connections.direct.send(request).await?;
+            let answer = client.send(request).await?;
             let body = read(answer, &credentials.secrets()).await?;
             format.token(&String::from_utf8_lossy(&body)).map_err(TokenRefusal::last)
         }
         SubjectSource::Aws(source) => source.subject_token(tokens, &account.audience).await,
-        SubjectSource::Program { .. } if !credentials.runs_programs => Err(TokenRefusal::last(
+        SubjectSource::Program(_) if !credentials.runs_programs => Err(TokenRefusal::last(
             "the credentials name a program to run; GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 allows that",
         )),
-        SubjectSource::Program { command, timeout, output_file } => {
-            let run = executable::run(command, *timeout, output_file.as_deref(), account).await;
-            run.map_err(TokenRefusal::last)
+        SubjectSource::Program(program) => {
+            executable::token(program, account, now(tokens)).await.map_err(TokenRefusal::last)
         }
     }
 }
@@ -270,16 +274,23 @@ async fn read_file(path: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// A token of a service account, for another that may act as it.
+/// A service account that another identity may act as.
+struct Robot<'a> {
+    url: &'a Url,
+    delegates: &'a [String],
+    lifetime: Duration,
+    /// Whom the request is billed to, where a person asks.
+    quota_project: Option<&'a str>,
+}
+
 async fn act_as(
     tokens: &GoogleTokens,
-    url: &Url,
-    delegates: &[String],
+    robot: &Robot<'_>,
     source: &Secret,
     purpose: &TokenPurpose,
-    lifetime: Duration,
 ) -> Result<TokenGrant, TokenRefusal> {
-    let mut url = url.clone();
+    let Robot { delegates, lifetime, .. } = robot;
+    let mut url = robot.url.clone();
     let (body, member) = match purpose {
         TokenPurpose::Access { scopes } => {
             let lifetime = format!("{}s", lifetime.as_secs());
@@ -292,14 +303,17 @@ async fn act_as(
         }
     };
     let request = HttpRequest::post_json(url, body.to_string());
-    let request = request.secret_header("authorization", "Bearer ", source)?;
+    let mut request = request.secret_header("authorization", "Bearer ", source)?;
+    if let Some(project) = robot.quota_project {
+        request = request.header("x-goog-user-project", project)?;
+    }
     let answer = tokens.connections.client.send(request).await?;
     let body = read(answer, &[source]).await?;
     let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
     let token = answer[member].as_str().filter(|token| !token.is_empty()).ok_or_else(no_token)?;
     Ok(match purpose {
         TokenPurpose::Access { .. } => {
-            TokenGrant { token: Secret::new(token), lifetime: lifetime.min(MAX_LIFETIME) }
+            TokenGrant { token: Secret::new(token), lifetime: (*lifetime).min(MAX_LIFETIME) }
         }
         TokenPurpose::Identity { .. } => identity(token.to_owned(), now(tokens)),
     })

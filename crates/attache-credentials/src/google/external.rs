@@ -28,8 +28,16 @@ pub(super) struct ExternalAccount {
 pub(super) enum SubjectSource {
     File { path: PathBuf, format: SubjectFormat },
     Url { url: Url, headers: Vec<(String, Secret)>, format: SubjectFormat },
-    Program { command: Vec<String>, timeout: Duration, output_file: Option<PathBuf> },
+    Program(SubjectProgram),
     Aws(AwsSource),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SubjectProgram {
+    pub(super) command: Vec<String>,
+    pub(super) timeout: Duration,
+    /// Where it leaves what it has printed, for as long as the token is good.
+    pub(super) output_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,10 +116,16 @@ impl ExternalAccount {
         })
     }
 
+    /// The address of the service account that it acts as.
+    pub(super) fn impersonated_email(&self) -> Option<&str> {
+        let name = self.impersonation_url.as_ref()?.path().rsplit('/').next()?;
+        name.strip_suffix(":generateAccessToken")
+    }
+
     pub(super) fn secrets(&self) -> Vec<&Secret> {
         let headers = match &self.source {
             SubjectSource::Url { headers, .. } => headers.as_slice(),
-            SubjectSource::File { .. } | SubjectSource::Program { .. } | SubjectSource::Aws(_) => &[],
+            SubjectSource::File { .. } | SubjectSource::Program(_) | SubjectSource::Aws(_) => &[],
         };
         headers.iter().map(|(_, value)| value).chain(self.client.as_ref().map(|(_, secret)| secret)).collect()
     }
@@ -151,7 +165,8 @@ fn subject_source(source: CredentialSource) -> Result<SubjectSource, BadCredenti
     }
     let timeout = executable.timeout_millis.unwrap_or(DEFAULT_TIMEOUT_MILLIS).clamp(5_000, 120_000);
     let output_file = executable.output_file.map(PathBuf::from);
-    Ok(SubjectSource::Program { command, timeout: Duration::from_millis(timeout), output_file })
+    let timeout = Duration::from_millis(timeout);
+    Ok(SubjectSource::Program(SubjectProgram { command, timeout, output_file }))
 }
 
 /// An address of the other cloud: https, this machine, or the metadata server beside it.

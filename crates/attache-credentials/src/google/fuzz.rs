@@ -32,7 +32,7 @@ pub(crate) fn answer(body: &[u8]) {
             assert!(error.to_string().len() <= 100, "{error}");
         }
     }
-    let _ = executable::subject_token(body);
+    let _ = executable::subject_token(body, std::time::Duration::from_secs(1), true);
     let secret = Secret::new(SECRET);
     let text = String::from_utf8_lossy(body);
     let repeating = json!({"error": text, "error_description": format!("{text}{SECRET}{text}")}).to_string();

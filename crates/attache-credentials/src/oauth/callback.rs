@@ -63,8 +63,16 @@ impl Callback {
         let port = redirect_uri.and_then(|uri| uri.port).or(port);
         let failed = |error: std::io::Error| {
             let place = port.map_or("a free port".to_owned(), |port| format!("port {port}"));
+            let why = match error.kind() {
+                std::io::ErrorKind::AddrInUse => {
+                    "another program has it, or another sign-in that waits; the agent's redirect_uri or \
+                     OAUTH_CALLBACK_PORT names the port"
+                        .to_owned()
+                }
+                _ => error.to_string(),
+            };
             CredentialError::unavailable(format!(
-                "the sign-in cannot come back to {place} of this machine: {error}"
+                "the sign-in cannot come back to {place} of this machine: {why}"
             ))
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await.map_err(failed)?;
@@ -368,7 +376,8 @@ mod tests {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let port = taken.local_addr().unwrap().port();
         let Err(error) = Callback::bind(Some(port), None).await else { panic!("it is taken") };
-        assert!(error.to_string().contains(&format!("port {port} of this machine")), "{error}");
+        let expected = format!("port {port} of this machine: another program has it");
+        assert!(error.to_string().contains(&expected), "{error}");
     }
 
     #[tokio::test]

@@ -166,9 +166,9 @@ impl TokenEndpoint {
     }
 }
 
-/// As a form has it, which RFC 6749 asks for.
+/// As a form has it, which RFC 6749 asks for. Some servers know a blank as `%20` only, and none knows it as `+` only.
 fn encoded(text: &str) -> String {
     let mut url = Url::parse("http://form/").unwrap_or_else(|_| unreachable!("a constant URL"));
     url.query_pairs_mut().append_pair("", text);
-    url.query().unwrap_or_default().trim_start_matches('=').to_owned()
+    url.query().unwrap_or_default().trim_start_matches('=').replace('+', "%20")
 }

@@ -1,12 +1,13 @@
 //! Identities of other clouds, and service accounts that credentials act as.
 
-use attache_credentials::google::{AwsEnvironment, GoogleCredentials, TokenPurpose};
-use attache_net::Secret;
+use attache_credentials::google::{AwsEnvironment, GoogleCredentials, GoogleTokens, TokenPurpose};
+use attache_net::{ProxySettings, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
+use attache_testkit::{ForwardProxy, TestAuthority, TlsFront};
 use serde_json::{Value, json};
 
 use crate::google::{identity, source, token};
-use crate::{field, json_answer};
+use crate::{field, json_answer, net};
 
 const AUDIENCE: &str = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x";
 const JWT: &str = "urn:ietf:params:oauth:token-type:jwt";
@@ -87,6 +88,23 @@ async fn a_token_at_a_url_is_exchanged_and_acts_as_a_service_account() {
     assert_eq!(token, identity("x.run.app", 9_999_999_999));
     let last = server.received().pop().unwrap();
     assert_eq!(last.json(), json!({"audience": "x.run.app", "delegates": [], "includeEmail": true}));
+}
+
+#[tokio::test]
+async fn a_token_at_a_url_is_fetched_through_the_proxy() {
+    let (server, authority) = (google(), TestAuthority::new());
+    let place = server.url().strip_prefix("http://").unwrap().parse().unwrap();
+    let front = TlsFront::start(place, &authority.issue("provider.test"), None);
+    let proxy = ForwardProxy::to(front.address());
+    let named = json!({"url": "https://provider.test/subject",
+        "format": {"type": "json", "subject_token_field_name": "access"}});
+    let mut options = net();
+    options.proxy = ProxySettings::everything_through(&proxy.url(), "general.proxy").unwrap();
+    options.tls.trust(&std::fs::read(authority.certificate()).unwrap(), "authority.pem").unwrap();
+    let tokens = GoogleTokens::new(external(&server, &named, false), &options).unwrap();
+    let token = tokens.token(&TokenPurpose::cloud_platform()).await.unwrap();
+    assert_eq!((token.expose(), proxy.lines()), ("federated", vec!["CONNECT provider.test:443".to_owned()]));
+    assert_eq!(field(&server.received()[1], "subject_token"), "subject-from-url");
 }
 
 /// The metadata server of a machine at AWS, beside Google.
@@ -203,16 +221,54 @@ async fn a_program_runs_only_where_that_is_allowed() {
 }
 
 #[tokio::test]
+async fn what_a_program_has_left_is_used_until_it_ends() {
+    let server = google();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let print = |end: u64, to: &str| {
+        let line = format!(
+            r#"echo run >> {}; printf '{{"success":true,"id_token":"%s","expiration_time":{end}}}' "$GOOGLE_EXTERNAL_ACCOUNT_IMPERSONATED_EMAIL"{to}"#,
+            at("runs")
+        );
+        std::fs::write(at("print.sh"), line).unwrap();
+    };
+    let runs = || std::fs::read_to_string(at("runs")).unwrap().lines().count();
+    let named =
+        json!({"executable": {"command": format!("sh {}", at("print.sh")), "output_file": at("kept")}});
+    let ask = || access(external(&server, &named, true).running_programs(true));
+    let to_file = r#" > "$GOOGLE_EXTERNAL_ACCOUNT_OUTPUT_FILE""#;
+
+    print(9_999_999_999, to_file);
+    assert_eq!(ask().await.unwrap(), "acting");
+    assert_eq!(field(&server.received()[0], "subject_token"), "robot");
+    assert_eq!(ask().await.unwrap(), "acting");
+    assert_eq!(runs(), 1, "the token in the file was still good");
+
+    std::fs::remove_file(at("kept")).unwrap();
+    print(1, to_file);
+    let error = ask().await.unwrap_err();
+    assert!(error.contains("printed a token that has ended"), "{error}");
+    print(9_999_999_999, "");
+    assert_eq!(ask().await.unwrap(), "acting");
+    assert_eq!(runs(), 3, "an old token in the file does not count");
+}
+
+#[tokio::test]
 async fn a_person_may_act_as_a_service_account() {
     let server = google();
     let person = json!({"type": "authorized_user", "client_id": "id", "client_secret": "s3cret+/",
-        "refresh_token": "1//r3fresh", "token_uri": format!("{}/token", server.url())});
+        "refresh_token": "1//r3fresh", "token_uri": format!("{}/token", server.url()), "quota_project_id": "payer"});
     let file = json!({"type": "impersonated_service_account", "source_credentials": person, "delegates": ["d"],
         "service_account_impersonation_url": format!("{}/v1/robot:generateAccessToken", server.url())});
     let credentials = GoogleCredentials::from_json(&file.to_string()).unwrap();
     assert_eq!(access(credentials.clone()).await.unwrap(), "acting");
     let received = server.received();
     assert_eq!(received[1].header("authorization"), Some("Bearer of-person"));
+    assert_eq!(
+        received[1].header("x-goog-user-project"),
+        Some("payer"),
+        "Google wants one where a person asks"
+    );
     assert_eq!(received[1].json()["delegates"], json!(["d"]));
     assert!(identity_of(credentials).await.unwrap().starts_with("e30."));
 }

@@ -9,7 +9,7 @@ use attache_credentials::{CardSecurity, CredentialError, CredentialSource, SignI
 use attache_net::{HttpClientOptions, Url};
 
 use super::auth::AgentAuth;
-use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition};
+use super::definition::{AgentDefinition, AgentKind, CardDefinition};
 use super::dynamic_value::DynamicValue;
 use super::static_credential::StaticCredential;
 use super::variables::Variables;
@@ -125,7 +125,7 @@ pub fn oauth_source(
         redirect_uri: redirect_uri.as_deref().and_then(RedirectUri::parse),
         callback_port: callback_port(context.environment)?,
         agent_url: agent_url(&remote.card),
-        is_users_own: is_users_own(agent),
+        is_users_own: agent.is_users_own(),
     };
     let file = token_file(context.environment).ok_or("there is no home folder to keep tokens in")?;
     let source = OAuthSource::new(settings, file, Arc::clone(context.sign_in), context.net);
@@ -137,13 +137,8 @@ pub async fn sign_out(agent: &AgentDefinition, environment: Environment<'_>) -> 
     let AgentKind::Remote(remote) = &agent.kind else { return Ok(false) };
     let file = token_file(environment).ok_or("there is no home folder, so there are no tokens")?;
     let origin = agent_url(&remote.card).map(|url| url.origin().ascii_serialization());
-    let removed = file.remove(&agent.name, origin.as_deref(), is_users_own(agent)).await;
+    let removed = file.remove(&agent.name, origin.as_deref(), agent.is_users_own()).await;
     removed.map_err(|error| error.to_string())
-}
-
-/// Not the file of an extension either, whose author is another.
-fn is_users_own(agent: &AgentDefinition) -> bool {
-    agent.scope == AgentScope::User
 }
 
 /// Where the tokens of agents are kept; `None` without a home folder.
@@ -169,7 +164,7 @@ mod tests {
     use attache_credentials::NoSignIn;
     use serde_json::json;
 
-    use super::super::definition::RemoteAgent;
+    use super::super::definition::{AgentScope, RemoteAgent};
     use super::*;
 
     fn source(card: CardDefinition, auth: AgentAuth, variables: &[(&str, &str)]) -> Result<(), String> {

@@ -26,6 +26,11 @@ pub struct AgentDefinition {
 }
 
 impl AgentDefinition {
+    /// The user wrote its file. That of an extension has another author.
+    pub(super) fn is_users_own(&self) -> bool {
+        self.scope == AgentScope::User
+    }
+
     /// Whether calls of both go to the same place with the same credentials.
     pub(crate) fn calls_as(&self, other: &Self) -> bool {
         self.path == other.path && self.kind == other.kind

@@ -1,6 +1,6 @@
 //! Values of agent files that come from a variable or from the output of a command.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use attache_net::{Redactor, Secret};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, Command};
 
+use super::command_environment::CommandEnvironment;
 use super::variables::{PreparedVariable, Variables};
 use crate::visible;
 
@@ -60,7 +61,11 @@ impl DynamicValue {
         PreparedValue(match self {
             Self::Literal(value) => ValueSource::Literal(value.clone()),
             Self::Variable(name) => ValueSource::Variable(variables.prepare(name)),
-            Self::Command(line) => ValueSource::Command { line: line.clone(), folder: variables.folder() },
+            Self::Command(line) => ValueSource::Command(CommandLine {
+                line: line.clone(),
+                folder: variables.folder(),
+                environment: CommandEnvironment::of(line, variables),
+            }),
         })
     }
 
@@ -89,7 +94,14 @@ pub(super) struct PreparedValue(ValueSource);
 enum ValueSource {
     Literal(SecretText),
     Variable(PreparedVariable),
-    Command { line: String, folder: PathBuf },
+    Command(CommandLine),
+}
+
+#[derive(Debug, Clone)]
+struct CommandLine {
+    line: String,
+    folder: PathBuf,
+    environment: CommandEnvironment,
 }
 
 impl PreparedValue {
@@ -98,9 +110,9 @@ impl PreparedValue {
         match &self.0 {
             ValueSource::Literal(value) => Ok(value.clone()),
             ValueSource::Variable(variable) => variable.value(),
-            ValueSource::Command { line, folder } => output_of(line, folder, COMMAND_TIMEOUT)
+            ValueSource::Command(command) => output_of(command, COMMAND_TIMEOUT)
                 .await
-                .map_err(|what| format!("the command `{line}` {what}")),
+                .map_err(|what| format!("the command `{}` {what}", command.line)),
         }
     }
 }
@@ -112,12 +124,13 @@ impl SecretValue for PreparedValue {
     }
 }
 
-/// What a shell prints for `line`, without blanks around it. The child gets the environment of this process, which holds no
-/// secrets. It ends when the result is dropped.
-async fn output_of(line: &str, folder: &Path, limit: Duration) -> Result<SecretText, String> {
+/// What a shell prints for the line, without blanks around it. The shell ends when the result is dropped.
+async fn output_of(command: &CommandLine, limit: Duration) -> Result<SecretText, String> {
     let child = Command::new("bash")
-        .args(["-c", line])
-        .current_dir(folder)
+        .args(["-c", &command.line])
+        .current_dir(&command.folder)
+        .env_clear()
+        .envs(command.environment.variables())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -259,6 +272,48 @@ mod tests {
         }
     }
 
+    const CANARIES: [(&str, &str); 7] = [
+        ("PATH", "/usr/bin:/bin"),
+        ("MY_CANARY", "s3cret"),
+        ("NAMED", "one"),
+        ("AWS_PROFILE", "work"),
+        ("HTTPS_PROXY", "http://me:pw@proxy.example"),
+        ("http_proxy", "http://proxy.example"),
+        ("BASH_ENV", "/nowhere"),
+    ];
+
+    #[tokio::test]
+    async fn a_command_gets_the_variables_that_it_names_and_few_others() {
+        let environment = |name: &str| {
+            CANARIES.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let users = Variables::users(&environment);
+        let strangers = Variables::strangers(&environment);
+        // The shell adds three of its own.
+        let all = "env | grep -vE '^(PWD|SHLVL|_)=' | sort | tr '\n' ' '; : ";
+        for (line, variables, expected) in [
+            (all.to_owned(), users, "AWS_PROFILE=work PATH=/usr/bin:/bin http_proxy=http://proxy.example"),
+            (all.to_owned(), strangers, "PATH=/usr/bin:/bin"),
+            (format!("{all} $NAMED ${{UNSET}}"), strangers, "NAMED=one PATH=/usr/bin:/bin"),
+            ("printf %s \"$MY_CANARY\"".to_owned(), strangers, "s3cret"),
+            ("printf %s \"${UNSET:-other}$NAMED\"".to_owned(), users, "otherone"),
+        ] {
+            let value = DynamicValue::parse(&format!("!{line}")).unwrap().prepare(variables);
+            assert_eq!(value.value().await.unwrap().expose(), expected, "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_command_may_name_a_variable_of_the_users_file() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(".env"), "MINE=of-file\nOTHER=x\n").unwrap();
+        let folder = home.path().display().to_string();
+        let environment = |name: &str| (name == "HOME").then(|| folder.clone());
+        let value = DynamicValue::parse("!printf %s \"$MINE\"; env | grep -c ^OTHER || true").unwrap();
+        let value = value.prepare(Variables::users(&environment)).value().await;
+        assert_eq!(value.unwrap().expose(), "of-file0");
+    }
+
     /// Waits until a line of a file names a process, and then until that process has ended.
     async fn child_ends(file: &std::path::Path) {
         let id = loop {
@@ -282,12 +337,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("child");
         let line = format!("sleep 600 & echo $! > '{}'; wait", file.display());
-        let error = output_of(&line, folder.path(), Duration::from_secs(1)).await.unwrap_err();
+        let variables = Variables::users(&|_| None);
+        let environment = CommandEnvironment::of(&line, variables);
+        let command = CommandLine { line, folder: folder.path().to_owned(), environment };
+        let error = output_of(&command, Duration::from_secs(1)).await.unwrap_err();
         assert_eq!(error, "took more than 1 seconds");
         child_ends(&file).await;
 
         std::fs::remove_file(&file).unwrap();
-        let mut running = Box::pin(output_of(&line, folder.path(), COMMAND_TIMEOUT));
+        let mut running = Box::pin(output_of(&command, COMMAND_TIMEOUT));
         while !file.exists() {
             let step = tokio::time::timeout(Duration::from_millis(10), &mut running).await;
             assert!(step.is_err(), "it ended by itself");

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::auth::AgentAuth;
 use super::built_in;
+use super::command_environment::named_in;
 use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition};
 use super::dynamic_value::DynamicValue;
 use super::parse::{ParseFailure, parse};
@@ -287,7 +288,12 @@ fn allowance(agent: &AgentDefinition, digest: &str) -> Allowance {
 fn credential_words(auth: &AgentAuth) -> Vec<String> {
     let values = auth.values().into_iter().filter_map(|(field, value)| match value {
         DynamicValue::Variable(name) => Some(format!("{field} is your variable ${name}")),
-        DynamicValue::Command(line) => Some(format!("{field} is what `{line}` prints")),
+        DynamicValue::Command(line) => {
+            let named: Vec<String> = named_in(line).into_iter().map(|name| format!("${name}")).collect();
+            let gets =
+                if named.is_empty() { String::new() } else { format!(" with your {}", named.join(" and ")) };
+            Some(format!("{field} is what `{line}` prints{gets}"))
+        }
         // It is the project's own.
         DynamicValue::Literal(_) => None,
     });

@@ -202,6 +202,8 @@ fn a_person_sees_every_variable_and_every_address_that_a_credential_comes_from()
     assert!(told.ends_with("your credentials (apiKey): key is your variable $GEMINI_API_KEY"), "{told}");
     let told = words("  type: http\n  scheme: Basic\n  username: $A\n  password: '!pass show x'\n");
     assert!(told.ends_with("username is your variable $A, password is what `pass show x` prints"), "{told}");
+    let told = words("  type: apiKey\n  key: '!sign $A \"${B:-x}\" $A'\n");
+    assert!(told.ends_with("key is what `sign $A \"${B:-x}\" $A` prints with your $A and $B"), "{told}");
     let oauth = "  type: oauth2\n  client_id: $AWS_ID\n  client_secret: $AWS_SECRET_ACCESS_KEY\n";
     let told = words(oauth);
     assert!(

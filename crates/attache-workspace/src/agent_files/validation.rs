@@ -24,7 +24,9 @@ pub fn missing_authentication(
         }
         Some(auth) => format!("its file has {}", auth.name()),
     };
-    Some(format!("{missing}; {configured}"))
+    let only_one =
+        if security.needs_several_credentials() { ", and a file has one credential only" } else { "" };
+    Some(format!("{missing}; {configured}{only_one}"))
 }
 
 impl AgentDefinition {
@@ -87,6 +89,33 @@ mod tests {
             (Some(found), Some(part)) => assert!(found.contains(part), "{found}"),
             (found, expected) => assert_eq!(found.as_deref(), expected, "{required}"),
         }
+    }
+
+    #[test]
+    fn a_file_cannot_have_two_credentials_and_is_told_so() {
+        let card = |requirements: serde_json::Value| {
+            let card = json!({
+                "securitySchemes": {
+                    "key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}},
+                    "bearer": {"httpAuthSecurityScheme": {"scheme": "bearer"}},
+                    "mtls": {"mtlsSecurityScheme": {}},
+                },
+                "securityRequirements": requirements,
+            });
+            CardSecurity::of_card(card.as_object().unwrap())
+        };
+        let key = AgentAuth::ApiKey { key: value(), name: None };
+        let missing = |requirements, has_certificate| {
+            missing_authentication(Some(&key), has_certificate, &card(requirements))
+        };
+        let two = || json!({"schemes": {"key": {}, "bearer": {}}});
+        let told = missing(json!([two()]), true).unwrap();
+        assert!(told.ends_with("; its file has apiKey, and a file has one credential only"), "{told}");
+        let told = missing(json!([two(), {"schemes": {"bearer": {}}}]), true).unwrap();
+        assert!(told.ends_with("; its file has apiKey"), "{told}");
+        let with_certificate = json!([{"schemes": {"key": {}, "mtls": {}}}]);
+        assert_eq!(missing(with_certificate.clone(), true), None);
+        assert!(missing(with_certificate, false).unwrap().ends_with("; its file has apiKey"));
     }
 
     #[test]

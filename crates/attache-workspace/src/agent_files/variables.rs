@@ -1,4 +1,4 @@
-//! The variables that the values of an agent file are, and where its commands run.
+//! The variables that the values of an agent file name, and where its commands run.
 //!
 //! A file may name every variable of the environment and of the user's `.env` file. That of a project counts only after a
 //! person has seen which variables go where, and has accepted exactly this file.
@@ -16,18 +16,34 @@ pub(super) struct Variables<'a> {
     environment: Environment<'a>,
     /// The folder of the project that the file belongs to.
     project: Option<&'a Path>,
+    is_users_own: bool,
 }
 
 impl<'a> Variables<'a> {
     pub(super) fn of(agent: &'a AgentDefinition, environment: Environment<'a>) -> Self {
         // It is PROJECT/.gemini/agents/NAME.md.
         let project = agent.path.ancestors().nth(3).filter(|_| agent.scope == AgentScope::Project);
-        Self { environment, project }
+        Self { environment, project, is_users_own: agent.is_users_own() }
     }
 
     #[cfg(test)]
     pub(super) fn users(environment: Environment<'a>) -> Self {
-        Self { environment, project: None }
+        Self { environment, project: None, is_users_own: true }
+    }
+
+    /// Of a file that a project or an extension brings.
+    #[cfg(test)]
+    pub(super) fn strangers(environment: Environment<'a>) -> Self {
+        Self { environment, project: None, is_users_own: false }
+    }
+
+    pub(super) fn environment(&self) -> Environment<'a> {
+        self.environment
+    }
+
+    /// The user wrote the file.
+    pub(super) fn is_users_own(&self) -> bool {
+        self.is_users_own
     }
 
     /// Where a command runs: in its project, else at home. The current folder may be a stranger's repository, whose files would
@@ -56,6 +72,10 @@ pub(super) struct PreparedVariable {
 }
 
 impl PreparedVariable {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Reads the user's file of variables if the environment does not have it. The error never holds a value.
     pub(super) fn value(&self) -> Result<SecretText, String> {
         let name = &self.name;

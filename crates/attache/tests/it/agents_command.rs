@@ -238,11 +238,12 @@ async fn a_command_of_an_agent_file_sees_no_secret_and_no_way_to_one() {
     let world = World::new();
     let line = "env > ~/seen; cat /proc/$PPID/environ > ~/parent; echo t";
     world.user_agent(&agent(server.url(), &format!("auth:\n  type: apiKey\n  key: '!{line}'\n")));
-    let variables =
-        [("MYSQL_PWD", TOKEN), ("GITHUB_PAT", TOKEN), ("ATTACHE_ENVIRONMENT_FD", "3"), ("HARMLESS", "plain")];
+    let secrets = [("MYSQL_PWD", TOKEN), ("GITHUB_PAT", TOKEN), ("OF_MY_OWN", "canary")];
+    let variables = [&secrets[..], &[("ATTACHE_ENVIRONMENT_FD", "3"), ("AWS_PROFILE", "plain")]].concat();
     World::check_failure(&world.run_with(&["call", "helper", "stream"], &variables).await, &[]);
     let seen = fs::read_to_string(world.folder.path().join("seen")).unwrap();
-    assert!(seen.contains("HARMLESS=plain") && !seen.contains(TOKEN), "{seen}");
+    assert!(seen.contains("AWS_PROFILE=plain"), "{seen}");
+    assert!(!seen.contains(TOKEN) && !seen.contains("canary"), "{seen}");
     let parent = fs::read(world.folder.path().join("parent")).unwrap_or_default();
     assert!(!String::from_utf8_lossy(&parent).contains(TOKEN), "the one that started it hides them too");
 }

@@ -132,7 +132,7 @@ async fn a_client_secret_goes_into_the_form_or_into_a_header() {
     let received = world.server.received();
     assert_eq!(field(&received[0], "client_secret"), "s3cret value");
     assert_eq!(field(&received[1], "client_secret"), "");
-    let pair = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "client:s3cret+value");
+    let pair = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, "client:s3cret%20value");
     assert_eq!(received[1].header("authorization"), Some(format!("Basic {pair}").as_str()));
 }
 
