@@ -63,14 +63,11 @@ impl AnswerBuilder {
         name: String,
         input: Map<String, Value>,
         data: Option<Value>,
-        tell: &mut dyn FnMut(AnswerPiece),
     ) {
         let given =
             id.filter(|id| !id.is_empty() && id.len() <= MAX_ID_LENGTH).map(|id| CallId(id.to_owned()));
         let id = self.ids.take(given);
-        let call = ToolCall { id, name, input };
-        tell(AnswerPiece::Call(call.clone()));
-        self.push(ModelPartContent::Call(call), data);
+        self.push(ModelPartContent::Call(ToolCall { id, name, input }), data);
     }
 
     /// `data` is returned to the provider with later requests.

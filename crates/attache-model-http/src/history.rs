@@ -29,8 +29,6 @@ pub(crate) struct AnswerPart<'a> {
     pub(crate) said: &'a ModelPart,
     /// The id of a call, in the provider's format.
     pub(crate) id: String,
-    /// Whether it belongs to the current turn.
-    pub(crate) current: bool,
 }
 
 /// A call with its result.
@@ -42,9 +40,8 @@ pub(crate) struct CallWithResult<'a> {
 }
 
 pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
-    let latest = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
     let mut teller = TurnBuilder { turns: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
-    for (index, exchange) in exchanges.iter().enumerate() {
+    for exchange in exchanges {
         match &**exchange {
             Exchange::User(content) => {
                 teller.settle(&[]);
@@ -52,7 +49,7 @@ pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
             }
             Exchange::Model(said) => {
                 teller.settle(&[]);
-                teller.model(said, index > latest);
+                teller.model(said);
             }
             Exchange::Results(results) => teller.settle(results),
         }
@@ -69,7 +66,7 @@ struct TurnBuilder<'a> {
 }
 
 impl<'a> TurnBuilder<'a> {
-    fn model(&mut self, said: &'a [ModelPart], current: bool) {
+    fn model(&mut self, said: &'a [ModelPart]) {
         let mut parts = Vec::new();
         for said in said {
             let mut id = String::new();
@@ -77,7 +74,7 @@ impl<'a> TurnBuilder<'a> {
                 id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            parts.push(AnswerPart { said, id, current });
+            parts.push(AnswerPart { said, id });
         }
         self.turns.push(Turn::Model(parts));
     }

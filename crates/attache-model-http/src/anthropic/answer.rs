@@ -7,12 +7,12 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
-use super::Anthropic;
 use super::block::{Block, input};
 use super::messages::{TargetModel, spoken_block};
 use super::models::family;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::connection::Connection;
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
@@ -44,11 +44,11 @@ struct Counts {
 }
 
 impl AnthropicAssembly {
-    pub(super) fn new(shared: &Anthropic, prompt: &Prompt) -> Self {
+    pub(super) fn new(connection: &Connection, prompt: &Prompt) -> Self {
         Self {
-            route: shared.endpoint.route.clone(),
-            model: shared.model.id.clone(),
-            builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
+            route: connection.endpoint.route.clone(),
+            model: connection.model.clone(),
+            builder: AnswerBuilder::new(&connection.endpoint.route, &connection.model, prompt),
             names: ToolNames::of(prompt),
             open: BTreeMap::new(),
             malformed: false,
@@ -64,11 +64,11 @@ impl AnthropicAssembly {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.counts.take(&event["message"]["usage"]),
             "content_block_start" => {
-                self.end_block(index, tell);
+                self.end_block(index);
                 self.start_block(index, &event["content_block"], tell);
             }
             "content_block_delta" => self.delta(index, &event["delta"], tell),
-            "content_block_stop" => self.end_block(index, tell),
+            "content_block_stop" => self.end_block(index),
             "message_delta" => {
                 self.counts.take(&event["usage"]);
                 if event["delta"]["stop_reason"].is_string() {
@@ -79,7 +79,7 @@ impl AnthropicAssembly {
             "message" => self.whole(event, tell),
             "message_stop" => {
                 while let Some(index) = self.open.keys().next().copied() {
-                    self.end_block(index, tell);
+                    self.end_block(index);
                 }
                 self.over = true;
             }
@@ -92,7 +92,7 @@ impl AnthropicAssembly {
         self.counts.take(&message["usage"]);
         for block in message["content"].as_array().into_iter().flatten() {
             self.start_block(0, block, tell);
-            self.end_block(0, tell);
+            self.end_block(0);
         }
         if message["stop_reason"].is_string() {
             self.stop = Some(message.clone());
@@ -105,10 +105,7 @@ impl AnthropicAssembly {
         match &started {
             Block::Text => self.builder.text(block["text"].as_str().unwrap_or_default(), tell),
             Block::Thinking { text, .. } if !text.is_empty() => tell(AnswerPiece::Thought(text.clone())),
-            Block::Call { name, .. } => {
-                tell(AnswerPiece::CallBegun { name: self.names.tool_name(name.clone()) })
-            }
-            Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
+            Block::Call { .. } | Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
         }
         self.open.insert(index, started);
     }
@@ -132,7 +129,7 @@ impl AnthropicAssembly {
         }
     }
 
-    fn end_block(&mut self, index: u64, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn end_block(&mut self, index: u64) {
         match self.open.remove(&index) {
             None | Some(Block::Text | Block::Other) => {}
             Some(Block::Thinking { text, signature }) if text.is_empty() => {
@@ -151,7 +148,7 @@ impl AnthropicAssembly {
             }
             Some(Block::Call { id, name, json, whole }) => match input(&json, whole) {
                 Some(input) if !name.is_empty() => {
-                    self.builder.call(Some(&id), self.names.tool_name(name), input, None, tell);
+                    self.builder.call(Some(&id), self.names.tool_name(name), input, None);
                 }
                 _ => self.malformed = true,
             },

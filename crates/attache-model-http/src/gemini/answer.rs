@@ -5,21 +5,18 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Map, Value, json};
 
-use super::Gemini;
-use super::arguments::Arguments;
 use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::connection::Connection;
 
 /// An answer that is being received.
 #[derive(Debug)]
 pub(crate) struct GeminiAssembly {
-    route: &'static str,
+    route: String,
     model: String,
     parts: Vec<ModelPart>,
     ids: TakenIds,
-    /// A call whose input is being streamed.
-    call: Option<StreamedCall>,
     /// Whether a call could not be decoded.
     malformed: bool,
     finish: Option<Finish>,
@@ -37,27 +34,18 @@ pub(crate) struct GeminiAssembly {
 const MAX_RESPONSE_ID_LENGTH: usize = 256;
 
 #[derive(Debug)]
-struct StreamedCall {
-    name: String,
-    id: Option<String>,
-    signature: Option<Value>,
-    arguments: Arguments,
-}
-
-#[derive(Debug)]
 struct Finish {
     reason: String,
     message: Option<String>,
 }
 
 impl GeminiAssembly {
-    pub(super) fn new(shared: &Gemini, prompt: &Prompt) -> Self {
+    pub(super) fn new(connection: &Connection, prompt: &Prompt) -> Self {
         Self {
-            route: shared.endpoint.route,
-            model: shared.model.id.clone(),
+            route: connection.endpoint.route.clone(),
+            model: connection.model.clone(),
             parts: Vec::new(),
             ids: TakenIds::of(prompt),
-            call: None,
             malformed: false,
             finish: None,
             blocked: None,
@@ -109,7 +97,7 @@ impl GeminiAssembly {
     fn other_part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(AnswerPiece)) {
         let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
         if let Some(call) = part.get("functionCall") {
-            return self.function_call(call, signature, tell);
+            return self.function_call(call, signature);
         }
         let Some(text) = part.get("text").and_then(Value::as_str) else {
             if !part.is_empty() {
@@ -155,55 +143,28 @@ impl GeminiAssembly {
         }
     }
 
-    fn function_call(&mut self, call: &Value, signature: Option<Value>, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn function_call(&mut self, call: &Value, signature: Option<Value>) {
         let text = |key: &str| {
             call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
         };
-        let pieces = call.get("partialArgs").and_then(Value::as_array);
-        let continues = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
-        let mut streamed = match (self.call.take(), text("name")) {
-            (Some(streamed), None) => streamed,
-            (unfinished, Some(name)) => {
-                // The previous call was never completed.
-                self.malformed |= unfinished.is_some();
-                if continues || pieces.is_some() {
-                    tell(AnswerPiece::CallBegun { name: name.clone() });
-                }
-                StreamedCall { name, id: None, signature: None, arguments: Arguments::default() }
-            }
-            (None, None) => {
-                self.malformed = true;
-                return;
-            }
+        // Nothing asks for calls in pieces.
+        let is_whole = call.get("partialArgs").is_none() && call.get("willContinue") != Some(&json!(true));
+        let input = match call.get("args") {
+            Some(Value::Object(input)) => Some(input.clone()),
+            None | Some(Value::Null) => Some(Map::new()),
+            Some(_) => None,
         };
-        streamed.id = streamed.id.or_else(|| text("id"));
-        streamed.signature = streamed.signature.or(signature);
-        match call.get("args") {
-            Some(Value::Object(whole)) => streamed.arguments.merge(whole.clone()),
-            None | Some(Value::Null) => {}
-            Some(_) => self.malformed = true,
-        }
-        for piece in pieces.into_iter().flatten() {
-            self.malformed |= streamed.arguments.take(piece).is_err();
-        }
-        if continues {
-            self.call = Some(streamed);
-        } else {
-            self.finish_call(streamed, tell);
-        }
-    }
-
-    fn finish_call(&mut self, streamed: StreamedCall, tell: &mut dyn FnMut(AnswerPiece)) {
-        let StreamedCall { name, id, signature, arguments } = streamed;
-        let id = self.ids.take(id.map(CallId));
-        let call = ToolCall { id, name, input: arguments.finish() };
-        tell(AnswerPiece::Call(call.clone()));
+        let (Some(name), Some(input), true) = (text("name"), input, is_whole) else {
+            self.malformed = true;
+            return;
+        };
+        let call = ToolCall { id: self.ids.take(text("id").map(CallId)), name, input };
         self.push(ModelPartContent::Call(call), signature.map(signed));
     }
 
     fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
         let opaque =
-            data.map(|data| ProviderData { provider: self.route.into(), model: self.model.clone(), data });
+            data.map(|data| ProviderData { provider: self.route.clone(), model: self.model.clone(), data });
         self.parts.push(ModelPart { what, opaque });
     }
 }
@@ -244,7 +205,7 @@ impl Assembly for GeminiAssembly {
         let invalid = |why: String| AnswerVerdict::Invalid { why, silent: false };
         let Some(Finish { reason, message }) = &self.finish else {
             // Some servers omit the finish reason of an answer with calls.
-            return match called && end == StreamEnd::Closed && self.call.is_none() {
+            return match called && end == StreamEnd::Closed && !self.malformed {
                 true => AnswerVerdict::Whole(StopReason::Done),
                 false => invalid("the answer broke off before its end".into()),
             };
@@ -269,9 +230,7 @@ impl Assembly for GeminiAssembly {
             | "JAILBREAK" => AnswerVerdict::Whole(StopReason::Refused {
                 why: format!("the answer was stopped ({reason}){detail}"),
             }),
-            _ if self.call.is_some() || self.malformed => {
-                invalid(format!("a call came without its whole input ({reason})"))
-            }
+            _ if self.malformed => invalid(format!("a call came without its whole input ({reason})")),
             _ if called => AnswerVerdict::Whole(StopReason::Done),
             "MALFORMED_FUNCTION_CALL"
             | "UNEXPECTED_TOOL_CALL"

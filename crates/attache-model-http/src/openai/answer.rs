@@ -5,10 +5,10 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
-use super::OpenAi;
 use super::calls::Calls;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::connection::Connection;
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
@@ -28,9 +28,9 @@ pub(crate) struct OpenAiAssembly {
 }
 
 impl OpenAiAssembly {
-    pub(super) fn new(shared: &OpenAi, prompt: &Prompt) -> Self {
+    pub(super) fn new(connection: &Connection, prompt: &Prompt) -> Self {
         Self {
-            builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
+            builder: AnswerBuilder::new(&connection.endpoint.route, &connection.model, prompt),
             names: ToolNames::of(prompt),
             calls: Calls::default(),
             details: Vec::new(),
@@ -61,14 +61,12 @@ impl OpenAiAssembly {
         self.content(delta.get("content").unwrap_or(&Value::Null), tell);
         self.refusal.push_str(delta.get("refusal").and_then(Value::as_str).unwrap_or_default());
         for piece in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            if let Some(name) = self.calls.take(piece) {
-                tell(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
-            }
+            self.calls.take(piece);
         }
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(reason.to_owned());
-            self.finish_parts(tell);
+            self.finish_parts();
         }
     }
 
@@ -86,7 +84,7 @@ impl OpenAiAssembly {
         }
     }
 
-    fn finish_parts(&mut self, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn finish_parts(&mut self) {
         let details = std::mem::take(&mut self.details);
         if !details.is_empty() {
             self.builder.push(ModelPartContent::Hidden, Some(json!({"reasoning_details": details})));
@@ -97,7 +95,7 @@ impl OpenAiAssembly {
                 continue;
             };
             let data = call.extra.map(|extra| json!({"extra_content": extra}));
-            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data, tell);
+            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data);
         }
     }
 }
@@ -107,7 +105,7 @@ impl Assembly for OpenAiAssembly {
         let data = event.data.as_deref().unwrap_or_default().trim();
         if data == "[DONE]" {
             self.over = true;
-            self.finish_parts(tell);
+            self.finish_parts();
             return Ok(());
         }
         let Ok(value) = serde_json::from_str::<Value>(data) else {
