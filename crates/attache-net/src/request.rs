@@ -101,10 +101,6 @@ impl HttpRequest {
         }
         Ok(())
     }
-
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
 }
 
 fn header_name(name: &str) -> Result<HeaderName, NetError> {

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_clients_key_goes_to_the_provider_it_was_given_for_and_to_no_other() {
         let api_keys = ApiKeys::default();
-        api_keys.keep("k".into(), ApiKey::from(CLIENT.to_owned()));
+        drop(api_keys.offer("k".into(), ApiKey::from(CLIENT.to_owned())));
         let gemini = ModelChoice::requested("flash", &keys()).unwrap();
         let openai = ModelChoice::requested("openai:gpt-x", &keys()).unwrap();
         let cases = [
