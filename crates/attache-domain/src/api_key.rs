@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_number_of_keys_is_bounded() {
-        let keys = ApiKeys::default();
+        let keys = Arc::new(ApiKeys::default());
         for number in 0..=MAX_KEYS {
             drop(keys.offer(number.to_string(), ApiKey::from(format!("key-{number}"))));
             assert!(keys.find("0").is_some(), "it is used all the time");

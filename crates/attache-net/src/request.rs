@@ -101,6 +101,10 @@ impl HttpRequest {
         }
         Ok(())
     }
+
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
 }
 
 fn header_name(name: &str) -> Result<HeaderName, NetError> {

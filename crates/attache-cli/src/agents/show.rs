@@ -80,7 +80,7 @@ pub(super) fn table(rows: &[(&str, String)]) -> String {
 /// Where a remote agent is.
 pub(super) fn target(agent: &AgentDefinition) -> String {
     match &agent.kind {
-        AgentKind::Local(_) => "-".to_owned(),
+        AgentKind::Local => "-".to_owned(),
         AgentKind::Remote(remote) => match &remote.card {
             card @ CardSource::Url(_) => card.shown_url().unwrap_or_default(),
             card @ CardSource::Inline(_) => match card.addresses().join(", ") {
