@@ -35,7 +35,10 @@ impl AgentDefinition {
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentKind {
     /// It would run in this process, with instructions and tools of its own. It cannot be run yet.
-    Local,
+    Local {
+        /// None: all tools of the agent that calls it.
+        tools: Option<Vec<String>>,
+    },
     Remote(Box<RemoteAgent>),
 }
 
@@ -104,7 +107,7 @@ impl CardSource {
 impl AgentKind {
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Local => "local",
+            Self::Local { .. } => "local",
             Self::Remote(_) => "remote",
         }
     }

@@ -143,7 +143,7 @@ impl LoadedAgents {
         }
         let why = match agent.kind {
             AgentKind::Remote(_) => "a remote agent runs elsewhere",
-            AgentKind::Local => "local agents cannot be run yet",
+            AgentKind::Local { .. } => "local agents cannot be run yet",
         };
         for (member, origin) in overrides.unused(&agent.name) {
             let name = &agent.name;
@@ -178,7 +178,7 @@ impl LoadedAgents {
 fn auth_of(agent: &AgentDefinition) -> Option<&AgentAuth> {
     match &agent.kind {
         AgentKind::Remote(remote) => remote.auth.as_ref(),
-        AgentKind::Local => None,
+        AgentKind::Local { .. } => None,
     }
 }
 

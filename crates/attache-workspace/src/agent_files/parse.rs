@@ -209,7 +209,8 @@ fn local(mut fields: Fields<'_>) -> Option<AgentDefinition> {
     fields.check_count("timeout_mins");
     fields.finish();
     let Common { name, display_name, description } = common?;
-    Some(definition(name, display_name, description, AgentKind::Local))
+    let tools = tools.map(|(tools, _)| tools);
+    Some(definition(name, display_name, description, AgentKind::Local { tools }))
 }
 
 /// What the loader of Gemini CLI takes, and the spellings of its settings.

@@ -27,7 +27,7 @@ fn auth(block: &str) -> Result<AgentAuth, String> {
     match parse(&front_matter) {
         Ok(mut agents) => match agents.remove(0).kind {
             AgentKind::Remote(remote) => Ok(remote.auth.expect("there is one")),
-            AgentKind::Local => panic!("it is remote"),
+            AgentKind::Local { .. } => panic!("it is remote"),
         },
         Err(failure) => Err(problems(failure)),
     }
@@ -97,7 +97,8 @@ fn a_local_agent_is_known_with_all_its_fields() {
         "name: reviewer\ndescription: Reviews.\ntools: [read_file, 'mcp_*', '*']\nmcpServers:\n  docs:\n    command: x\n\
          model: pro\ntemperature: 0.2\nmax_turns: 5\ntimeout_mins: 3",
     );
-    assert_eq!((agent.name.as_str(), agent.kind), ("reviewer", AgentKind::Local));
+    let tools = Some(["read_file", "mcp_*", "*"].map(String::from).into());
+    assert_eq!((agent.name.as_str(), agent.kind), ("reviewer", AgentKind::Local { tools }));
 }
 
 #[test]
