@@ -21,6 +21,8 @@ pub struct Mention {
     pub path: String,
     /// In bytes of the text, from the `@` on.
     pub span: Range<usize>,
+    /// It is almost certainly a path.
+    pub plainly_a_path: bool,
 }
 
 /// All mentions in a text, in order.
@@ -57,7 +59,7 @@ fn quoted(text: &str, at: usize) -> Option<Mention> {
     let inside = &after[1..];
     let end = inside.find([quote, '\n']).filter(|end| inside[*end..].starts_with(quote) && *end > 0)?;
     let path = inside[..end].to_owned();
-    Some(Mention { path, span: at..at + 1 + 1 + end + 1 })
+    Some(Mention { path, span: at..at + 1 + 1 + end + 1, plainly_a_path: true })
 }
 
 fn bare(text: &str, at: usize) -> Option<Mention> {
@@ -80,7 +82,9 @@ fn bare(text: &str, at: usize) -> Option<Mention> {
     trim(&mut characters);
     let path: String = characters.iter().map(|(character, _, _)| *character).collect();
     let end = characters.last()?.1;
-    Some(Mention { path, span: at..end })
+    let escapes = characters.iter().any(|(_, _, escaped)| *escaped);
+    let plainly_a_path = escapes || is_plain(&path);
+    Some(Mention { path, span: at..end, plainly_a_path })
 }
 
 /// Removes punctuation and closing brackets at the end, but not all characters: `@.` is a folder.
@@ -101,6 +105,15 @@ fn trim(characters: &mut Vec<(char, usize, bool)>) {
         }
         characters.pop();
     }
+}
+
+/// Starts like a path, or has an extension.
+fn is_plain(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && !extension.is_empty() && extension.chars().all(char::is_alphanumeric)
+    });
+    ["./", "../", "/", "~/"].iter().any(|start| path.starts_with(start)) || extension
 }
 
 #[cfg(test)]
@@ -139,6 +152,20 @@ mod tests {
     fn addresses_of_mail_mention_nothing() {
         check("me@example.com, a.b+c@d.test, x@y@z", &[]);
         check(r"\@notthis", &[]);
+    }
+
+    #[test]
+    fn what_can_be_a_word_is_no_plain_path() {
+        for (text, plain) in [
+            ("@scope/pkg", false),
+            ("@alice", false),
+            ("@a.rs", true),
+            ("@./a", true),
+            (r"@a\ b", true),
+            ("@\"a\"", true),
+        ] {
+            assert_eq!(find_mentions(text)[0].plainly_a_path, plain, "{text}");
+        }
     }
 
     proptest! {
