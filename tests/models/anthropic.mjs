@@ -13,7 +13,7 @@ const { Anthropic } = sdk('@anthropic-ai/sdk');
 const CASES = JSON.parse(readFileSync(new URL('./anthropic-requests.json', import.meta.url), 'utf8'));
 const KEY = 'fake-key';
 
-/** The versions that our provider speaks, with the header that the key goes in. */
+/** The versions of the API that the clients speak, with the header that the key goes in. Our provider speaks the first. */
 const VERSIONS = {
   '2023-06-01': (headers) => headers['x-api-key'] === KEY && headers.authorization === undefined,
   '2026-10-21': (headers) => headers.authorization === `Bearer ${KEY}` && headers['x-api-key'] === undefined,

@@ -136,7 +136,6 @@ fn fact_of(chunk: ModelChunk, last: bool, output: &TurnOutput, credentials: &mut
     match chunk {
         ModelChunk::Thought(text) => Fact::ThoughtShared { text },
         ModelChunk::Text(text) => Fact::TextSaid { text, last },
-        ModelChunk::Withdrawn => Fact::TextWithdrawn,
         ModelChunk::Artifact { artifact, append, last } => {
             Fact::ArtifactAdded { artifact: Box::new(artifact), append, last }
         }

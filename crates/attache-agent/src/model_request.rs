@@ -130,8 +130,6 @@ impl TurnRunner<'_> {
             AnswerPiece::Begun { id } => self.journal.record(Fact::ModelResponded { id }).await,
             AnswerPiece::Text(text) => self.journal.record(Fact::TextSaid { text, last: false }).await,
             AnswerPiece::Thought(text) => self.journal.record(Fact::ThoughtShared { text }).await,
-            // The whole answer, calls included, is recorded when it is complete.
-            AnswerPiece::CallBegun { .. } | AnswerPiece::Call(_) => Ok(()),
             AnswerPiece::Waiting { silent, timeout } => {
                 self.record_notice(still_waiting(silent, timeout)).await
             }

@@ -65,7 +65,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         "approval_mode",
     );
     // Checked before the agent's settings are, so that the error names the flag or key that was used.
-    let approval = parse_approval(approval)?;
+    check_approval(approval)?;
     let (variable_name, key) = (operator::DUPLICATE_SENDS, "duplicate_sends");
     let duplicate_sends = pick(None, environment, "", variable_name, file.duplicate_sends, key);
     let answers = pick(flags.answers, environment, "--answers", "ATTACHE_ANSWERS", file.answers, "answers");
@@ -94,7 +94,6 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
         model,
-        approval,
         client_auto_execute: file.client_auto_execute,
         default_dialect: parse_default_dialect(dialect)?,
         clients: client_tokens::read(a2a_token_file.as_deref(), token.as_deref())?,
@@ -286,10 +285,13 @@ fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
     seen.collect()
 }
 
-fn parse_approval(sourced: Option<SourcedValue>) -> Result<ApprovalMode, ConfigError> {
-    let Some(sourced) = sourced else { return Ok(ApprovalMode::default()) };
-    ApprovalMode::from_name(&sourced.value)
-        .ok_or_else(|| sourced.instead_of("default, auto_edit, confined, yolo or plan"))
+fn check_approval(sourced: Option<SourcedValue>) -> Result<(), ConfigError> {
+    match sourced {
+        Some(sourced) if ApprovalMode::from_name(&sourced.value).is_none() => {
+            Err(sourced.instead_of("default, auto_edit, confined, yolo or plan"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn parse_answers(sourced: Option<SourcedValue>) -> Result<AnswerLocation, ConfigError> {

@@ -33,7 +33,6 @@ pub struct Settings {
     pub synchronous: Synchronous,
     /// The model that the command line, the environment or the file names.
     pub model: Option<SourcedValue>,
-    pub approval: ApprovalMode,
     /// Whether a client may let its task run everything unasked.
     pub client_auto_execute: bool,
     pub default_dialect: DefaultDialect,

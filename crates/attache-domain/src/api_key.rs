@@ -54,12 +54,8 @@ impl Default for Keys {
 }
 
 impl ApiKeys {
-    /// `name` must not be guessable.
-    pub fn keep(&self, name: String, key: ApiKey) {
-        self.keys.lock().ignore_poison().kept.insert(name, key, 1);
-    }
-
     /// The key of a request that may be refused. It can be found at once, and replaces no other before it is accepted.
+    /// `name` must not be guessable.
     pub fn offer(self: &Arc<Self>, name: String, key: ApiKey) -> OfferedKey {
         self.keys.lock().ignore_poison().offered.insert(name.clone(), key);
         OfferedKey { keys: self.clone(), name, is_refused: false }
@@ -103,9 +99,9 @@ mod tests {
 
     #[test]
     fn the_number_of_keys_is_bounded() {
-        let keys = ApiKeys::default();
+        let keys = Arc::new(ApiKeys::default());
         for number in 0..=MAX_KEYS {
-            keys.keep(number.to_string(), ApiKey::from(format!("key-{number}")));
+            drop(keys.offer(number.to_string(), ApiKey::from(format!("key-{number}"))));
             assert!(keys.find("0").is_some(), "it is used all the time");
         }
         assert!(keys.find("1").is_none());
@@ -116,7 +112,7 @@ mod tests {
     #[test]
     fn a_refused_key_takes_the_place_of_no_other() {
         let keys = Arc::new(ApiKeys::default());
-        keys.keep("first".into(), ApiKey::from("sk-1".to_owned()));
+        drop(keys.offer("first".into(), ApiKey::from("sk-1".to_owned())));
         for number in 0..=MAX_KEYS {
             let name = number.to_string();
             let offered = keys.offer(name.clone(), ApiKey::from("sk-2".to_owned()));

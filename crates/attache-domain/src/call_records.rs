@@ -179,13 +179,6 @@ impl CallRecords {
         }
     }
 
-    /// After an answer of which nothing has been carried out.
-    pub fn of(answer: &ModelAnswer) -> Self {
-        let mut call_records = Self::default();
-        call_records.take_model_answer(answer);
-        call_records
-    }
-
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
         self.text_number += 1;
         let is_model = ![COMMAND_MODEL, AGENT_MODEL].contains(&answer.model.as_str());

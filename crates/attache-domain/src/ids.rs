@@ -97,10 +97,14 @@ pub struct Digest(pub Arc<str>);
 impl Digest {
     /// From the bytes of a hash.
     pub fn of_hash(hash: &[u8]) -> Self {
-        let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
-        let hex: String = hash.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
-        Self(hex.into())
+        Self(hexadecimal(hash).into())
     }
+}
+
+/// In lower case.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The owner of a task. Part of every store key, so that a caller cannot even look up the tasks of another.

@@ -85,7 +85,9 @@ pub use fact::{
 };
 pub use fault::{Fault, Violation};
 pub use hidden_characters::is_hidden;
-pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
+pub use ids::{
+    ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey, hexadecimal,
+};
 pub use ignore_poison::IgnorePoison;
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use message_answers::{

@@ -20,6 +20,8 @@ use futures_util::{Stream, stream};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
+use crate::connection::Connection;
+use crate::endpoint::ProviderEndpoint;
 use crate::failed_attempt::{FailedAttempt, RetryDecision};
 use crate::retry::{RetryReason, RetryState};
 use crate::token::TokenRenewal;
@@ -78,7 +80,7 @@ impl<P: Provider> AnswerRequest<P> {
     fn new(provider: Arc<P>, prompt: Prompt) -> Self {
         Self {
             assembler: provider.assembler(&prompt),
-            retry_state: RetryState::new(provider.retry().clone()),
+            retry_state: RetryState::new(provider.connection().retry.clone()),
             body: None,
             variation: RequestVariation::default(),
             renew: TokenRenewal::IfNeeded,
@@ -117,12 +119,13 @@ impl<P: Provider> AnswerRequest<P> {
             Err(error) => return self.give_up(error),
         };
         let renew = std::mem::replace(&mut self.renew, TokenRenewal::IfNeeded);
-        let request = match self.provider.request(body, renew).await {
+        let Connection { endpoint, client, retry, .. } = self.provider.connection();
+        let request = match endpoint.request(body, renew).await {
             Ok(request) => request,
             Err(error) => return self.give_up(error),
         };
-        let client = self.provider.client().clone();
-        self.silence = Some(SilenceTimer::before_answer(self.provider.retry()));
+        let client = client.clone();
+        self.silence = Some(SilenceTimer::new(retry.first_byte_timeout));
         self.has_begun = false;
         self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
     }
@@ -148,14 +151,19 @@ impl<P: Provider> AnswerRequest<P> {
             return;
         }
         let body = answer.read_prefix(MAX_ERROR_BYTES).await;
-        let body = self.provider.redacted(&String::from_utf8_lossy(&body));
+        let body = self.endpoint().redacted(&String::from_utf8_lossy(&body));
         self.not_answered(self.provider.classify_response(&head, &body), renew);
     }
 
     fn not_reached(&mut self, error: &NetError, renew: TokenRenewal) {
         self.phase = Phase::Send;
-        let fault = FailedAttempt::of_network(error, &self.provider.server_name(), self.provider.retry());
+        let Connection { endpoint, retry, .. } = self.provider.connection();
+        let fault = FailedAttempt::of_network(error, &endpoint.server_name(), retry);
         self.not_answered(fault, renew);
+    }
+
+    fn endpoint(&self) -> &ProviderEndpoint {
+        &self.provider.connection().endpoint
     }
 
     fn body(&mut self) -> Result<Bytes, LanguageError> {
@@ -187,9 +195,9 @@ impl<P: Provider> AnswerRequest<P> {
             },
             None => step.await,
         };
-        let idle_timeout = self.provider.client().idle_timeout();
-        (self.silence, self.has_begun) =
-            (Some(SilenceTimer::within_answer(self.provider.retry(), idle_timeout)), true);
+        let idle_timeout = self.provider.connection().client.idle_timeout();
+        self.silence = Some(SilenceTimer::new(idle_timeout));
+        self.has_begun = true;
         match step {
             ReadStep::Events(events) => self.take(&events),
             ReadStep::Closed => self.judge(StreamEnd::Closed),
@@ -220,7 +228,7 @@ impl<P: Provider> AnswerRequest<P> {
 
     /// The provider reported an error in the middle of the answer.
     fn failed_within(&mut self, error: &Value) {
-        let shown = self.provider.redacted(&error.to_string());
+        let shown = self.endpoint().redacted(&error.to_string());
         let error = serde_json::from_str(&shown).unwrap_or(Value::String(shown));
         self.not_whole(self.provider.classify_event(&error));
     }
@@ -267,7 +275,7 @@ impl<P: Provider> AnswerRequest<P> {
             Some(RetryDecision::FirstByteTimeout) => RetryReason::FirstByteTimeout,
             Some(RetryDecision::NoCapacity) => RetryReason::NoCapacity,
             Some(RetryDecision::WithNewCredential)
-                if self.provider.renews() && renew == TokenRenewal::IfNeeded =>
+                if self.endpoint().renews() && renew == TokenRenewal::IfNeeded =>
             {
                 self.renew = TokenRenewal::Now;
                 return;

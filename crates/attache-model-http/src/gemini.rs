@@ -1,7 +1,6 @@
 //! Google's Gemini, over the Developer API or Vertex, and compatible servers.
 
 mod answer;
-mod arguments;
 mod chain;
 mod contents;
 mod endpoint;
@@ -19,18 +18,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use attache_model::{LanguageError, Prompt};
-use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
+use attache_net::{BaseUrl, HttpClient, Secret};
 use bytes::Bytes;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::answer_request::{Provider, RequestVariation, ResponseHead};
+use crate::connection::Connection;
 use crate::failed_attempt::FailedAttempt;
 use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
 use answer::GeminiAssembler;
-use endpoint::GeminiEndpoint;
 use models::Model;
 
 pub use crate::BadOptions;
@@ -46,32 +43,21 @@ pub struct GeminiOptions {
     pub model: String,
     pub credential: GeminiCredential,
     pub backend: Backend,
-    /// The version in the path; by default `v1beta`, for Vertex `v1beta1`.
-    pub version: Option<String>,
     /// Sent with every request. Treated as secret, because gateways put their own keys there.
     pub headers: Vec<(String, Secret)>,
     /// The size of the context window, if the table of known models is wrong or has no entry.
     pub window: Option<u64>,
-    /// Streams the input of calls. Vertex only.
-    pub stream_arguments: bool,
     pub retry: RetryOptions,
 }
 
 impl GeminiOptions {
-    /// Google's own Developer API.
-    pub fn developer(model: impl Into<String>, key: Secret) -> Self {
-        Self::new(model, GeminiCredential::ApiKey(key), Backend::Developer { base_url: None })
-    }
-
     pub fn new(model: impl Into<String>, credential: GeminiCredential, backend: Backend) -> Self {
         Self {
             model: model.into(),
             credential,
             backend,
-            version: None,
             headers: Vec::new(),
             window: None,
-            stream_arguments: false,
             retry: RetryOptions::default(),
         }
     }
@@ -127,79 +113,42 @@ pub enum Backend {
 /// ```
 pub type GeminiModel = HttpModel<Gemini>;
 
-/// The parts that all answers of one model share.
+/// Google's API.
 #[derive(Debug)]
 pub struct Gemini {
+    connection: Connection,
     model: Model,
-    endpoint: GeminiEndpoint,
-    stream_arguments: bool,
     declared: request::DeclarationCache,
     prefixes: contents::PrefixCache,
-    retry: RetryOptions,
-    client: HttpClient,
 }
 
 impl GeminiModel {
     pub fn new(options: GeminiOptions, client: HttpClient) -> Result<Self, BadOptions> {
-        let mut model = Model::named(&options.model);
-        model.window = options.window.unwrap_or(model.window);
-        let stream_arguments =
-            options.stream_arguments && !matches!(options.backend, Backend::Developer { .. });
-        let retry = options.retry.clone();
-        let endpoint = GeminiEndpoint::new(options, &model)?;
-        Ok(Self::of(Gemini {
-            model,
-            endpoint,
-            stream_arguments,
-            declared: request::DeclarationCache::default(),
-            prefixes: contents::PrefixCache::default(),
-            retry,
+        let model = Model::named(&options.model);
+        let connection = Connection {
+            model: model.id.clone(),
+            window: options.window.unwrap_or(model.window),
+            retry: options.retry.clone(),
+            endpoint: endpoint::for_streams(options, &model)?,
             client,
-        }))
+        };
+        Ok(Self::of(Gemini { connection, model, declared: Default::default(), prefixes: Default::default() }))
     }
 }
 
 impl Provider for Gemini {
     type Assembler = GeminiAssembler;
 
-    fn model_id(&self) -> &str {
-        &self.model.id
-    }
-
-    fn window(&self) -> u64 {
-        self.model.window
-    }
-
-    fn client(&self) -> &HttpClient {
-        &self.client
-    }
-
-    fn retry(&self) -> &RetryOptions {
-        &self.retry
-    }
-
-    fn server_name(&self) -> String {
-        self.endpoint.place()
-    }
-
-    fn redacted(&self, text: &str) -> String {
-        self.endpoint.redacted(text)
-    }
-
-    fn renews(&self) -> bool {
-        self.endpoint.renews()
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError> {
         request::body(self, prompt, variation)
     }
 
-    fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {
-        self.endpoint.request(body, renew).boxed()
-    }
-
     fn assembler(&self, prompt: &Prompt) -> GeminiAssembler {
-        GeminiAssembler::new(self, prompt)
+        GeminiAssembler::new(&self.connection, prompt)
     }
 
     fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {

@@ -29,8 +29,6 @@ pub(crate) struct AnswerPart<'a> {
     pub(crate) model_part: &'a ModelPart,
     /// The id of a call, in the provider's format.
     pub(crate) id: String,
-    /// Whether it belongs to the current turn.
-    pub(crate) current: bool,
 }
 
 /// A call with its result.
@@ -42,9 +40,8 @@ pub(crate) struct CallWithResult<'a> {
 }
 
 pub(crate) fn history_messages(exchanges: &[Arc<Exchange>]) -> Vec<HistoryMessage<'_>> {
-    let latest = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
     let mut builder = HistoryBuilder { messages: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
-    for (index, exchange) in exchanges.iter().enumerate() {
+    for exchange in exchanges {
         match &**exchange {
             Exchange::User(content) => {
                 builder.settle(&[]);
@@ -52,7 +49,7 @@ pub(crate) fn history_messages(exchanges: &[Arc<Exchange>]) -> Vec<HistoryMessag
             }
             Exchange::Model(parts) => {
                 builder.settle(&[]);
-                builder.model(parts, index > latest);
+                builder.model(parts);
             }
             Exchange::Results(results) => builder.settle(results),
         }
@@ -69,7 +66,7 @@ struct HistoryBuilder<'a> {
 }
 
 impl<'a> HistoryBuilder<'a> {
-    fn model(&mut self, model_parts: &'a [ModelPart], current: bool) {
+    fn model(&mut self, model_parts: &'a [ModelPart]) {
         let mut parts = Vec::new();
         for model_part in model_parts {
             let mut id = String::new();
@@ -77,7 +74,7 @@ impl<'a> HistoryBuilder<'a> {
                 id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            parts.push(AnswerPart { model_part, id, current });
+            parts.push(AnswerPart { model_part, id });
         }
         self.messages.push(HistoryMessage::Model(parts));
     }
@@ -133,11 +130,11 @@ mod tests {
     use super::*;
 
     fn calls(ids: &[&str]) -> Exchange {
-        let call = |id: &&str| {
+        let part = |id: &&str| {
             let call = ToolCall { id: CallId((*id).into()), name: "a".into(), input: Map::new() };
             ModelPart { what: ModelPartContent::Call(call), opaque: None }
         };
-        Exchange::Model(ids.iter().map(call).collect())
+        Exchange::Model(ids.iter().map(part).collect())
     }
 
     fn results(ids: &[&str]) -> Exchange {

@@ -28,11 +28,11 @@ impl<P> Clone for HttpModel<P> {
 
 impl<P: Provider> LanguageModel for HttpModel<P> {
     fn name(&self) -> &str {
-        self.provider.model_id()
+        &self.provider.connection().model
     }
 
     fn window(&self) -> u64 {
-        self.provider.window()
+        self.provider.connection().window
     }
 
     fn stream(&self, prompt: Prompt) -> LanguageStream {

@@ -8,6 +8,7 @@ mod answer_builder;
 mod answer_request;
 #[cfg(test)]
 mod any_json;
+mod connection;
 mod endpoint;
 mod failed_attempt;
 mod history;
@@ -25,6 +26,7 @@ pub mod gemini;
 pub mod openai;
 pub mod retry;
 
+pub use connection::ModelOptions;
 pub use endpoint::BadOptions;
 pub use http_model::HttpModel;
 pub use token::{TokenRenewal, TokenSource};

@@ -41,41 +41,33 @@ impl fmt::Debug for Jitter {
 pub struct RetryOptions {
     /// Attempts until an answer begins.
     pub attempts: u32,
-    /// Attempts when the connection is refused: a wrong address is more likely than a temporary failure.
-    pub refused_attempts: u32,
     /// A request times out if no answer has begun after this time.
     pub first_byte_timeout: Duration,
-    /// Attempts when the first byte times out.
-    pub silent_attempts: u32,
-    /// After this time without data a notice says that the request is still waiting.
-    pub silence_notice_delay: Duration,
     /// Whether network failures are retried.
     pub retry_network_failures: bool,
     pub first_delay: Duration,
-    pub max_delay: Duration,
-    /// A longer requested delay ends the retries.
-    pub max_provider_delay: Duration,
-    /// Attempts to get a complete answer.
-    pub stream_attempts: u32,
-    pub first_stream_delay: Duration,
     pub jitter: Jitter,
 }
+
+/// A wrong address is more likely than a temporary failure.
+const MAX_REFUSED_CONNECTIONS: u32 = 3;
+/// When the first byte times out.
+const MAX_SILENT_ATTEMPTS: u32 = 3;
+/// To get a complete answer.
+const MAX_INCOMPLETE_ANSWERS: u32 = 4;
+const FIRST_DELAY_AFTER_INCOMPLETE_ANSWER: Duration = Duration::from_secs(1);
+const MAX_DELAY: Duration = Duration::from_secs(30);
+/// A longer requested delay ends the retries.
+const MAX_PROVIDER_DELAY: Duration = Duration::from_secs(300);
 
 impl Default for RetryOptions {
     fn default() -> Self {
         Self {
             attempts: 10,
-            refused_attempts: 3,
             // A model whose reasoning is hidden may be silent for a minute.
             first_byte_timeout: Duration::from_secs(120),
-            silent_attempts: 3,
-            silence_notice_delay: Duration::from_secs(20),
             retry_network_failures: true,
             first_delay: Duration::from_secs(5),
-            max_delay: Duration::from_secs(30),
-            max_provider_delay: Duration::from_secs(300),
-            stream_attempts: 4,
-            first_stream_delay: Duration::from_secs(1),
             jitter: Jitter::random(),
         }
     }
@@ -132,14 +124,14 @@ impl RetryState {
             RetryReason::ConnectionRefused => {
                 self.refused += 1;
                 self.unanswered += 1;
-                let more = self.refused < self.options.refused_attempts;
+                let more = self.refused < MAX_REFUSED_CONNECTIONS;
                 (more && self.unanswered < self.options.attempts).then_some(())?;
                 Some(self.doubled(self.options.first_delay, self.refused, true))
             }
             RetryReason::FirstByteTimeout => {
                 self.silent += 1;
                 self.unanswered += 1;
-                let more = self.silent < self.options.silent_attempts;
+                let more = self.silent < MAX_SILENT_ATTEMPTS;
                 (more && self.unanswered < self.options.attempts).then_some(())?;
                 Some(self.doubled(self.options.first_delay, self.silent, true))
             }
@@ -152,10 +144,10 @@ impl RetryState {
                 self.unfinished += 1;
                 // The next request has all its attempts again.
                 (self.unanswered, self.refused) = (0, 0);
-                (self.unfinished < self.options.stream_attempts).then_some(())?;
+                (self.unfinished < MAX_INCOMPLETE_ANSWERS).then_some(())?;
                 self.at_least(
                     requested,
-                    self.doubled(self.options.first_stream_delay, self.unfinished, false),
+                    self.doubled(FIRST_DELAY_AFTER_INCOMPLETE_ANSWER, self.unfinished, false),
                 )
             }
         }?;
@@ -165,13 +157,13 @@ impl RetryState {
 
     fn doubled(&self, first: Duration, times: u32, spread: bool) -> Duration {
         let factor = 2_u32.saturating_pow(times.saturating_sub(1));
-        let pause = first.saturating_mul(factor).min(self.options.max_delay);
+        let pause = first.saturating_mul(factor).min(MAX_DELAY);
         if spread { pause.mul_f64(self.options.jitter.between(0.7, 1.3)) } else { pause }
     }
 
     fn at_least(&self, requested: Option<Duration>, otherwise: Duration) -> Option<Duration> {
         match requested {
-            Some(requested) if requested > self.options.max_provider_delay => None,
+            Some(requested) if requested > MAX_PROVIDER_DELAY => None,
             // Never earlier than requested.
             Some(requested) => Some(requested.mul_f64(self.options.jitter.between(1.0, 1.2))),
             None => Some(otherwise),

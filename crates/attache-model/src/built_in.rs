@@ -12,21 +12,18 @@ pub struct ModelRequest {
     pub history: Vec<Arc<Message>>,
     /// Counted from one within the task.
     pub turn: u32,
-    /// How many chunks of this turn were recorded before a restart. A provider that can continue after them does; any
-    /// other starts again with [`ModelChunk::Withdrawn`].
+    /// How many chunks of this turn were recorded before a restart. The model continues after them.
     pub emitted: u32,
     /// The results of this turn's calls so far: one entry for each [`TurnFinish::Calls`], in order.
     pub results: Vec<Vec<ToolResult>>,
 }
 
-/// A piece of an answer. Every variant but `Withdrawn` counts as one chunk towards [`ModelRequest::emitted`].
+/// A piece of an answer. Each counts as one chunk towards [`ModelRequest::emitted`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelChunk {
     Thought(String),
     /// The next piece of the answer.
     Text(String),
-    /// Withdraws the text so far.
-    Withdrawn,
     /// An artifact or the next piece of one.
     Artifact {
         artifact: Artifact,

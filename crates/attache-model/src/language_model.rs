@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use attache_domain::{Exchange, ModelPart, ToolCall, Usage};
+use attache_domain::{Exchange, ModelPart, Usage};
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
@@ -20,10 +20,7 @@ pub struct Prompt {
     /// Prompts with the same key only grow; see [`PromptKey`].
     pub key: Option<PromptKey>,
     pub tools: Arc<[ToolDeclaration]>,
-    pub thinking: Option<Thinking>,
     pub temperature: Option<f64>,
-    pub top_p: Option<f64>,
-    pub max_output_tokens: Option<u64>,
 }
 
 /// Names a prompt that grows: of two prompts with the same key, the longer one begins with the exchanges of the shorter
@@ -36,15 +33,6 @@ impl PromptKey {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
-}
-
-/// How much a model should think before it answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
-    Off,
-    Low,
-    Medium,
-    High,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,10 +63,6 @@ pub enum AnswerPiece {
     Text(String),
     /// The next piece of the visible reasoning.
     Thought(String),
-    /// The input of a call has begun to arrive.
-    CallBegun { name: String },
-    /// A complete call.
-    Call(ToolCall),
     /// No data has arrived for `silent`. The request times out after `timeout`.
     Waiting { silent: Duration, timeout: Duration },
     /// A temporary failure. The pieces so far are withdrawn; the answer begins again after `pause`.

@@ -17,5 +17,5 @@ pub use built_in::{
 pub use fallback::FallbackModel;
 pub use language_model::{
     AnswerEvent, AnswerPiece, LanguageError, LanguageModel, LanguageStream, Prompt, PromptKey, StopReason,
-    Thinking, ToolDeclaration,
+    ToolDeclaration,
 };

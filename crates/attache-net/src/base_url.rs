@@ -48,10 +48,6 @@ impl BaseUrl {
         url.set_query(query);
         Ok(url)
     }
-
-    pub fn is_loopback(&self) -> bool {
-        is_loopback(&self.0)
-    }
 }
 
 impl fmt::Debug for BaseUrl {

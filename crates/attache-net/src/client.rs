@@ -19,9 +19,11 @@ use crate::{
     TlsSettings,
 };
 
+/// The user agent of every request.
+pub(crate) const NAME: &str = concat!("attache/", env!("CARGO_PKG_VERSION"));
+
 #[derive(Debug, Clone)]
 pub struct HttpClientOptions {
-    pub user_agent: String,
     /// Covers name resolution, connection and TLS.
     pub connect_timeout: Duration,
     /// The longest silence before the head of a response, and between two pieces of its body.
@@ -36,7 +38,6 @@ pub struct HttpClientOptions {
 impl Default for HttpClientOptions {
     fn default() -> Self {
         Self {
-            user_agent: concat!("attache/", env!("CARGO_PKG_VERSION")).into(),
             connect_timeout: Duration::from_secs(15),
             // A model may think for minutes before its first token.
             idle_timeout: Duration::from_secs(300),
@@ -131,7 +132,7 @@ impl HttpClient {
         let resolver = options.resolver.clone();
         reqwest::Client::builder()
             .dns_resolver(GuardedResolver { resolver, rules })
-            .user_agent(&options.user_agent)
+            .user_agent(NAME)
             .connect_timeout(options.connect_timeout)
             // A redirect would take credentials and prompts to another place.
             .redirect(Policy::none())

@@ -22,6 +22,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::address_rules::without_brackets;
+use crate::client::NAME;
 use crate::error::PROXY_REFUSES;
 use crate::{HttpClientOptions, NetError, ProxyServer, Resolver};
 
@@ -31,7 +32,6 @@ const MAX_HEAD: usize = 8 << 10;
 /// Shares the connections to each host.
 pub(crate) struct TunnelClient {
     client: Client<TunnelConnector, Full<Bytes>>,
-    user_agent: Option<HeaderValue>,
 }
 
 impl TunnelClient {
@@ -47,7 +47,7 @@ impl TunnelClient {
             .pool_timer(TokioTimer::new())
             .http2_keep_alive_interval(keep_alive)
             .build(connector);
-        Self { client, user_agent: HeaderValue::from_str(&options.user_agent).ok() }
+        Self { client }
     }
 
     pub(crate) async fn send(
@@ -57,9 +57,7 @@ impl TunnelClient {
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<reqwest::Response, NetError> {
-        if let Some(user_agent) = &self.user_agent {
-            headers.entry(USER_AGENT).or_insert_with(|| user_agent.clone());
-        }
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(NAME));
         let wrong = |_| NetError::Request { what: "its URL cannot be sent".into() };
         let mut request = http::Request::new(Full::new(body));
         *request.method_mut() = method;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use attache_domain::{AgentCard, Fault};
+use attache_domain::{AgentCard, Fault, hexadecimal};
 use attache_wire::card::{CardForm, write};
 use attache_wire::{Encoding, Version, proto, version};
 use bytes::Bytes;
@@ -134,8 +134,8 @@ impl PublicDocuments {
             hash.update(key_set);
             let hash = hash.finalize();
             let body = signed.map_or(unsigned, |signed| of_form(signed, form).clone());
-            let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-            CardDocument { body: Bytes::from(body), etag: format!("W/\"{hex}\"") }
+            let etag = format!("W/\"{}\"", hexadecimal(&hash[..12]));
+            CardDocument { body: Bytes::from(body), etag }
         };
         Self {
             superset: document(CardForm::Superset),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{
     Fault, ListPushConfigs, NewPushConfig, PushConfigId, PushConfigPage, PushShape, Scope, Seq,
-    StoredPushConfig, TaskId, TaskKey, Update, update_of,
+    StoredPushConfig, TaskId, TaskKey, Update, hexadecimal, update_of,
 };
 use attache_store::StoreError;
 
@@ -144,8 +144,7 @@ async fn first_visible(live: &LiveTask) -> Result<Seq, StoreError> {
 
 /// Leads on after the configuration shown last.
 fn token(task: &TaskId, last: &PushConfigId) -> String {
-    let hex: String = last.as_str().bytes().map(|byte| format!("{byte:02x}")).collect();
-    format!("{task}.{hex}")
+    format!("{task}.{}", hexadecimal(last.as_str().as_bytes()))
 }
 
 fn read_token(text: &str, task: &TaskId) -> Option<PushConfigId> {

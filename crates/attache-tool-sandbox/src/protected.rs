@@ -39,7 +39,7 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &Works
         let nested = surveys.nested(root);
         // Git folders of nested repositories outside the workspace stay read-only.
         let trees = nested.trees.iter().flat_map(|tree| git_paths(tree).protected);
-        let own = protected_files().iter().map(|name| root.join(name)).chain(environment_files(root));
+        let own = protected_files().map(|name| root.join(name)).chain(environment_files(root));
         let writable: Vec<PathBuf> = roots.iter().chain(&found.writes).cloned().collect();
         for path in own.chain(git.protected).chain(nested.protected).chain(trees) {
             if !allowed.iter().any(|allowed| path.starts_with(allowed)) {

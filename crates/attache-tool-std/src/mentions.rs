@@ -1,14 +1,15 @@
 //! Finds and reads the files that a prompt mentions as `@path`.
 //!
 //! Spaces in a path are escaped with backslashes, or the path is quoted. A mail address or a package such as
-//! `@scope/name` is no mention, unless such a file exists. A path outside the workspace is reported as unresolved;
-//! asking a person about it is up to the caller.
+//! `@scope/name` is no mention, unless such a file exists. A path that cannot be read stays as it was written.
 
 mod expand;
+mod folder;
+mod report;
 
 use std::ops::Range;
 
-pub use expand::{Expansion, UnresolvedMention, expand};
+pub use expand::{Expansion, expand};
 
 /// More mentions in one prompt are ignored.
 const MAX_MENTIONS: usize = 100;

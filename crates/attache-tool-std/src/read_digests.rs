@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use attache_domain::IgnorePoison;
+use attache_domain::{IgnorePoison, hexadecimal};
 use attache_tool::{ToolError, ToolErrorKind};
 use sha2::{Digest, Sha256};
 
@@ -58,12 +58,6 @@ impl ReadDigests {
 /// SHA-256 in hexadecimal.
 pub(crate) fn digest_of(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
-}
-
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

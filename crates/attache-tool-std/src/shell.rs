@@ -79,7 +79,6 @@ impl Shell {
         };
         let limits = ListenLimits {
             silence: self.options.inactivity_limit,
-            total: self.options.total_limit,
             background_after: None,
             max_output_bytes: self.options.max_output_bytes,
         };

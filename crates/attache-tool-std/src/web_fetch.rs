@@ -27,7 +27,7 @@ use tokio::time::Instant;
 
 use crate::read_only::{cancelled, spec};
 use fetch::{FetchOutcome, fetch};
-use rate_limit::HostRateLimit;
+use rate_limit::{HostRateLimit, MAX_REQUESTS};
 use urls::{MAX_URLS, urls_in};
 
 const NAME: &str = "web_fetch";
@@ -50,17 +50,11 @@ pub struct WebFetchOptions {
     pub most_bytes: usize,
     /// Characters of text in one result, divided among its URLs.
     pub most_characters: usize,
-    pub requests_per_minute_and_host: usize,
 }
 
 impl Default for WebFetchOptions {
     fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(10),
-            most_bytes: 10 * 1024 * 1024,
-            most_characters: 250_000,
-            requests_per_minute_and_host: 10,
-        }
+        Self { timeout: Duration::from_secs(10), most_bytes: 10 * 1024 * 1024, most_characters: 250_000 }
     }
 }
 
@@ -73,8 +67,7 @@ struct Input {
 impl WebFetch {
     /// `client` must use `AddressRules::public_only()`, as with [`client_options`](Self::client_options).
     pub fn new(client: HttpClient, options: WebFetchOptions) -> Self {
-        let pace = HostRateLimit::new(options.requests_per_minute_and_host);
-        Self { spec: tool_spec(), client, options, pace }
+        Self { spec: tool_spec(), client, options, pace: HostRateLimit::default() }
     }
 
     /// Options of a client for URLs from models.
@@ -92,8 +85,7 @@ impl WebFetch {
         let fetched = match self.pace.take(host, Instant::now()) {
             Ok(()) => fetch(&self.client, &url, &self.options).await,
             Err(wait) => Err(format!(
-                "{host} was asked {} times in a minute, which is the most; wait {} s",
-                self.options.requests_per_minute_and_host,
+                "{host} was asked {MAX_REQUESTS} times in a minute, which is the most; wait {} s",
                 wait.as_secs() + 1
             )),
         };

@@ -10,15 +10,13 @@ mod replacement;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use attache_tool::{ToolError, ToolErrorKind, Workspace};
 use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
-use rustix::path::DecInt;
 
 use beneath::LinkPolicy;
 use failure::FileOperation;
@@ -191,11 +189,7 @@ impl WorkspacePath {
 
     /// From the kernel if possible, otherwise from the path itself.
     fn handle_path(&self, handle: &impl AsFd) -> std::io::Result<PathBuf> {
-        // Uses a kept handle of `/proc/self/fd`, which is faster than the whole path.
-        let link = rustix_linux_procfs::proc_self_fd().and_then(|links| {
-            rustix::fs::readlinkat(links, DecInt::from_fd(handle), Vec::with_capacity(256))
-        });
-        match link.map(|path| PathBuf::from(OsString::from_vec(path.into_bytes()))) {
+        match std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())) {
             Ok(path) if path.is_absolute() => Ok(path),
             _ => std::fs::canonicalize(self.path()),
         }

@@ -8,6 +8,5 @@ mod read {
     mod mentions;
     mod patterns;
     mod read_file;
-    mod read_many_files;
     mod world;
 }

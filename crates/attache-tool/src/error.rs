@@ -55,7 +55,6 @@ pub enum ToolErrorKind {
     PathIsNotADirectory,
     McpToolError,
     MemoryToolExecutionError,
-    ReadManyFilesSearchError,
     ShellExecuteError,
     WebFetchNoUrlInPrompt,
     WebFetchFallbackFailed,

@@ -62,7 +62,6 @@ impl PolicyDecision {
 /// Where a rule comes from; any rule of a later tier beats all of an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyTier {
-    Default,
     Extension,
     Workspace,
     User,

@@ -64,87 +64,29 @@ const FILES: &[&str] = &[
     ".zprofile",
     ".zshenv",
     ".zshrc",
-    "agents.md",
+    "AGENTS.md",
     "azure-pipelines.yaml",
     "azure-pipelines.yml",
     "bitbucket-pipelines.yml",
-    "claude.md",
-    "gemini.md",
-    "jenkinsfile",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "Jenkinsfile",
     "mise.toml",
 ];
 /// Copies of `.env` that hold no secrets.
 const HARMLESS_ENVIRONMENTS: &[&str] = &[".env.dist", ".env.example", ".env.sample", ".env.template"];
 
+/// Environments that may be made; every other `.env.…` is protected, too.
+const USUAL_ENVIRONMENTS: &[&str] =
+    &[".env.development", ".env.local", ".env.production", ".env.staging", ".env.test"];
+
 /// Protected files and folders at the top of a project, for read-only mounts. Without those inside `.git`, which depend on
 /// the repository; with `package.json`, because a mount cannot protect only its scripts.
-pub fn protected_files() -> &'static [&'static str] {
-    &[
-        ".attache",
-        ".bash_aliases",
-        ".bash_login",
-        ".bash_logout",
-        ".bash_profile",
-        ".bashrc",
-        ".buildkite",
-        ".cargo/config",
-        ".cargo/config.toml",
-        ".circleci",
-        ".cshrc",
-        ".cursor",
-        ".devcontainer",
-        ".drone.yml",
-        ".env",
-        ".env.development",
-        ".env.local",
-        ".env.production",
-        ".env.staging",
-        ".env.test",
-        ".envrc",
-        ".exrc",
-        ".gdbinit",
-        ".gemini",
-        ".gitattributes",
-        ".gitconfig",
-        ".github/actions",
-        ".github/workflows",
-        ".gitlab-ci.yaml",
-        ".gitlab-ci.yml",
-        ".gitmodules",
-        ".husky",
-        ".idea",
-        ".inputrc",
-        ".kshrc",
-        ".lldbinit",
-        ".mcp.json",
-        ".mise.toml",
-        ".netrc",
-        ".npmrc",
-        ".pre-commit-config.yaml",
-        ".pre-commit-config.yml",
-        ".profile",
-        ".ssh",
-        ".tcshrc",
-        ".travis.yml",
-        ".vimrc",
-        ".vscode",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".zlogin",
-        ".zlogout",
-        ".zprofile",
-        ".zshenv",
-        ".zshrc",
-        "AGENTS.md",
-        "CLAUDE.md",
-        "GEMINI.md",
-        "Jenkinsfile",
-        "azure-pipelines.yaml",
-        "azure-pipelines.yml",
-        "bitbucket-pipelines.yml",
-        "mise.toml",
-        "package.json",
-    ]
+pub fn protected_files() -> impl Iterator<Item = String> {
+    let nested =
+        NESTED.iter().flat_map(|(folder, names)| names.iter().map(move |name| format!("{folder}/{name}")));
+    let plain = [FOLDERS, FILES, USUAL_ENVIRONMENTS, &["package.json"]].into_iter().flatten();
+    plain.map(|name| (*name).to_owned()).chain(nested)
 }
 
 /// Whether `path` is protected in the workspace folder `root`. Paths outside are not. `protected_edit` covers
@@ -169,7 +111,8 @@ pub(crate) fn is_protected_in(roots: &[PathBuf], path: &Path) -> bool {
 }
 
 fn is_protected_file(name: &str) -> bool {
-    FILES.contains(&name) || (name.starts_with(".env.") && !HARMLESS_ENVIRONMENTS.contains(&name))
+    FILES.iter().any(|file| file.eq_ignore_ascii_case(name))
+        || (name.starts_with(".env.") && !HARMLESS_ENVIRONMENTS.contains(&name))
 }
 
 /// Whether what lies `below` a folder of this name, or the folder itself, is protected.
@@ -299,8 +242,8 @@ mod tests {
     #[test]
     fn the_list_for_mounts_names_only_what_is_protected() {
         for name in protected_files() {
-            let protected = is_protected(Path::new("/w"), &Path::new("/w").join(name));
-            assert!(protected || *name == "package.json", "{name}");
+            let protected = is_protected(Path::new("/w"), &Path::new("/w").join(&name));
+            assert!(protected || name == "package.json", "{name}");
         }
     }
 }

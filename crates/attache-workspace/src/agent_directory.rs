@@ -131,7 +131,7 @@ impl WorkspaceAgents {
         };
         match agent.kind {
             AgentKind::Remote(_) => Ok(()),
-            AgentKind::Local(_) => {
+            AgentKind::Local { .. } => {
                 Err(format!("Agent \"{name}\" is a local agent, and these cannot be run yet."))
             }
         }
@@ -242,7 +242,7 @@ impl AgentDirectory for WorkspaceAgents {
         let agent = known.agents.as_deref().and_then(|agents| agents.find(name));
         let auth = agent.and_then(|agent| match &agent.kind {
             AgentKind::Remote(remote) => remote.auth.as_ref(),
-            AgentKind::Local(_) => None,
+            AgentKind::Local { .. } => None,
         });
         Ok(match auth {
             None => format!(
@@ -289,7 +289,7 @@ fn changes(before: Option<&LoadedAgents>, after: Option<&LoadedAgents>) -> Agent
         agents.map(|agent| (agent.name.clone(), agent.clone())).collect()
     };
     let (before, after_all) = (all(before), all(after));
-    let local = after_all.values().filter(|agent| matches!(agent.kind, AgentKind::Local(_))).count();
+    let local = after_all.values().filter(|agent| matches!(agent.kind, AgentKind::Local { .. })).count();
     let is_changed =
         |name: &&String| before.get(*name).is_some_and(|known| after_all.get(*name) != Some(known));
     let unaccepted = after.into_iter().flat_map(|agents| &agents.unaccepted);
@@ -330,20 +330,20 @@ fn built_in_entry(agent: &BuiltInAgent, settings: &WorkspaceSettings) -> AgentEn
 fn entry(agent: &AgentDefinition, status: Option<&AgentStatus>) -> AgentEntry {
     let auth = match &agent.kind {
         AgentKind::Remote(remote) => remote.auth.as_ref().map(|auth| auth.name().to_owned()),
-        AgentKind::Local(_) => None,
+        AgentKind::Local { .. } => None,
     };
     let mut entry = AgentEntry {
         name: agent.name.clone(),
         kind: match agent.kind {
             AgentKind::Remote(_) => AgentEntryKind::Remote,
-            AgentKind::Local(_) => AgentEntryKind::Local,
+            AgentKind::Local { .. } => AgentEntryKind::Local,
         },
         enabled: true,
         display_name: agent.display_name.as_deref().map(visible),
         description: agent.description.as_deref().map(visible),
         status: match agent.kind {
             AgentKind::Remote(_) => "not connected".to_owned(),
-            AgentKind::Local(_) => "cannot be run yet".to_owned(),
+            AgentKind::Local { .. } => "cannot be run yet".to_owned(),
         },
         auth,
         source: agent.scope.name().to_owned(),

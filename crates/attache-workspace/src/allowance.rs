@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use attache_config::{ApprovalMode, SecretText, SettingOrigin};
+use attache_domain::hexadecimal;
 use attache_tool::policy::{PolicyRule, to_toml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -39,8 +40,7 @@ impl Allowance {
     /// `canonical` is its content in a form that does not depend on blanks, order or place.
     pub fn new(kind: AllowanceKind, origin: SettingOrigin, words: &str, canonical: &str) -> Self {
         let digest = Sha256::digest(format!("{}\0{canonical}", kind.name()));
-        let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Self { kind, origin, words: visible(words), digest }
+        Self { kind, origin, words: visible(words), digest: hexadecimal(&digest) }
     }
 
     /// A custom command that runs programs.

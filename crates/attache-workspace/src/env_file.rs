@@ -112,10 +112,6 @@ impl EnvFile {
         Self { path: path.into(), values: lines(text) }
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The last line that sets the variable counts. An empty value counts as not set.
     pub(crate) fn get(&self, name: &str) -> Option<(&str, SettingOrigin)> {
         let line = self.values.iter().rfind(|line| line.name == name)?;

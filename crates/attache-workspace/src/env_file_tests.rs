@@ -46,9 +46,8 @@ fn the_nearest_file_of_a_project_counts_up_to_the_top_of_the_repository() {
     let workspace = base.join("home/code/repository/sub");
     fs::create_dir_all(&workspace).unwrap();
     fs::create_dir_all(base.join("home/code/repository/.git")).unwrap();
-    let place = |file: Option<EnvFile>| {
-        file.map(|file| file.path().strip_prefix(&base).unwrap().display().to_string())
-    };
+    let place =
+        |file: Option<EnvFile>| file.map(|file| file.path.strip_prefix(&base).unwrap().display().to_string());
     let project = || place(EnvFile::of_project(&workspace, &homes, &mut Vec::new()));
     let user = || place(EnvFile::of_user(&homes, &mut Vec::new()));
     assert_eq!((project(), user()), (None, None));

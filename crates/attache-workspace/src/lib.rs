@@ -73,8 +73,8 @@ pub use settings::agent_signatures::{AgentSignaturePolicy, AgentSignatures};
 pub use settings::agent_tls::AgentTls;
 pub use settings::mcp::{HttpKind, McpServerSettings, McpTransport};
 pub use settings::typed::{
-    BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, SessionRetention,
-    ShellKeys, ToolKeys, WorkspaceSettings,
+    ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, SessionRetention, ShellKeys, ToolKeys,
+    WorkspaceSettings,
 };
 pub use settings::{AgentFlags, SettingsSources};
 pub use settings_file::{SettingsFile, SettingsFileError, SettingsScope};

@@ -10,6 +10,7 @@ mod settings_rules;
 use std::path::{Path, PathBuf};
 
 use attache_config::{ConfigError, Settings};
+use attache_domain::hexadecimal;
 use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyRule, PolicyTier};
 use sha2::{Digest, Sha256};
 
@@ -112,8 +113,7 @@ fn of_project(
 /// part of the project.
 pub(crate) fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
     let folder = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
-    let folder: String = folder.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    Some(settings.homes.attache()?.join("projects").join(folder).join(AUTO_SAVED))
+    Some(settings.homes.attache()?.join("projects").join(hexadecimal(&folder[..16])).join(AUTO_SAVED))
 }
 
 #[cfg(test)]

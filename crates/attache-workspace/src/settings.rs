@@ -114,7 +114,6 @@ impl WorkspaceSettings {
             project_trust: sources.project_trust.clone(),
             project: gathered.project,
             keys,
-            env_file,
             homes,
             warnings,
             resolved,

@@ -57,15 +57,6 @@ pub enum SettingsFileError {
     },
 }
 
-impl SettingsScope {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
-
 impl SettingsFile {
     /// The user's; none without a home folder.
     pub fn of_user(homes: &HomeFolders) -> Option<Self> {

@@ -14,7 +14,7 @@ use attache_agent::{
     SettingsRefusal,
 };
 use attache_config::{ApprovalMode, ConfigError, Settings};
-use attache_domain::{ApiKeys, Content, ContextId, RequestedSettings, Scope};
+use attache_domain::{ApiKeys, Content, ContextId, RequestedSettings, Scope, hexadecimal};
 use attache_help::Manual;
 use attache_tool::policy::{PolicyMode, PolicyRule};
 use attache_tool::{Confiner, INVOKE_AGENT, IgnoreSources, Tool, ToolRegistry, Workspace};
@@ -302,9 +302,9 @@ impl SetupBuilder {
     /// The conversation's own folder for temporary files, created at its first use.
     fn scratch_folder(&self, (scope, context): &(Scope, ContextId)) -> Result<PathBuf, SettingsRefusal> {
         let whose = format!("{scope:?} {context:?}");
-        let name = attache_domain::Digest::of_hash(&Sha256::digest(whose)[..12]).0;
+        let name = hexadecimal(&Sha256::digest(whose)[..12]);
         if let Some(folder) = self.scratch.get() {
-            return Ok(folder.join(&*name));
+            return Ok(folder.join(name));
         }
         let folder = &self.options.operator.scratch;
         let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
@@ -315,7 +315,7 @@ impl SetupBuilder {
                 what: format!("there is no place for temporary files: {error}"),
             }
         })?;
-        Ok(self.scratch.get_or_init(|| folder).join(&*name))
+        Ok(self.scratch.get_or_init(|| folder).join(name))
     }
 }
 

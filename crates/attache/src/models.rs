@@ -7,18 +7,19 @@ use std::time::Duration;
 use anyhow::Context;
 use attache_agent::AgentModel;
 use attache_cli::report::with_hint;
+use attache_config::SecretText;
 use attache_credentials::google::{GoogleTokens, TokenPurpose};
 use attache_domain::{BoundedCache, IgnorePoison};
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
-use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
+use attache_model_http::anthropic::AnthropicModel;
 use attache_model_http::gemini::{
     Backend, GeminiCredential, GeminiOptions, GeminiSearch, model_id, with_fallback,
 };
-use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
+use attache_model_http::openai::OpenAiModel;
 use attache_model_http::retry::RetryOptions;
-use attache_model_http::{TokenRenewal, TokenSource};
+use attache_model_http::{ModelOptions, TokenRenewal, TokenSource};
 use attache_net::{BaseUrl, HttpClient, NetError, NetworkSettings, Secret};
 use attache_workspace::{
     AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
@@ -136,25 +137,29 @@ impl Models {
     }
 
     fn openai(&self, chosen: &OpenAiSettings) -> anyhow::Result<OpenAiModel> {
-        let base_url = base_of("OPENAI_BASE_URL", chosen.base_url.as_deref())?;
-        let options = OpenAiOptions {
-            window: self.context_window.filter(|_| chosen.base_url.is_some()),
-            key: chosen.key.as_ref().map(|key| Secret::new(key.expose())),
-            retry: self.retry.clone(),
-            ..OpenAiOptions::new(chosen.model.clone(), base_url)
-        };
+        let OpenAiSettings { model, key, base_url } = chosen;
+        let options = self.options(model, key.as_ref(), ("OPENAI_BASE_URL", base_url.as_deref()))?;
         OpenAiModel::new(options, self.client.clone()).context("the OpenAI model cannot be used")
     }
 
     fn anthropic(&self, chosen: &AnthropicSettings) -> anyhow::Result<AnthropicModel> {
-        let base_url = base_of("ANTHROPIC_BASE_URL", chosen.base_url.as_deref())?;
-        let options = AnthropicOptions {
-            window: self.context_window.filter(|_| chosen.base_url.is_some()),
-            key: Some(Secret::new(chosen.key.expose())),
-            retry: self.retry.clone(),
-            ..AnthropicOptions::new(chosen.model.clone(), base_url)
-        };
+        let AnthropicSettings { model, key, base_url } = chosen;
+        let options = self.options(model, Some(key), ("ANTHROPIC_BASE_URL", base_url.as_deref()))?;
         AnthropicModel::new(options, self.client.clone()).context("the Anthropic model cannot be used")
+    }
+
+    fn options(
+        &self,
+        model: &str,
+        key: Option<&SecretText>,
+        (variable, base_url): (&str, Option<&str>),
+    ) -> anyhow::Result<ModelOptions> {
+        Ok(ModelOptions {
+            window: self.context_window.filter(|_| base_url.is_some()),
+            key: key.map(|key| Secret::new(key.expose())),
+            retry: self.retry.clone(),
+            ..ModelOptions::new(model, base_of(variable, base_url)?)
+        })
     }
 }
 

@@ -230,7 +230,7 @@ pub(crate) const PEERS: &[Peer] = &[
         script: "models/anthropic.mjs",
         against: PeerSubject::ModelServer,
     },
-    // The last that speaks the version of the API which ours speaks unless told otherwise.
+    // The last that speaks the version of the API which ours speaks.
     Peer {
         name: "JavaScript @anthropic-ai/sdk 0.137.0",
         language: Language::JavaScript,

@@ -1,76 +1,60 @@
 //! The members of a 0.3 card in JSON. 0.3 defines no canonical form, so members are either required or optional.
 
 use super::MemberKind::{Flag, Free, List, Map, Object, Tagged, Text};
-use super::{MemberKind, Shape, TEXT_MAP, TEXTS, optional, required, shape, v1_0};
+use super::{MemberKind, MemberSpec, Shape, TEXT_MAP, TEXTS, optional, required, shape, v1_0};
 
 /// Alternatives, each a map from a scheme's name to its scopes.
 const REQUIREMENTS: MemberKind = List(&Map(&TEXTS));
 
 pub(crate) static CARD: Shape = shape(
     "AgentCard",
-    &[
-        required("protocolVersion", Text),
-        required("name", Text),
-        required("description", Text),
-        required("url", Text),
-        optional("preferredTransport", Text),
-        optional("additionalInterfaces", List(&Object(&INTERFACE))),
-        optional("provider", Object(&PROVIDER)),
-        required("version", Text),
-        optional("documentationUrl", Text),
-        optional("iconUrl", Text),
-        required("capabilities", Object(&CAPABILITIES)),
-        optional("securitySchemes", Map(&Tagged(SCHEMES))),
-        optional("security", REQUIREMENTS),
-        required("defaultInputModes", TEXTS),
-        required("defaultOutputModes", TEXTS),
-        required("skills", List(&Object(&SKILL))),
-        optional("supportsAuthenticatedExtendedCard", Flag),
-        optional("signatures", List(&Object(&SIGNATURE))),
-    ],
+    &card(List(&Object(&INTERFACE)), Map(&Tagged(SCHEMES)), REQUIREMENTS, List(&Object(&SKILL))),
 );
 
 /// The same card as its protobuf definition writes it in JSON.
 pub(crate) static PROTOBUF_CARD: Shape = shape(
     "AgentCard",
-    &[
+    &card(
+        List(&Object(&PROTOBUF_INTERFACE)),
+        Map(&Object(&v1_0::SCHEME)),
+        PROTOBUF_REQUIREMENTS,
+        List(&Object(&PROTOBUF_SKILL)),
+    ),
+);
+
+const SIGNATURES: MemberKind = List(&Object(&SIGNATURE));
+const PROTOBUF_REQUIREMENTS: MemberKind = List(&Object(&v1_0::REQUIREMENT));
+
+const fn card(
+    interfaces: MemberKind,
+    schemes: MemberKind,
+    security: MemberKind,
+    skills: MemberKind,
+) -> [MemberSpec; 18] {
+    [
         required("protocolVersion", Text),
         required("name", Text),
         required("description", Text),
         required("url", Text),
         optional("preferredTransport", Text),
-        optional("additionalInterfaces", List(&Object(&PROTOBUF_INTERFACE))),
+        optional("additionalInterfaces", interfaces),
         optional("provider", Object(&PROVIDER)),
         required("version", Text),
         optional("documentationUrl", Text),
         optional("iconUrl", Text),
         required("capabilities", Object(&CAPABILITIES)),
-        optional("securitySchemes", Map(&Object(&v1_0::SCHEME))),
-        optional("security", List(&Object(&v1_0::REQUIREMENT))),
+        optional("securitySchemes", schemes),
+        optional("security", security),
         required("defaultInputModes", TEXTS),
         required("defaultOutputModes", TEXTS),
-        required("skills", List(&Object(&PROTOBUF_SKILL))),
+        required("skills", skills),
         optional("supportsAuthenticatedExtendedCard", Flag),
-        optional("signatures", List(&Object(&SIGNATURE))),
-    ],
-);
+        optional("signatures", SIGNATURES),
+    ]
+}
 
 static PROTOBUF_INTERFACE: Shape =
     shape("AgentInterface", &[required("url", Text), required("transport", Text), optional("tenant", Text)]);
-
-static PROTOBUF_SKILL: Shape = shape(
-    "AgentSkill",
-    &[
-        required("id", Text),
-        required("name", Text),
-        required("description", Text),
-        required("tags", TEXTS),
-        optional("examples", TEXTS),
-        optional("inputModes", TEXTS),
-        optional("outputModes", TEXTS),
-        optional("security", List(&Object(&v1_0::REQUIREMENT))),
-    ],
-);
 
 static INTERFACE: Shape = shape("AgentInterface", &[required("url", Text), required("transport", Text)]);
 
@@ -96,9 +80,12 @@ static EXTENSION: Shape = shape(
     ],
 );
 
-static SKILL: Shape = shape(
-    "AgentSkill",
-    &[
+static SKILL: Shape = shape("AgentSkill", &skill(REQUIREMENTS));
+
+static PROTOBUF_SKILL: Shape = shape("AgentSkill", &skill(PROTOBUF_REQUIREMENTS));
+
+const fn skill(security: MemberKind) -> [MemberSpec; 8] {
+    [
         required("id", Text),
         required("name", Text),
         required("description", Text),
@@ -106,9 +93,9 @@ static SKILL: Shape = shape(
         optional("examples", TEXTS),
         optional("inputModes", TEXTS),
         optional("outputModes", TEXTS),
-        optional("security", REQUIREMENTS),
-    ],
-);
+        optional("security", security),
+    ]
+}
 
 static SIGNATURE: Shape = shape(
     "AgentCardSignature",

@@ -38,7 +38,7 @@ pub(super) fn run(project: &Project, json: bool) -> anyhow::Result<ExitCode> {
 pub(super) fn reload(project: &Project, json: bool) -> anyhow::Result<ExitCode> {
     let agents = loaded(project)?;
     let all = || agents.agents.iter().chain(agents.disabled.iter().map(|disabled| &disabled.agent));
-    let local = all().filter(|agent| matches!(agent.kind, AgentKind::Local(_))).count();
+    let local = all().filter(|agent| matches!(agent.kind, AgentKind::Local { .. })).count();
     let (total, disabled) = (all().count(), agents.disabled.len());
     if json {
         let counts = json!({

@@ -61,8 +61,8 @@ fn rows(agent: &AgentDefinition, state: String) -> Vec<(&'static str, String)> {
                 rows.push(("also at", visible(&remote.allowed_origins.join(", "))));
             }
         }
-        AgentKind::Local(local) => {
-            let tools = local.tools.as_ref().map_or("all".to_owned(), |tools| tools.join(", "));
+        AgentKind::Local { tools } => {
+            let tools = tools.as_ref().map_or("all".to_owned(), |tools| tools.join(", "));
             rows.push(("tools", visible(&tools)));
             rows.push(("note", "local agents are checked, and cannot be run yet".to_owned()));
         }
@@ -80,7 +80,7 @@ pub(super) fn table(rows: &[(&str, String)]) -> String {
 /// Where a remote agent is.
 pub(super) fn target(agent: &AgentDefinition) -> String {
     match &agent.kind {
-        AgentKind::Local(_) => "-".to_owned(),
+        AgentKind::Local { .. } => "-".to_owned(),
         AgentKind::Remote(remote) => match &remote.card {
             card @ CardDefinition::Url(_) => card.shown_url().unwrap_or_default(),
             card @ CardDefinition::Inline(_) => match card.addresses().join(", ") {

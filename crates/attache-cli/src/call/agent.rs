@@ -43,7 +43,7 @@ impl FileOfAgent {
     pub(crate) fn of(agent: &AgentDefinition) -> Self {
         let remote = match &agent.kind {
             AgentKind::Remote(remote) => Some(remote),
-            AgentKind::Local(_) => None,
+            AgentKind::Local { .. } => None,
         };
         let card_origin = remote.and_then(|remote| match &remote.card {
             agent_files::CardDefinition::Url(url) => {

@@ -2,54 +2,37 @@
 
 use attache_domain::{ModelPart, Usage};
 use attache_model::{AnswerPiece, LanguageError, Prompt, StopReason};
+use attache_net::HttpResponse;
 use attache_net::sse::SseEvent;
-use attache_net::{HttpClient, HttpRequest, HttpResponse};
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use serde_json::Value;
 
+use crate::connection::Connection;
 use crate::failed_attempt::FailedAttempt;
 use crate::request_error::RequestError;
-use crate::retry::RetryOptions;
-use crate::token::TokenRenewal;
 
 /// One provider's API.
 pub(crate) trait Provider: Send + Sync + 'static {
     type Assembler: AnswerAssembler;
 
-    fn model_id(&self) -> &str;
-    /// The size of the context window.
-    fn window(&self) -> u64;
-    fn client(&self) -> &HttpClient;
-    fn retry(&self) -> &RetryOptions;
-    /// The display name of the server.
-    fn server_name(&self) -> String;
-    /// Removes secrets from `text`, in case a server repeats them.
-    fn redacted(&self, text: &str) -> String;
-    /// Whether a new credential can be requested after a refusal.
-    fn renews(&self) -> bool {
-        false
-    }
-
+    fn connection(&self) -> &Connection;
     fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError>;
-    /// The request for an answer, with the credential.
-    fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>>;
     fn assembler(&self, prompt: &Prompt) -> Self::Assembler;
 
     /// Decodes an error response. `body` is redacted.
     fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
-        RequestError::of_answer(head, body).failed_attempt(self.model_id())
+        RequestError::of_answer(head, body).failed_attempt(&self.connection().model)
     }
     /// Decodes an error that arrived instead of the next event.
     fn classify_event(&self, error: &Value) -> FailedAttempt {
-        RequestError::of_event(error).failed_attempt(self.model_id())
+        RequestError::of_event(error).failed_attempt(&self.connection().model)
     }
 }
 
 /// An answer that is being received.
 pub(crate) trait AnswerAssembler: Send + 'static {
     /// Adds an event and reports the new pieces. The error of the result is one that the provider sent.
-    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
 
     /// Whether the answer has ended; only the usage may follow.
     fn has_finished(&self) -> bool;

@@ -7,8 +7,6 @@ use attache_model::AnswerPiece;
 use attache_net::NetError;
 use tokio::time::{Instant, sleep_until};
 
-use crate::retry::RetryOptions;
-
 pub(super) struct SilenceTimer {
     since: Instant,
     timeout: Duration,
@@ -24,21 +22,13 @@ pub(super) enum TimedOutcome<T> {
     TooLate(NetError),
 }
 
+/// After this time without data a notice says that the request is still waiting.
+const NOTICE_DELAY: Duration = Duration::from_secs(20);
+
 impl SilenceTimer {
-    /// Before the server has begun to answer.
-    pub(super) fn before_answer(options: &RetryOptions) -> Self {
-        Self::begins(options, options.first_byte_timeout)
-    }
-
-    /// After the server has begun to answer; it may be silent for `timeout`.
-    pub(super) fn within_answer(options: &RetryOptions, timeout: Duration) -> Self {
-        Self::begins(options, timeout)
-    }
-
-    fn begins(options: &RetryOptions, timeout: Duration) -> Self {
+    pub(super) fn new(timeout: Duration) -> Self {
         let since = Instant::now();
-        let has_notice = options.silence_notice_delay < timeout;
-        Self { since, timeout, notice_at: has_notice.then(|| since + options.silence_notice_delay) }
+        Self { since, timeout, notice_at: (NOTICE_DELAY < timeout).then(|| since + NOTICE_DELAY) }
     }
 
     pub(super) async fn until<T>(&mut self, coming: impl Future<Output = T>) -> TimedOutcome<T> {

@@ -7,12 +7,12 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
-use super::Anthropic;
 use super::block::{Block, input};
 use super::messages::{TargetModel, answer_block};
 use super::models::family;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
+use crate::connection::Connection;
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
@@ -44,11 +44,11 @@ struct Counts {
 }
 
 impl AnthropicAssembler {
-    pub(super) fn new(shared: &Anthropic, prompt: &Prompt) -> Self {
+    pub(super) fn new(connection: &Connection, prompt: &Prompt) -> Self {
         Self {
-            route: shared.endpoint.route.clone(),
-            model: shared.model.id.clone(),
-            builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
+            route: connection.endpoint.route.clone(),
+            model: connection.model.clone(),
+            builder: AnswerBuilder::new(&connection.endpoint.route, &connection.model, prompt),
             names: ToolNames::of(prompt),
             open: BTreeMap::new(),
             malformed: false,
@@ -59,16 +59,16 @@ impl AnthropicAssembler {
         }
     }
 
-    fn event(&mut self, event: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn event(&mut self, event: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let index = event["index"].as_u64().unwrap_or(0);
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.counts.take(&event["message"]["usage"]),
             "content_block_start" => {
-                self.end_block(index, emit);
-                self.start_block(index, &event["content_block"], emit);
+                self.end_block(index);
+                self.start_block(index, &event["content_block"], tell);
             }
-            "content_block_delta" => self.delta(index, &event["delta"], emit),
-            "content_block_stop" => self.end_block(index, emit),
+            "content_block_delta" => self.delta(index, &event["delta"], tell),
+            "content_block_stop" => self.end_block(index),
             "message_delta" => {
                 self.counts.take(&event["usage"]);
                 if event["delta"]["stop_reason"].is_string() {
@@ -76,10 +76,10 @@ impl AnthropicAssembler {
                 }
             }
             // The server does not stream.
-            "message" => self.whole(event, emit),
+            "message" => self.whole(event, tell),
             "message_stop" => {
                 while let Some(index) = self.open.keys().next().copied() {
-                    self.end_block(index, emit);
+                    self.end_block(index);
                 }
                 self.over = true;
             }
@@ -88,11 +88,11 @@ impl AnthropicAssembler {
         }
     }
 
-    fn whole(&mut self, message: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn whole(&mut self, message: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         self.counts.take(&message["usage"]);
         for block in message["content"].as_array().into_iter().flatten() {
-            self.start_block(0, block, emit);
-            self.end_block(0, emit);
+            self.start_block(0, block, tell);
+            self.end_block(0);
         }
         if message["stop_reason"].is_string() {
             self.stop = Some(message.clone());
@@ -100,28 +100,25 @@ impl AnthropicAssembler {
         }
     }
 
-    fn start_block(&mut self, index: u64, block: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn start_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let started = Block::start(block);
         match &started {
-            Block::Text => self.builder.text(block["text"].as_str().unwrap_or_default(), emit),
-            Block::Thinking { text, .. } if !text.is_empty() => emit(AnswerPiece::Thought(text.clone())),
-            Block::Call { name, .. } => {
-                emit(AnswerPiece::CallBegun { name: self.names.tool_name(name.clone()) })
-            }
-            Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
+            Block::Text => self.builder.text(block["text"].as_str().unwrap_or_default(), tell),
+            Block::Thinking { text, .. } if !text.is_empty() => tell(AnswerPiece::Thought(text.clone())),
+            Block::Call { .. } | Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
         }
         self.open.insert(index, started);
     }
 
-    fn delta(&mut self, index: u64, delta: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn delta(&mut self, index: u64, delta: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let part = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match (self.open.get_mut(&index), delta["type"].as_str()) {
-            (Some(Block::Text), Some("text_delta")) => self.builder.text(part("text"), emit),
+            (Some(Block::Text), Some("text_delta")) => self.builder.text(part("text"), tell),
             (Some(Block::Thinking { text, .. }), Some("thinking_delta")) => {
                 let more = part("thinking");
                 if !more.is_empty() {
                     text.push_str(more);
-                    emit(AnswerPiece::Thought(more.to_owned()));
+                    tell(AnswerPiece::Thought(more.to_owned()));
                 }
             }
             (Some(Block::Thinking { signature, .. }), Some("signature_delta")) => {
@@ -132,7 +129,7 @@ impl AnthropicAssembler {
         }
     }
 
-    fn end_block(&mut self, index: u64, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn end_block(&mut self, index: u64) {
         match self.open.remove(&index) {
             None | Some(Block::Text | Block::Other) => {}
             Some(Block::Thinking { text, signature }) if text.is_empty() => {
@@ -151,7 +148,7 @@ impl AnthropicAssembler {
             }
             Some(Block::Call { id, name, json, whole }) => match input(&json, whole) {
                 Some(input) if !name.is_empty() => {
-                    self.builder.call(Some(&id), self.names.tool_name(name), input, None, emit);
+                    self.builder.call(Some(&id), self.names.tool_name(name), input, None);
                 }
                 _ => self.malformed = true,
             },
@@ -177,7 +174,7 @@ impl AnthropicAssembler {
 }
 
 impl AnswerAssembler for AnthropicAssembler {
-    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Ok(value) = serde_json::from_str::<Value>(data) else {
             // Skips a broken event and keeps the others. A missing end is detected separately.
@@ -187,7 +184,7 @@ impl AnswerAssembler for AnthropicAssembler {
         if value["type"] == "error" || event.name.as_deref() == Some("error") {
             return Err(value.get("error").cloned().unwrap_or(value));
         }
-        self.event(&value, emit);
+        self.event(&value, tell);
         Ok(())
     }
 

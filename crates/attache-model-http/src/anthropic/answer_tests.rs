@@ -7,8 +7,9 @@ use attache_net::{HttpClient, HttpClientOptions, Secret};
 use proptest::prelude::*;
 
 use super::super::request::body;
-use super::super::{AnthropicModel, AnthropicOptions};
+use super::super::{Anthropic, AnthropicModel};
 use super::*;
+use crate::ModelOptions;
 use crate::answer_request::RequestVariation;
 use crate::any_json::any_json;
 
@@ -20,7 +21,8 @@ const KEYS: &str = "type index content_block delta message usage input_tokens ou
 
 fn shared() -> Arc<Anthropic> {
     let client = HttpClient::new(&HttpClientOptions::default());
-    let options = AnthropicOptions::official("claude-opus-4-6", Secret::new("key"));
+    let options =
+        ModelOptions { key: Some(Secret::new("key")), ..ModelOptions::new("claude-opus-4-6", None) };
     AnthropicModel::new(options, client.expect("a client")).expect("options that fit").provider
 }
 
@@ -31,7 +33,7 @@ fn any_events_are_survived() {
     let blocks = proptest::collection::vec(any_json(KEYS, WORDS), 0..4);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(events in events, blocks in blocks, over: bool, after_results: bool)| {
-        let mut assembler = AnthropicAssembler::new(&shared, &Prompt::default());
+        let mut assembler = AnthropicAssembler::new(&shared.connection, &Prompt::default());
         let within = blocks.iter().map(|block| json!({"type": "content_block_start", "content_block": block}));
         let end = over.then(|| json!({"type": "message_stop"}));
         for event in within.chain(events).chain(end) {

@@ -4,12 +4,13 @@ use std::sync::LazyLock;
 
 use attache_net::Secret;
 
-use super::{AnthropicModel, AnthropicOptions};
-use crate::fuzz;
+use super::AnthropicModel;
+use crate::{ModelOptions, fuzz};
 
 pub(crate) fn answer(stream: &[u8]) {
     static MODEL: LazyLock<AnthropicModel> = LazyLock::new(|| {
-        let options = AnthropicOptions::official("claude-opus-4-6", Secret::new("key"));
+        let options =
+            ModelOptions { key: Some(Secret::new("key")), ..ModelOptions::new("claude-opus-4-6", None) };
         AnthropicModel::new(options, fuzz::client()).expect("options that fit")
     });
     fuzz::answer(&*MODEL.provider, stream);

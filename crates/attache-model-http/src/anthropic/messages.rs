@@ -18,66 +18,42 @@ pub(super) struct TargetModel<'a> {
     pub(super) names: &'a ToolNames,
 }
 
-pub(super) struct Messages {
-    /// Alternating messages that begin and end with the user's, with every call answered.
-    pub(super) list: Vec<Value>,
-    /// Whether the current turn has an answer with calls that does not begin with a thought of this family.
-    pub(super) thoughtless: bool,
-}
-
-/// `None` if there is no content.
-pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> Option<Messages> {
-    let mut messages = Messages { list: Vec::new(), thoughtless: false };
+/// Alternating messages that begin and end with the user's, with every call answered. `None` if there is no content.
+pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> Option<Vec<Value>> {
+    let mut messages = Vec::new();
     for turn in history_messages(exchanges) {
         match turn {
             HistoryMessage::User(content) => {
-                messages.push("user", content.iter().filter_map(block).collect())
+                push(&mut messages, "user", content.iter().filter_map(block).collect())
             }
             HistoryMessage::Model(parts) => {
-                let blocks: Vec<Value> =
-                    parts.iter().filter_map(|part| answer_block(part.model_part, &part.id, reader)).collect();
-                let called = parts.iter().any(is_current_call);
-                let thought = blocks.first().is_some_and(is_thought);
-                messages.thoughtless |= called && !thought;
-                messages.push("assistant", blocks);
+                let block = |part: &AnswerPart<'_>| answer_block(part.model_part, &part.id, reader);
+                push(&mut messages, "assistant", parts.iter().filter_map(block).collect());
             }
-            HistoryMessage::Results(settled) => messages.push("user", results(&settled)),
+            HistoryMessage::Results(settled) => push(&mut messages, "user", results(&settled)),
         }
     }
-    if messages.list.is_empty() {
-        return None;
-    }
     // Anthropic would continue an answer at the end of the history.
-    if messages.list.last().is_some_and(|last| last["role"] == "assistant") {
-        messages.push("user", vec![json!({"type": "text", "text": GO_ON})]);
+    if messages.last()?["role"] == "assistant" {
+        push(&mut messages, "user", vec![json!({"type": "text", "text": GO_ON})]);
     }
     Some(messages)
 }
 
-impl Messages {
-    fn push(&mut self, role: &str, mut blocks: Vec<Value>) {
-        if blocks.is_empty() {
-            return;
-        }
-        let same = |last: &&mut Value| last["role"] == role;
-        if let Some(Value::Array(known)) = self.list.last_mut().filter(same).map(|last| &mut last["content"])
-        {
-            known.append(&mut blocks);
-            return;
-        }
-        if self.list.is_empty() && role == "assistant" {
-            self.list.push(json!({"role": "user", "content": [{"type": "text", "text": GO_ON}]}));
-        }
-        self.list.push(json!({"role": role, "content": blocks}));
+/// Neighbouring messages of one role become one.
+fn push(messages: &mut Vec<Value>, role: &str, mut blocks: Vec<Value>) {
+    if blocks.is_empty() {
+        return;
     }
-}
-
-fn is_current_call(part: &AnswerPart<'_>) -> bool {
-    part.current && matches!(part.model_part.what, ModelPartContent::Call(_))
-}
-
-fn is_thought(block: &Value) -> bool {
-    block["type"] == "thinking" || block["type"] == "redacted_thinking"
+    let same = |last: &&mut Value| last["role"] == role;
+    if let Some(Value::Array(known)) = messages.last_mut().filter(same).map(|last| &mut last["content"]) {
+        known.append(&mut blocks);
+        return;
+    }
+    if messages.is_empty() && role == "assistant" {
+        messages.push(json!({"role": "user", "content": [{"type": "text", "text": GO_ON}]}));
+    }
+    messages.push(json!({"role": role, "content": blocks}));
 }
 
 /// A piece of an answer. Thoughts are sent whole and signed, or not at all.

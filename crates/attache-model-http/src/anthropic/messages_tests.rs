@@ -26,7 +26,7 @@ fn bytes(media_type: &str, name: Option<&str>) -> Content {
     Content::Bytes { media_type: media_type.into(), bytes: Base64("AAAA".into()), name }
 }
 
-fn read(exchanges: Vec<Exchange>) -> Option<Messages> {
+fn read(exchanges: Vec<Exchange>) -> Option<Vec<Value>> {
     let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
     let names = ToolNames::default();
     messages(&exchanges, TargetModel { route: "anthropic", family: "claude-x", names: &names })
@@ -34,7 +34,7 @@ fn read(exchanges: Vec<Exchange>) -> Option<Messages> {
 
 #[track_caller]
 fn check(exchanges: Vec<Exchange>, expected: Value) {
-    assert_eq!(json!(read(exchanges).map(|messages| messages.list)), expected);
+    assert_eq!(json!(read(exchanges)), expected);
 }
 
 fn text(text: &str) -> Value {
@@ -95,7 +95,7 @@ fn an_error_says_something_and_an_empty_result_need_not() {
         let result = ToolResult { call: CallId("a".into()), name: "look".into(), output, failed };
         let answer = Exchange::Model(vec![said(call("a"))]);
         let exchanges = vec![user("q"), answer, Exchange::Results(vec![result])];
-        read(exchanges).unwrap().list.swap_remove(2)["content"][0].take()
+        read(exchanges).unwrap().swap_remove(2)["content"][0].take()
     };
     let silent = [text("The call failed and does not say why.")];
     assert_eq!(encoded(vec![], true)["content"], json!(silent));
@@ -121,16 +121,11 @@ fn thoughts_go_back_whole_to_their_own_family_and_to_no_other() {
     let used = json!({"type": "tool_use", "id": "a", "name": "look", "input": {"p": 1}});
     let thinking = json!({"type": "thinking", "thinking": "hm ", "signature": "s"});
     let redacted = json!({"type": "redacted_thinking", "data": "d", "new": 1});
-    assert_eq!(whole.list[1]["content"], json!([thinking, redacted, used]));
-    assert!(!whole.thoughtless);
+    assert_eq!(whole[1]["content"], json!([thinking, redacted, used]));
     for (provider, model) in
         [("anthropic", "claude-y"), ("gemini", "claude-x"), ("anthropic@https://x", "claude-x")]
     {
         let other = read(answered(provider, model)).unwrap();
-        assert_eq!(other.list[1]["content"], json!([used]), "{provider} {model}");
-        assert!(other.thoughtless);
+        assert_eq!(other[1]["content"], json!([used]), "{provider} {model}");
     }
-    // What was said before the user spoke again does not matter.
-    let earlier = read([answered("gemini", "g"), vec![user("n")]].concat()).unwrap();
-    assert!(!earlier.thoughtless);
 }

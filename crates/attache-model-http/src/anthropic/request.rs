@@ -9,9 +9,9 @@ use attache_domain::{Exchange, ModelPartContent};
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use serde_json::{Map, Value, json};
 
+use super::Anthropic;
 use super::messages::{TargetModel, messages};
-use super::models::Generation;
-use super::{Anthropic, ApiVersion};
+use super::models::family;
 use crate::answer_request::{NUDGE, RequestVariation};
 use crate::tool_names::ToolNames;
 
@@ -22,28 +22,25 @@ pub(super) fn body(
     variation: &RequestVariation,
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
-    let reader = TargetModel { route: &shared.endpoint.route, family: shared.model.family(), names: &names };
+    let Anthropic { connection, model } = shared;
+    let reader =
+        TargetModel { route: &connection.endpoint.route, family: family(&connection.model), names: &names };
     let mut messages = messages(&prompt.exchanges, reader)
         .ok_or_else(|| LanguageError::Request { what: "the prompt says nothing; give it a text".into() })?;
-    if let Some(last) = messages.list.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut()) {
+    if let Some(last) = messages.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut()) {
         last["cache_control"] = json!({"type": "ephemeral"});
     }
     if let Some(so_far) = &variation.continuation {
-        messages.list.push(json!({"role": "assistant", "content": so_far}));
+        messages.push(json!({"role": "assistant", "content": so_far}));
     }
-    let room = prompt.max_output_tokens.unwrap_or(shared.model.most_output);
-    let thoughts = shared.model.thoughts(prompt.thinking, room).filter(|thoughts| {
-        // A turn that another model began has no thoughts that this model accepts.
-        !(thoughts.on && messages.thoughtless && shared.model.generation == Generation::Budget)
-    });
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
             body.insert(key.into(), value);
         }
     };
-    set("model", Some(json!(shared.model.id)));
-    set("max_tokens", Some(json!(room)));
+    set("model", Some(json!(connection.model)));
+    set("max_tokens", Some(json!(model.max_output)));
     set("stream", Some(json!(true)));
     let past = if prompt.tools.is_empty() { past_tools(prompt) } else { Vec::new() };
     let offered = if past.is_empty() { &prompt.tools[..] } else { &past };
@@ -51,22 +48,13 @@ pub(super) fn body(
     // Declared because the history has calls of it, but the model must not call it.
     set("tool_choice", (!past.is_empty()).then(|| json!({"type": "none"})));
     set("system", system(prompt, variation.nudged));
-    set("messages", Some(Value::Array(messages.list)));
-    let thinks = thoughts.as_ref().is_some_and(|thoughts| thoughts.on);
-    if is_tunable(shared) && !thinks {
+    set("messages", Some(Value::Array(messages)));
+    if model.is_adaptive {
+        set("thinking", Some(json!({"type": "adaptive", "display": "summarized"})));
+    } else {
         set("temperature", prompt.temperature.map(Value::from));
-        // Later models accept only one of the two.
-        set("top_p", prompt.top_p.filter(|_| prompt.temperature.is_none()).map(Value::from));
-    }
-    if let Some(thoughts) = thoughts {
-        set("thinking", Some(thoughts.thinking));
-        set("output_config", thoughts.effort.map(|effort| json!({"effort": effort})));
     }
     Ok(Value::Object(body).to_string())
-}
-
-fn is_tunable(shared: &Anthropic) -> bool {
-    shared.version == ApiVersion::June2023 && shared.model.generation != Generation::Adaptive
 }
 
 /// The tools called so far. Anthropic refuses calls in the history whose tools are not declared.

@@ -5,21 +5,18 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Map, Value, json};
 
-use super::Gemini;
-use super::arguments::Arguments;
 use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
 use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
+use crate::connection::Connection;
 
 /// An answer that is being received.
 #[derive(Debug)]
 pub(crate) struct GeminiAssembler {
-    route: &'static str,
+    route: String,
     model: String,
     parts: Vec<ModelPart>,
     ids: TakenIds,
-    /// A call whose input is being streamed.
-    call: Option<StreamedCall>,
     /// Whether a call could not be decoded.
     malformed: bool,
     finish: Option<Finish>,
@@ -37,27 +34,18 @@ pub(crate) struct GeminiAssembler {
 const MAX_RESPONSE_ID_LENGTH: usize = 256;
 
 #[derive(Debug)]
-struct StreamedCall {
-    name: String,
-    id: Option<String>,
-    signature: Option<Value>,
-    arguments: Arguments,
-}
-
-#[derive(Debug)]
 struct Finish {
     reason: String,
     message: Option<String>,
 }
 
 impl GeminiAssembler {
-    pub(super) fn new(shared: &Gemini, prompt: &Prompt) -> Self {
+    pub(super) fn new(connection: &Connection, prompt: &Prompt) -> Self {
         Self {
-            route: shared.endpoint.route,
-            model: shared.model.id.clone(),
+            route: connection.endpoint.route.clone(),
+            model: connection.model.clone(),
             parts: Vec::new(),
             ids: TakenIds::of(prompt),
-            call: None,
             malformed: false,
             finish: None,
             blocked: None,
@@ -69,13 +57,13 @@ impl GeminiAssembler {
     }
 
     /// Adds a chunk and returns the new pieces.
-    fn take_chunk(&mut self, chunk: Chunk<'_>, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
         if self.response_id.is_none()
             && let Some(id) = chunk.response_id
             && (1..=MAX_RESPONSE_ID_LENGTH).contains(&id.len())
         {
             self.response_id = Some(id.clone());
-            emit(AnswerPiece::Begun { id });
+            tell(AnswerPiece::Begun { id });
         }
         if let Some(usage) = chunk.usage_metadata {
             self.usage_metadata.clear();
@@ -90,7 +78,7 @@ impl GeminiAssembler {
         let Some(candidate) = chunk.candidates.into_iter().next() else { return };
         let Candidate { content, finish_reason, finish_message, continuation_token } = candidate;
         for part in content.unwrap_or_default().parts {
-            self.part(part, emit);
+            self.part(part, tell);
         }
         if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(Finish { reason, message: finish_message });
@@ -98,18 +86,18 @@ impl GeminiAssembler {
         self.continuation = continuation_token.or_else(|| self.continuation.take());
     }
 
-    fn part(&mut self, part: ResponsePart<'_>, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn part(&mut self, part: ResponsePart<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
         match part {
             ResponsePart::Plain(PlainPart { text, .. }) if text.is_empty() => {}
-            ResponsePart::Plain(PlainPart { text, thought }) => self.words(&text, thought, None, emit),
-            ResponsePart::Other(part) => self.other_part(part, emit),
+            ResponsePart::Plain(PlainPart { text, thought }) => self.words(&text, thought, None, tell),
+            ResponsePart::Other(part) => self.other_part(part, tell),
         }
     }
 
-    fn other_part(&mut self, part: Map<String, Value>, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn other_part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(AnswerPiece)) {
         let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
         if let Some(call) = part.get("functionCall") {
-            return self.function_call(call, signature, emit);
+            return self.function_call(call, signature);
         }
         let Some(text) = part.get("text").and_then(Value::as_str) else {
             if !part.is_empty() {
@@ -124,7 +112,7 @@ impl GeminiAssembler {
             }
             return;
         }
-        self.words(text, thought, signature, emit);
+        self.words(text, thought, signature, tell);
     }
 
     fn words(
@@ -132,9 +120,9 @@ impl GeminiAssembler {
         text: &str,
         thought: bool,
         signature: Option<Value>,
-        emit: &mut dyn FnMut(AnswerPiece),
+        tell: &mut dyn FnMut(AnswerPiece),
     ) {
-        emit(if thought {
+        tell(if thought {
             AnswerPiece::Thought(text.to_owned())
         } else {
             AnswerPiece::Text(text.to_owned())
@@ -155,61 +143,34 @@ impl GeminiAssembler {
         }
     }
 
-    fn function_call(&mut self, call: &Value, signature: Option<Value>, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn function_call(&mut self, call: &Value, signature: Option<Value>) {
         let text = |key: &str| {
             call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
         };
-        let pieces = call.get("partialArgs").and_then(Value::as_array);
-        let continues = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
-        let mut streamed = match (self.call.take(), text("name")) {
-            (Some(streamed), None) => streamed,
-            (unfinished, Some(name)) => {
-                // The previous call was never completed.
-                self.malformed |= unfinished.is_some();
-                if continues || pieces.is_some() {
-                    emit(AnswerPiece::CallBegun { name: name.clone() });
-                }
-                StreamedCall { name, id: None, signature: None, arguments: Arguments::default() }
-            }
-            (None, None) => {
-                self.malformed = true;
-                return;
-            }
+        // Nothing asks for calls in pieces.
+        let is_whole = call.get("partialArgs").is_none() && call.get("willContinue") != Some(&json!(true));
+        let input = match call.get("args") {
+            Some(Value::Object(input)) => Some(input.clone()),
+            None | Some(Value::Null) => Some(Map::new()),
+            Some(_) => None,
         };
-        streamed.id = streamed.id.or_else(|| text("id"));
-        streamed.signature = streamed.signature.or(signature);
-        match call.get("args") {
-            Some(Value::Object(whole)) => streamed.arguments.merge(whole.clone()),
-            None | Some(Value::Null) => {}
-            Some(_) => self.malformed = true,
-        }
-        for piece in pieces.into_iter().flatten() {
-            self.malformed |= streamed.arguments.take(piece).is_err();
-        }
-        if continues {
-            self.call = Some(streamed);
-        } else {
-            self.finish_call(streamed, emit);
-        }
-    }
-
-    fn finish_call(&mut self, streamed: StreamedCall, emit: &mut dyn FnMut(AnswerPiece)) {
-        let StreamedCall { name, id, signature, arguments } = streamed;
-        let id = self.ids.take(id.map(CallId));
-        let call = ToolCall { id, name, input: arguments.finish() };
-        emit(AnswerPiece::Call(call.clone()));
+        let (Some(name), Some(input), true) = (text("name"), input, is_whole) else {
+            self.malformed = true;
+            return;
+        };
+        let call = ToolCall { id: self.ids.take(text("id").map(CallId)), name, input };
         self.push(ModelPartContent::Call(call), signature.map(signed));
     }
 
     fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
         let opaque =
-            data.map(|data| ProviderData { provider: self.route.into(), model: self.model.clone(), data });
+            data.map(|data| ProviderData { provider: self.route.clone(), model: self.model.clone(), data });
         self.parts.push(ModelPart { what, opaque });
     }
 }
 
 impl AnswerAssembler for GeminiAssembler {
-    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Some(chunks) = Chunk::all(data) else {
             // Skips a broken event and keeps the others. A missing end is detected separately.
@@ -219,7 +180,7 @@ impl AnswerAssembler for GeminiAssembler {
         for mut chunk in chunks {
             match chunk.error.take() {
                 Some(error) => return Err(error),
-                None => self.take_chunk(chunk, emit),
+                None => self.take_chunk(chunk, tell),
             }
         }
         Ok(())
@@ -235,7 +196,7 @@ impl AnswerAssembler for GeminiAssembler {
 
     fn verdict(&self, end: StreamEnd, after_results: bool) -> AnswerVerdict {
         let called = self.parts.iter().any(|part| matches!(part.what, ModelPartContent::Call(_)));
-        let has_text = self.parts.iter().any(is_text);
+        let spoken = self.parts.iter().any(is_spoken);
         if let Some(why) = &self.blocked
             && self.parts.is_empty()
         {
@@ -244,7 +205,7 @@ impl AnswerAssembler for GeminiAssembler {
         let invalid = |why: String| AnswerVerdict::Invalid { why, silent: false };
         let Some(Finish { reason, message }) = &self.finish else {
             // Some servers omit the finish reason of an answer with calls.
-            return match called && end == StreamEnd::Closed && self.call.is_none() {
+            return match called && end == StreamEnd::Closed && !self.malformed {
                 true => AnswerVerdict::Whole(StopReason::Done),
                 false => invalid("the answer broke off before its end".into()),
             };
@@ -269,9 +230,7 @@ impl AnswerAssembler for GeminiAssembler {
             | "JAILBREAK" => AnswerVerdict::Whole(StopReason::Refused {
                 why: format!("the answer was stopped ({reason}){detail}"),
             }),
-            _ if self.call.is_some() || self.malformed => {
-                invalid(format!("a call came without its whole input ({reason})"))
-            }
+            _ if self.malformed => invalid(format!("a call came without its whole input ({reason})")),
             _ if called => AnswerVerdict::Whole(StopReason::Done),
             "MALFORMED_FUNCTION_CALL"
             | "UNEXPECTED_TOOL_CALL"
@@ -286,7 +245,7 @@ impl AnswerAssembler for GeminiAssembler {
             {
                 AnswerVerdict::Whole(StopReason::Done)
             }
-            _ if has_text => AnswerVerdict::Whole(StopReason::Done),
+            _ if spoken => AnswerVerdict::Whole(StopReason::Done),
             "STOP" if self.parts.is_empty() => {
                 AnswerVerdict::Invalid { why: "the answer is empty".into(), silent: true }
             }
@@ -316,7 +275,7 @@ fn signed(signature: Value) -> Value {
     json!({"thoughtSignature": signature})
 }
 
-fn is_text(part: &ModelPart) -> bool {
+fn is_spoken(part: &ModelPart) -> bool {
     match &part.what {
         ModelPartContent::Text(text) => !text.trim().is_empty(),
         // A picture, or the result of a search.

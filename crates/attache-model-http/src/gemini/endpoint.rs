@@ -1,108 +1,61 @@
 //! The URL and the credential of a request.
 
-use attache_model::LanguageError;
-use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
-use bytes::Bytes;
+use attache_net::BaseUrl;
 
 use super::models::Model;
-use super::{Backend, BadOptions, GeminiCredential, GeminiOptions, TokenRenewal};
-use crate::endpoint::redacted;
-
-#[derive(Debug)]
-pub(super) struct GeminiEndpoint {
-    url: Url,
-    credential: GeminiCredential,
-    headers: Vec<(String, Secret)>,
-    /// The provider whose signatures the server accepts.
-    pub(super) route: &'static str,
-}
+use super::{Backend, BadOptions, GeminiCredential, GeminiOptions};
+use crate::endpoint::{Credential, ProviderEndpoint};
 
 const DEVELOPER: &str = "https://generativelanguage.googleapis.com";
 const VERTEX: &str = "https://aiplatform.googleapis.com";
 
-impl GeminiEndpoint {
-    /// The URL for streamed answers.
-    pub(super) fn new(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
-        Self::of(options, model, "streamGenerateContent", Some("alt=sse"))
-    }
+/// The URL for streamed answers.
+pub(super) fn for_streams(options: GeminiOptions, model: &Model) -> Result<ProviderEndpoint, BadOptions> {
+    endpoint(options, model, "streamGenerateContent", Some("alt=sse"))
+}
 
-    /// The URL for whole answers.
-    pub(super) fn whole(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
-        Self::of(options, model, "generateContent", None)
-    }
+/// The URL for whole answers.
+pub(super) fn for_whole_answers(
+    options: GeminiOptions,
+    model: &Model,
+) -> Result<ProviderEndpoint, BadOptions> {
+    endpoint(options, model, "generateContent", None)
+}
 
-    fn of(
-        options: GeminiOptions,
-        model: &Model,
-        method: &str,
-        query: Option<&str>,
-    ) -> Result<Self, BadOptions> {
-        let GeminiOptions { backend, version, credential, headers, .. } = options;
-        if model.id.is_empty() || model.id.contains("..") || model.id.contains(['?', '&', '#', ' ']) {
-            return Err(BadOptions { what: format!("{:?} is not the name of a model", model.id) });
+fn endpoint(
+    options: GeminiOptions,
+    model: &Model,
+    method: &str,
+    query: Option<&str>,
+) -> Result<ProviderEndpoint, BadOptions> {
+    let GeminiOptions { backend, credential, headers, .. } = options;
+    if model.id.is_empty() || model.id.contains("..") || model.id.contains(['?', '&', '#', ' ']) {
+        return Err(BadOptions { what: format!("{:?} is not the name of a model", model.id) });
+    }
+    let (base, prefix, version, route) = match backend {
+        Backend::Developer { base_url } => {
+            (given_or(base_url, DEVELOPER)?, developer_path(&model.id), "v1beta", "gemini")
         }
-        let (base, prefix, default_version, route) = match backend {
-            Backend::Developer { base_url } => {
-                (given_or(base_url, DEVELOPER)?, developer_path(&model.id), "v1beta", "gemini")
-            }
-            Backend::Vertex { base_url, project, location } => {
-                let host = vertex_host(&location)?;
-                let model = vertex_path(&model.id);
-                let path = match model.starts_with("projects/") {
-                    true => model,
-                    false => format!("projects/{}/locations/{location}/{model}", plain("project", &project)?),
-                };
-                (given_or(base_url, &host)?, path, "v1beta1", "gemini-vertex")
-            }
-            Backend::VertexExpress { base_url } => {
-                (given_or(base_url, VERTEX)?, vertex_path(&model.id), "v1beta1", "gemini-vertex")
-            }
-        };
-        let version = version.as_deref().unwrap_or(default_version);
-        let path = format!("{}/{prefix}:{method}", plain("version", version)?);
-        let url = base.join(&path, query).map_err(|error| BadOptions { what: error.to_string() })?;
-        Ok(Self { url, credential, headers, route })
-    }
-
-    /// The request for an answer, with the credential.
-    pub(super) async fn request(
-        &self,
-        body: Bytes,
-        renew: TokenRenewal,
-    ) -> Result<HttpRequest, LanguageError> {
-        let refused = |error: NetError| LanguageError::Request { what: error.to_string() };
-        let mut request = HttpRequest::post_json(self.url.clone(), body);
-        for (name, value) in &self.headers {
-            request = request.secret_header(name, "", value).map_err(refused)?;
+        Backend::Vertex { base_url, project, location } => {
+            let host = vertex_host(&location)?;
+            let model = vertex_path(&model.id);
+            let path = match model.starts_with("projects/") {
+                true => model,
+                false => format!("projects/{}/locations/{location}/{model}", plain("project", &project)?),
+            };
+            (given_or(base_url, &host)?, path, "v1beta1", "gemini-vertex")
         }
-        let request = match &self.credential {
-            GeminiCredential::ApiKey(key) => request.secret_header("x-goog-api-key", "", key),
-            GeminiCredential::Bearer(source) => {
-                let token = source(renew).await.map_err(|what| LanguageError::NoCredential { what })?;
-                request.secret_header("authorization", "Bearer ", &token)
-            }
-        };
-        request.map_err(|error| LanguageError::NoCredential { what: error.to_string() })
-    }
-
-    /// Removes secrets from `text`, in case a server repeats them.
-    pub(super) fn redacted(&self, text: &str) -> String {
-        let key = match &self.credential {
-            GeminiCredential::ApiKey(key) => Some(key),
-            GeminiCredential::Bearer(_) => None,
-        };
-        redacted(text, self.headers.iter().map(|(_, value)| value).chain(key))
-    }
-
-    /// The display name of the server.
-    pub(super) fn place(&self) -> String {
-        self.url.origin().ascii_serialization()
-    }
-
-    /// Whether a new credential can be requested after a refusal.
-    pub(super) fn renews(&self) -> bool {
-        matches!(self.credential, GeminiCredential::Bearer(_))
-    }
+        Backend::VertexExpress { base_url } => {
+            (given_or(base_url, VERTEX)?, vertex_path(&model.id), "v1beta1", "gemini-vertex")
+        }
+    };
+    let path = format!("{version}/{prefix}:{method}");
+    let url = base.join(&path, query).map_err(|error| BadOptions { what: error.to_string() })?;
+    let credential = Some(match credential {
+        GeminiCredential::ApiKey(secret) => Credential::Key { header: "x-goog-api-key", prefix: "", secret },
+        GeminiCredential::Bearer(source) => Credential::Token(source),
+    });
+    Ok(ProviderEndpoint { url, credential, plain_headers: &[], headers, route: route.to_owned() })
 }
 
 fn given_or(base_url: Option<BaseUrl>, google: &str) -> Result<BaseUrl, BadOptions> {
@@ -148,6 +101,8 @@ fn plain<'a>(what: &str, text: &'a str) -> Result<&'a str, BadOptions> {
 
 #[cfg(test)]
 mod tests {
+    use attache_net::Secret;
+
     use super::*;
 
     fn vertex(location: &str) -> Backend {
@@ -157,7 +112,7 @@ mod tests {
     #[track_caller]
     fn check(model: &str, backend: Backend, expected: Result<&str, &str>) {
         let options = GeminiOptions::new(model, GeminiCredential::ApiKey(Secret::new("k")), backend);
-        match (GeminiEndpoint::new(options, &Model::named(model)), expected) {
+        match (for_streams(options, &Model::named(model)), expected) {
             (Ok(endpoint), Ok(url)) => assert_eq!(endpoint.url.as_str(), format!("https://{url}?alt=sse")),
             (Err(error), Err(why)) => assert!(error.what.contains(why), "{error}"),
             (found, expected) => panic!("{model}: {found:?}, expected {expected:?}"),

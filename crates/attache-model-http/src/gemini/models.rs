@@ -1,6 +1,5 @@
 //! The known models and their differences.
 
-use attache_model::Thinking;
 use serde_json::{Value, json};
 
 /// What requests need to know about a model.
@@ -69,42 +68,12 @@ impl Model {
         family(&self.id)
     }
 
-    /// `None`: the provider's default.
-    pub(super) fn thinking(&self, requested: Option<Thinking>) -> Option<Value> {
-        let shown = requested != Some(Thinking::Off);
+    /// Shows the model's thoughts where its kind is known.
+    pub(super) fn thinking(&self) -> Option<Value> {
         match self.generation {
-            Generation::Early => None,
-            Generation::Unknown if requested.is_none() => None,
-            Generation::Budget => {
-                Some(json!({"includeThoughts": shown, "thinkingBudget": self.budget(requested)}))
-            }
-            Generation::Level | Generation::Unknown => {
-                Some(json!({"includeThoughts": shown, "thinkingLevel": self.level(requested)}))
-            }
-        }
-    }
-
-    fn budget(&self, requested: Option<Thinking>) -> u32 {
-        match requested {
-            // The large model cannot switch thinking off.
-            Some(Thinking::Off) if self.family().contains("pro") => 128,
-            Some(Thinking::Off) => 0,
-            Some(Thinking::Low) => 1024,
-            None | Some(Thinking::Medium) => 8192,
-            Some(Thinking::High) => 24_576,
-        }
-    }
-
-    fn level(&self, requested: Option<Thinking>) -> &'static str {
-        let pro = self.family().contains("pro");
-        match requested {
-            Some(Thinking::Off) if pro => "LOW",
-            Some(Thinking::Off) => "MINIMAL",
-            Some(Thinking::Low) => "LOW",
-            // The first model of this kind has only two levels.
-            Some(Thinking::Medium) if self.family() == "gemini-3-pro" => "HIGH",
-            Some(Thinking::Medium) => "MEDIUM",
-            None | Some(Thinking::High) => "HIGH",
+            Generation::Early | Generation::Unknown => None,
+            Generation::Budget => Some(json!({"includeThoughts": true, "thinkingBudget": 8192})),
+            Generation::Level => Some(json!({"includeThoughts": true, "thinkingLevel": "HIGH"})),
         }
     }
 }
@@ -159,40 +128,14 @@ mod tests {
         check("house-model", "house-model", "house-model", Generation::Unknown);
     }
 
-    #[track_caller]
-    fn check_thinking(name: &str, requested: Option<Thinking>, expected: Option<Value>) {
-        assert_eq!(Model::named(name).thinking(requested), expected, "{name} {requested:?}");
-    }
-
     #[test]
     fn each_generation_thinks_in_its_own_words() {
-        let level = |level: &str| Some(json!({"includeThoughts": true, "thinkingLevel": level}));
-        check_thinking("gemini-2.0-flash", Some(Thinking::High), None);
-        check_thinking("house-model", None, None);
-        check_thinking("house-model", Some(Thinking::Low), level("LOW"));
-        check_thinking(
-            "gemini-2.5-flash",
-            None,
-            Some(json!({"includeThoughts": true, "thinkingBudget": 8192})),
-        );
-        check_thinking(
-            "gemini-2.5-flash",
-            Some(Thinking::Off),
-            Some(json!({"includeThoughts": false, "thinkingBudget": 0})),
-        );
-        check_thinking(
-            "gemini-2.5-pro",
-            Some(Thinking::Off),
-            Some(json!({"includeThoughts": false, "thinkingBudget": 128})),
-        );
-        check_thinking("pro", None, level("HIGH"));
-        check_thinking("gemini-3-pro-preview", Some(Thinking::Medium), level("HIGH"));
-        check_thinking("pro", Some(Thinking::Medium), level("MEDIUM"));
-        check_thinking("flash", Some(Thinking::Medium), level("MEDIUM"));
-        check_thinking(
-            "flash",
-            Some(Thinking::Off),
-            Some(json!({"includeThoughts": false, "thinkingLevel": "MINIMAL"})),
-        );
+        let check = |name: &str, expected: Option<Value>| {
+            assert_eq!(Model::named(name).thinking(), expected, "{name}");
+        };
+        check("gemini-2.0-flash", None);
+        check("house-model", None);
+        check("gemini-2.5-flash", Some(json!({"includeThoughts": true, "thinkingBudget": 8192})));
+        check("pro", Some(json!({"includeThoughts": true, "thinkingLevel": "HIGH"})));
     }
 }

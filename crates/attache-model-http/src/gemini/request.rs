@@ -29,7 +29,7 @@ pub(super) fn body(
     if prompt.tools.len() > MAX_TOOLS {
         return refuse(&format!("{} tools are declared; Gemini takes {MAX_TOOLS}", prompt.tools.len()));
     }
-    let reader = TargetModel { model: &shared.model, route: shared.endpoint.route };
+    let reader = TargetModel { model: &shared.model, route: &shared.connection.endpoint.route };
     let contents =
         write_contents(r#"{"contents":["#, &prompt.exchanges, prompt.key, reader, &shared.prefixes);
     let mut text = contents.map_err(unencoded)?;
@@ -40,13 +40,7 @@ pub(super) fn body(
     let rest = RequestTail {
         system_instruction: instructions(prompt, variation),
         tools: shared.declared.of(&prompt.tools)?,
-        tool_config: (!prompt.tools.is_empty()).then(|| {
-            let mut calling = json!({"mode": "AUTO"});
-            if shared.stream_arguments {
-                calling["streamFunctionCallArguments"] = json!(true);
-            }
-            json!({"functionCallingConfig": calling})
-        }),
+        tool_config: (!prompt.tools.is_empty()).then(|| json!({"functionCallingConfig": {"mode": "AUTO"}})),
         generation_config: (!generation.is_empty()).then_some(generation),
         continuation_token: variation.continuation.as_ref(),
     };
@@ -141,9 +135,8 @@ fn generation(model: &Model, prompt: &Prompt) -> Map<String, Value> {
         }
     };
     set("temperature", prompt.temperature.or(known.then_some(1.0)).map(|value| json!(value)));
-    set("topP", prompt.top_p.or(known.then_some(0.95)).map(|value| json!(value)));
+    set("topP", known.then(|| json!(0.95)));
     set("topK", known.then(|| json!(64)));
-    set("maxOutputTokens", prompt.max_output_tokens.map(|value| json!(value)));
-    set("thinkingConfig", model.thinking(prompt.thinking));
+    set("thinkingConfig", model.thinking());
     config
 }

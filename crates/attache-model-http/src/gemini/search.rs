@@ -12,10 +12,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::chain::chain_of;
-use super::endpoint::GeminiEndpoint;
+use super::endpoint::for_whole_answers;
 use super::models::Model;
 use super::request_error;
 use super::{BadOptions, GeminiOptions, TokenRenewal};
+use crate::endpoint::ProviderEndpoint;
 use crate::failed_attempt::{FailedAttempt, RetryDecision};
 use crate::retry::{RetryOptions, RetryReason, RetryState};
 
@@ -33,7 +34,7 @@ pub struct GeminiSearch {
 #[derive(Debug)]
 struct SearchModel {
     model: Model,
-    endpoint: GeminiEndpoint,
+    endpoint: ProviderEndpoint,
 }
 
 /// The result of a search.
@@ -72,7 +73,7 @@ impl GeminiSearch {
         retry.attempts = retry.attempts.min(MAX_ATTEMPTS);
         let link = |name: &str| {
             let model = Model::named(name);
-            let endpoint = GeminiEndpoint::whole(options.clone(), &model)?;
+            let endpoint = for_whole_answers(options.clone(), &model)?;
             Ok(SearchModel { model, endpoint })
         };
         let links = chain_of(&options.model).into_iter().map(link).collect::<Result<_, BadOptions>>()?;
@@ -146,7 +147,7 @@ impl GeminiSearch {
             Ok(request) => request,
             Err(error) => return Ok(Err(error)),
         };
-        let network = |error| FailedAttempt::of_network(&error, &endpoint.place(), &self.retry);
+        let network = |error| FailedAttempt::of_network(&error, &endpoint.server_name(), &self.retry);
         let answer = self.client.send(request).await.map_err(network)?;
         let status = answer.status();
         if status != 200 {

@@ -5,10 +5,10 @@ use attache_model::{AnswerPiece, Prompt, StopReason};
 use attache_net::sse::SseEvent;
 use serde_json::{Value, json};
 
-use super::OpenAi;
 use super::calls::Calls;
 use crate::answer_builder::{self, AnswerBuilder};
 use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
+use crate::connection::Connection;
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
@@ -28,9 +28,9 @@ pub(crate) struct OpenAiAssembler {
 }
 
 impl OpenAiAssembler {
-    pub(super) fn new(shared: &OpenAi, prompt: &Prompt) -> Self {
+    pub(super) fn new(connection: &Connection, prompt: &Prompt) -> Self {
         Self {
-            builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
+            builder: AnswerBuilder::new(&connection.endpoint.route, &connection.model, prompt),
             names: ToolNames::of(prompt),
             calls: Calls::default(),
             details: Vec::new(),
@@ -42,7 +42,7 @@ impl OpenAiAssembler {
         }
     }
 
-    fn chunk(&mut self, chunk: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn chunk(&mut self, chunk: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             self.usage = usage_of(usage);
         }
@@ -51,42 +51,40 @@ impl OpenAiAssembler {
         let delta = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
         for field in ["reasoning_content", "reasoning"] {
             if let Some(text) = delta.get(field).and_then(Value::as_str) {
-                self.builder.thought(text, json!({"field": field}), emit);
+                self.builder.thought(text, json!({"field": field}), tell);
                 // Some servers send the same thought under both names.
                 break;
             }
         }
         let details = delta.get("reasoning_details").and_then(Value::as_array);
         self.details.extend(details.into_iter().flatten().cloned());
-        self.content(delta.get("content").unwrap_or(&Value::Null), emit);
+        self.content(delta.get("content").unwrap_or(&Value::Null), tell);
         self.refusal.push_str(delta.get("refusal").and_then(Value::as_str).unwrap_or_default());
         for piece in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            if let Some(name) = self.calls.take(piece) {
-                emit(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
-            }
+            self.calls.take(piece);
         }
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(reason.to_owned());
-            self.finish_parts(emit);
+            self.finish_parts();
         }
     }
 
     /// Text, or a list of parts.
-    fn content(&mut self, content: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn content(&mut self, content: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         match content {
-            Value::String(text) => self.builder.text(text, emit),
+            Value::String(text) => self.builder.text(text, tell),
             Value::Array(parts) => {
                 for part in parts {
                     let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
-                    self.builder.text(text, emit);
+                    self.builder.text(text, tell);
                 }
             }
             _ => {}
         }
     }
 
-    fn finish_parts(&mut self, emit: &mut dyn FnMut(AnswerPiece)) {
+    fn finish_parts(&mut self) {
         let details = std::mem::take(&mut self.details);
         if !details.is_empty() {
             self.builder.push(ModelPartContent::Hidden, Some(json!({"reasoning_details": details})));
@@ -97,17 +95,17 @@ impl OpenAiAssembler {
                 continue;
             };
             let data = call.extra.map(|extra| json!({"extra_content": extra}));
-            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data, emit);
+            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data);
         }
     }
 }
 
 impl AnswerAssembler for OpenAiAssembler {
-    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default().trim();
         if data == "[DONE]" {
             self.over = true;
-            self.finish_parts(emit);
+            self.finish_parts();
             return Ok(());
         }
         let Ok(value) = serde_json::from_str::<Value>(data) else {
@@ -120,7 +118,7 @@ impl AnswerAssembler for OpenAiAssembler {
         match error.or(is_error.then_some(&value)) {
             Some(error) => Err(error.clone()),
             None => {
-                self.chunk(&value, emit);
+                self.chunk(&value, tell);
                 Ok(())
             }
         }

@@ -7,8 +7,9 @@ use attache_net::{HttpClient, HttpClientOptions, Secret};
 use proptest::prelude::*;
 
 use super::super::request::body;
-use super::super::{OpenAiModel, OpenAiOptions};
+use super::super::{OpenAi, OpenAiModel};
 use super::*;
+use crate::ModelOptions;
 use crate::answer_request::RequestVariation;
 use crate::any_json::any_json;
 
@@ -18,7 +19,7 @@ const KEYS: &str = "choices delta message content reasoning reasoning_content re
 
 fn shared() -> Arc<OpenAi> {
     let client = HttpClient::new(&HttpClientOptions::default());
-    let options = OpenAiOptions::official("m", Secret::new("key"));
+    let options = ModelOptions { key: Some(Secret::new("key")), ..ModelOptions::new("m", None) };
     OpenAiModel::new(options, client.expect("a client")).expect("options that fit").provider
 }
 
@@ -29,7 +30,7 @@ fn any_chunks_are_survived() {
     let deltas = proptest::collection::vec(any_json(KEYS, WORDS), 0..6);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(chunks in chunks, deltas in deltas, done: bool, after_results: bool)| {
-        let mut assembler = OpenAiAssembler::new(&shared, &Prompt::default());
+        let mut assembler = OpenAiAssembler::new(&shared.connection, &Prompt::default());
         let within = deltas.iter().map(|delta| json!({"choices": [{"delta": delta}]}));
         let encoded = chunks.iter().cloned().chain(within).map(|chunk| chunk.to_string());
         for data in encoded.chain(done.then(|| "[DONE]".to_owned())) {

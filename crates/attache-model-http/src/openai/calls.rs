@@ -32,8 +32,8 @@ pub(super) struct AssembledCall {
 }
 
 impl Calls {
-    /// Adds a piece, and returns the name of a call that it begins.
-    pub(super) fn take(&mut self, piece: &Value) -> Option<String> {
+    /// Adds a piece.
+    pub(super) fn take(&mut self, piece: &Value) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let (id, name) = (text(piece.get("id")), text(piece.pointer("/function/name")));
         let index = piece.get("index").and_then(Value::as_u64);
@@ -49,11 +49,9 @@ impl Calls {
             Some(Value::Object(whole)) => slot.whole = Some(whole.clone()),
             _ => {}
         }
-        let begins = slot.name.is_empty() && !name.is_empty();
-        if begins {
-            slot.name.clone_from(&name);
+        if slot.name.is_empty() {
+            slot.name = name;
         }
-        begins.then_some(name)
     }
 
     /// Each call, or `None` for one that cannot be decoded.

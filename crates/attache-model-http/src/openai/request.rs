@@ -3,8 +3,8 @@
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use serde_json::{Map, Value, json};
 
+use super::OpenAi;
 use super::messages::{TargetModel, messages};
-use super::{OpenAi, OutputLimit};
 use crate::answer_request::RequestVariation;
 use crate::tool_names::ToolNames;
 
@@ -16,8 +16,8 @@ pub(super) fn body(
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
     let reader = TargetModel {
-        route: &shared.endpoint.route,
-        model: &shared.model.id,
+        route: &shared.connection.endpoint.route,
+        model: &shared.connection.model,
         return_reasoning: shared.return_reasoning,
         names: &names,
     };
@@ -29,21 +29,13 @@ pub(super) fn body(
             body.insert(key.into(), value);
         }
     };
-    set("model", Some(json!(shared.model.id)));
+    set("model", Some(json!(shared.connection.model)));
     set("messages", Some(Value::Array(messages)));
     set("stream", Some(json!(true)));
-    set("stream_options", shared.include_usage.then(|| json!({"include_usage": true})));
+    set("stream_options", Some(json!({"include_usage": true})));
     let tools: Vec<Value> = prompt.tools.iter().map(|tool| declaration(tool, &names)).collect();
     set("tools", (!tools.is_empty()).then_some(Value::Array(tools)));
-    let tunable = shared.model.is_tunable();
-    set("temperature", prompt.temperature.filter(|_| tunable).map(Value::from));
-    set("top_p", prompt.top_p.filter(|_| tunable).map(Value::from));
-    let limit = match shared.output_limit {
-        OutputLimit::MaxCompletionTokens => "max_completion_tokens",
-        OutputLimit::MaxTokens => "max_tokens",
-    };
-    set(limit, prompt.max_output_tokens.map(Value::from));
-    set("reasoning_effort", shared.model.effort(prompt.thinking).map(Value::from));
+    set("temperature", prompt.temperature.filter(|_| shared.is_tunable).map(Value::from));
     Ok(Value::Object(body).to_string())
 }
 

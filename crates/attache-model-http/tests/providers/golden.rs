@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::{Base64, CallId, Content, Exchange, ModelPart, ModelPartContent, ToolCall, ToolResult};
-use attache_model::{Prompt, Thinking, ToolDeclaration};
+use attache_model::{Prompt, ToolDeclaration};
 use serde_json::{Value, json};
 
 use crate::world::{hello, prompt, user};
@@ -38,18 +38,10 @@ pub(crate) fn prompt_of(name: &str) -> Prompt {
                 ToolDeclaration { name: "read_file".into(), description: "Reads a file.".into(), parameters };
             Prompt { tools: Arc::new([tool]), ..prompt([user("What is in a.txt?")]) }
         }
-        "instructions and settings" => Prompt {
-            instructions: Some("Be brief.".into()),
-            temperature: Some(0.5),
-            top_p: Some(0.9),
-            max_output_tokens: Some(100),
-            ..hello()
-        },
-        "a budget for thoughts" => {
-            // A model that thinks takes no temperature.
-            Prompt { thinking: Some(Thinking::Low), temperature: Some(0.5), ..hello() }
+        "instructions and settings" => {
+            Prompt { instructions: Some("Be brief.".into()), temperature: Some(0.5), ..hello() }
         }
-        "an effort" => Prompt { thinking: Some(Thinking::Low), temperature: Some(0.5), ..hello() },
+        "a model that takes no temperature" => Prompt { temperature: Some(0.5), ..hello() },
         "a picture and a document from the user" => prompt([Exchange::User(vec![
             Content::Text("What is this?".into()),
             picture(),

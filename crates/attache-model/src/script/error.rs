@@ -15,16 +15,6 @@ pub enum ScriptError {
     Invalid { line: u64, place: String, what: String },
 }
 
-impl ScriptError {
-    /// The position in the file, counted from one.
-    pub fn line(&self) -> Option<u64> {
-        match self {
-            Self::TooLarge { .. } => None,
-            Self::Yaml { line, .. } | Self::Invalid { line, .. } => Some(*line),
-        }
-    }
-}
-
 /// A mistake without its rule and step, which callers add.
 #[derive(Debug)]
 pub(super) struct Problem {

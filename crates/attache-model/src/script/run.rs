@@ -211,7 +211,7 @@ fn size(chunk: &ModelChunk) -> usize {
     match chunk {
         ModelChunk::Thought(text) | ModelChunk::Text(text) | ModelChunk::CredentialNeeded(text) => text.len(),
         ModelChunk::Artifact { artifact, .. } => artifact.parts.iter().map(part_size).sum(),
-        ModelChunk::Withdrawn | ModelChunk::Resumed => 0,
+        ModelChunk::Resumed => 0,
     }
 }
 

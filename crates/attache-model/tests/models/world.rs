@@ -126,7 +126,6 @@ pub(crate) fn shown(item: &ModelStreamItem) -> String {
         ModelStreamItem::Chunk(chunk) => match chunk {
             ModelChunk::Thought(text) => format!("thought {text}"),
             ModelChunk::Text(text) => format!("text {text}"),
-            ModelChunk::Withdrawn => "withdrawn".into(),
             ModelChunk::Artifact { artifact, append, last } => {
                 let parts: Vec<String> = artifact.parts.iter().map(shown_part).collect();
                 let name = artifact.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Signs notifications with HMAC-SHA256 and a timestamp.
 
+use attache_domain::hexadecimal;
 use attache_net::Secret;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
@@ -23,8 +24,7 @@ impl Signer {
         keyed.update(seconds.to_string().as_bytes());
         keyed.update(b".");
         keyed.update(body);
-        let hex: String = keyed.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("t={seconds},v1={hex}")
+        format!("t={seconds},v1={}", hexadecimal(&keyed.finalize().into_bytes()))
     }
 }
 

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use super::sender::PushOptions;
 
+/// A receiver that asks for more than this is tried again after this.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
+
 /// Doubles with every failure, up to a bound; somewhere in its upper half, so that not all come back at once. What the
 /// receiver asks for counts when it is longer.
 pub(super) fn retry_delay(
@@ -14,7 +17,7 @@ pub(super) fn retry_delay(
 ) -> Duration {
     let doubled = options.first_delay.saturating_mul(1 << failures.saturating_sub(1).min(30));
     let own = doubled.min(options.max_delay).mul_f64(0.5 + chance / 2.0);
-    own.max(retry_after.unwrap_or_default().min(options.max_retry_after))
+    own.max(retry_after.unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 /// Between zero and one.
@@ -32,7 +35,6 @@ mod tests {
         let options = PushOptions {
             first_delay: Duration::from_secs(1),
             max_delay: Duration::from_secs(60),
-            max_retry_after: Duration::from_secs(300),
             ..PushOptions::default()
         };
         let found = retry_delay(&options, failures, retry_after.map(Duration::from_secs), chance);
@@ -53,7 +55,7 @@ mod tests {
         check(1, Some(0), 1.0, 1.0);
         check(1, Some(30), 1.0, 30.0);
         check(7, Some(30), 1.0, 60.0);
-        check(1, Some(100_000), 1.0, 300.0);
+        check(1, Some(100_000), 1.0, 3600.0);
     }
 
     #[test]

@@ -85,8 +85,6 @@ pub struct PushOptions {
     /// The pause after the first failure; each further one doubles it.
     pub first_delay: Duration,
     pub max_delay: Duration,
-    /// A receiver that asks for more than this is tried again after this.
-    pub max_retry_after: Duration,
     /// Notifications under way at once, over all configurations.
     pub max_concurrent: usize,
     /// Configurations of one task.
@@ -108,7 +106,6 @@ impl Default for PushOptions {
             attempts: 20,
             first_delay: Duration::from_secs(1),
             max_delay: Duration::from_secs(600),
-            max_retry_after: Duration::from_secs(3600),
             max_concurrent: 128,
             max_per_task: 64,
         }

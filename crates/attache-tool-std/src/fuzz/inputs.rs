@@ -17,8 +17,7 @@ use super::proposed;
 use crate::*;
 
 /// The tools that run here: they only read files of the workspace.
-const LOOKING: &[&str] =
-    &["read_file", "read_many_files", "list_directory", "glob", "grep_search", "share_file"];
+const LOOKING: &[&str] = &["read_file", "list_directory", "glob", "grep_search", "share_file"];
 
 /// The limit of an error message, which repeats escaped parts of the input and names files of the folder.
 const MAX_OUTPUT: usize = 8192;
@@ -103,7 +102,6 @@ static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
             .expect("a client");
     vec![
         Arc::new(ReadFile::new(reads.clone())),
-        Arc::new(ReadManyFiles::default()),
         Arc::new(ListDirectory::default()),
         Arc::new(Glob::default()),
         Arc::new(GrepSearch::default()),

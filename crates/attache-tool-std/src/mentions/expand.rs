@@ -4,16 +4,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use attache_domain::Content;
-use attache_tool::{ToolContext, ToolError, ToolErrorKind, Workspace};
+use attache_tool::{ToolContext, ToolError, Workspace};
 
+use super::folder::files_in;
+use super::report::{FilesReport, SelectedFile};
 use super::{Mention, find_mentions};
 use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
-use crate::read_many_files::{FileSelection, FilesReport, SelectedFile};
 use crate::read_only::{blocking, cancelled, root_of};
 use crate::walk::{WALK_TIMEOUT, WalkDeadline};
 use crate::workspace::locate;
-
-const FIRST_LINE: &str = "--- Content from referenced files ---";
 
 /// What is added to a prompt, and notes about it.
 #[derive(Debug, Default, PartialEq)]
@@ -22,19 +21,10 @@ pub struct Expansion {
     pub contents: Vec<Content>,
     /// For people: what is missing, and why.
     pub notes: Vec<String>,
-    /// Mentions that are clearly paths but cannot be read.
-    pub unresolved: Vec<UnresolvedMention>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnresolvedMention {
-    pub mention: Mention,
-    /// `path_not_in_workspace` if a person could allow it, `file_not_found` if it does not exist.
-    pub error: ToolError,
-}
-
-/// Reads what `text` mentions, if it is inside the workspace and not ignored. A folder means all its files that
-/// `read_many_files` would read.
+/// Reads what `text` mentions, if it is inside the workspace and not ignored. A folder means all its files that are
+/// neither ignored nor excluded.
 pub async fn expand(text: &str, context: &ToolContext) -> Result<Expansion, ToolError> {
     let mentions = find_mentions(text);
     if mentions.is_empty() {
@@ -76,16 +66,8 @@ impl MentionReader<'_> {
             return Ok(());
         }
         let found = locate(self.workspace, &mention.path).and_then(|place| place.resolve());
-        let path = match found {
-            Ok(path) => path,
-            Err(error) => {
-                let is_word = error.kind == ToolErrorKind::FileNotFound && !mention.plainly_a_path;
-                if !is_word && !matches!(error.kind, ToolErrorKind::InvalidToolParams) {
-                    self.expanded.unresolved.push(UnresolvedMention { mention, error });
-                }
-                return Ok(());
-            }
-        };
+        // It may be a word.
+        let Ok(path) = found else { return Ok(()) };
         let is_folder = path.is_dir();
         if IgnoreRules::new(self.workspace, root_of(self.workspace, &path), IgnoreSelection::ALL)
             .hides(&path, is_folder)
@@ -101,16 +83,14 @@ impl MentionReader<'_> {
     }
 
     fn take_folder(&mut self, mention: &Mention, folder: &Path) -> Result<(), ToolError> {
-        let mut found =
-            FileSelection::everything()?.files(self.workspace, folder, Default::default(), self.stop)?;
+        let found = files_in(self.workspace, folder, self.stop)?;
         if self.stop.check_end()? {
             self.expanded.notes.push(format!("@{} is too large to be looked through whole", mention.path));
         }
         if found.is_empty() {
             self.expanded.notes.push(format!("@{} has no files to read", mention.path));
         }
-        found.sort_unstable();
-        found.into_iter().for_each(|file| self.add(file));
+        found.into_iter().for_each(|path| self.add(SelectedFile { path, by_name: false }));
         Ok(())
     }
 
@@ -126,18 +106,14 @@ impl MentionReader<'_> {
 
     fn read(self) -> Result<Expansion, ToolError> {
         let Self { workspace, stop, files, mut expanded, .. } = self;
-        let mut answer = FilesReport::beginning_with(FIRST_LINE);
+        let mut answer = FilesReport::default();
         for file in files {
             if stop.is_due() && stop.check_end().is_err() {
                 return Err(cancelled());
             }
-            answer.add(workspace, file);
+            answer.add(workspace, &file);
         }
-        let (skipped, more) = answer.skipped();
-        expanded.notes.extend(skipped.map(|(name, why)| format!("{name} was left out: {why}")));
-        if more > 0 {
-            expanded.notes.push(format!("{more} more files were left out"));
-        }
+        expanded.notes.extend(answer.notes());
         expanded.contents = answer.into_content();
         Ok(expanded)
     }

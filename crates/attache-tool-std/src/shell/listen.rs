@@ -28,8 +28,6 @@ pub(super) trait OutputListener: Send {
 pub(super) struct ListenLimits {
     /// Ends a command without output for this long.
     pub(super) silence: Option<Duration>,
-    /// Ends the command after this long.
-    pub(super) total: Option<Duration>,
     /// Leaves the command running after this long.
     pub(super) background_after: Option<Duration>,
     /// Ends the command after this many bytes of output.
@@ -42,8 +40,6 @@ pub(super) enum Ending {
     Cancelled,
     /// Killed after this long without output.
     Silent(Duration),
-    /// Killed after this long.
-    TooLong(Duration),
     /// Killed after more than this many bytes of output.
     TooMuchOutput(u64),
     /// Still running.
@@ -64,11 +60,7 @@ pub(super) async fn listen_until_end(
     match ending {
         Ending::GoesOn => return ending,
         Ending::Exited(_) => {}
-        Ending::Cancelled
-        | Ending::Silent(_)
-        | Ending::TooLong(_)
-        | Ending::TooMuchOutput(_)
-        | Ending::Lost => {
+        Ending::Cancelled | Ending::Silent(_) | Ending::TooMuchOutput(_) | Ending::Lost => {
             started.leash.tree().end().await;
             // Reaps the process, unless it could not be killed.
             let _ = timeout(DRAIN_TIMEOUT, started.child.wait()).await;
@@ -94,7 +86,6 @@ async fn listen(
         let limit = [
             limits.background_after.map(|delay| (begun, delay, Ending::GoesOn)),
             limits.silence.map(|silence| (last_output, silence, Ending::Silent(silence))),
-            limits.total.map(|total| (begun, total, Ending::TooLong(total))),
         ];
         let limit = limit.into_iter().flatten();
         // A limit beyond the range of `Instant` is no limit.

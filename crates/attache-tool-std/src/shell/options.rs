@@ -8,11 +8,9 @@ use attache_tool::MAX_OUTPUT_CHARACTERS;
 pub struct ShellOptions {
     /// Commands write to a terminal; otherwise, or if no terminal is available, to a pipe.
     pub terminal: bool,
-    /// A command without output for this long is killed.
+    /// A command without output for this long is killed. There is no limit for the whole: builds may take hours, and a
+    /// hanging one has no output.
     pub inactivity_limit: Option<Duration>,
-    /// A command that takes this long is killed. None by default: builds may take hours, and a hanging one has no
-    /// output.
-    pub total_limit: Option<Duration>,
     /// A command that writes more bytes is killed. The default is more than any build writes, and `yes` reaches it
     /// within a second.
     pub max_output_bytes: Option<u64>,
@@ -27,7 +25,6 @@ impl Default for ShellOptions {
         Self {
             terminal: true,
             inactivity_limit: Some(Duration::from_secs(300)),
-            total_limit: None,
             max_output_bytes: Some(256 << 20),
             max_output_characters: MAX_OUTPUT_CHARACTERS,
             live_interval: Duration::from_millis(250),

@@ -44,7 +44,6 @@ pub(super) fn ended(ending: Ending) -> String {
         Ending::Lost => "ended with an unknown status".into(),
         Ending::Cancelled => "cancelled".into(),
         Ending::Silent(limit) => format!("ended after {} without output", duration_text(limit)),
-        Ending::TooLong(limit) => format!("ended after {}", duration_text(limit)),
         Ending::TooMuchOutput(limit) => format!("ended after writing more than {}", size(limit)),
     }
 }
@@ -66,10 +65,6 @@ fn why_stopped(ending: Ending) -> Option<String> {
         Ending::Cancelled => Some("The command was cancelled by the user before it ended.".into()),
         Ending::Silent(limit) => Some(format!(
             "The command was ended because it wrote nothing for {}; run what takes longer in the background.",
-            duration_text(limit)
-        )),
-        Ending::TooLong(limit) => Some(format!(
-            "The command was ended because it took longer than {}; run what takes longer in the background.",
             duration_text(limit)
         )),
         Ending::TooMuchOutput(limit) => Some(format!(

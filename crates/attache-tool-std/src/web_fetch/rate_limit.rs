@@ -8,22 +8,18 @@ use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 
 const WINDOW: Duration = Duration::from_secs(60);
+/// To one host in a minute.
+pub(super) const MAX_REQUESTS: usize = 10;
 /// Beyond this number, hosts without recent requests are dropped.
 const MAX_HOSTS: usize = 1_024;
 
 /// The times of recent requests by host.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HostRateLimit {
-    /// Requests to one host per minute.
-    most: usize,
     hosts: Mutex<HashMap<String, VecDeque<Instant>>>,
 }
 
 impl HostRateLimit {
-    pub(super) fn new(most: usize) -> Self {
-        Self { most, hosts: Mutex::default() }
-    }
-
     /// Counts one request to `host`, or returns the time to wait.
     pub(super) fn take(&self, host: &str, now: Instant) -> Result<(), Duration> {
         let mut hosts = self.hosts.lock().ignore_poison();
@@ -39,7 +35,7 @@ impl HostRateLimit {
             times.pop_front();
         }
         match times.front() {
-            Some(first) if times.len() >= self.most => Err(WINDOW - now.saturating_duration_since(*first)),
+            Some(first) if times.len() >= MAX_REQUESTS => Err(WINDOW - now.saturating_duration_since(*first)),
             _ => {
                 times.push_back(now);
                 Ok(())
@@ -54,10 +50,10 @@ mod tests {
 
     #[test]
     fn a_host_has_its_minute() {
-        let (pace, start) = (HostRateLimit::new(2), Instant::now());
+        let (pace, start) = (HostRateLimit::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(pace.take("a", at(0)), Ok(()));
-        assert_eq!(pace.take("a", at(10)), Ok(()));
+        (1..MAX_REQUESTS).for_each(|_| assert_eq!(pace.take("a", at(10)), Ok(())));
         assert_eq!(pace.take("a", at(20)), Err(Duration::from_secs(40)));
         assert_eq!(pace.take("b", at(20)), Ok(()));
         assert_eq!(pace.take("a", at(60)), Ok(()));
@@ -66,7 +62,7 @@ mod tests {
 
     #[test]
     fn not_every_host_is_remembered_for_ever() {
-        let (pace, start) = (HostRateLimit::new(1), Instant::now());
+        let (pace, start) = (HostRateLimit::default(), Instant::now());
         (0..MAX_HOSTS).for_each(|host| pace.take(&host.to_string(), start).unwrap());
         assert!(pace.take("new", start).is_err());
         pace.take("new", start + WINDOW).unwrap();

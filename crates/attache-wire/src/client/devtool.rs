@@ -44,16 +44,9 @@ pub struct ToolCall {
     pub output: Option<CallOutput>,
     #[serde(default)]
     pub error: Option<CallError>,
-    #[serde(default)]
-    confirmation_request: Option<Value>,
 }
 
 impl ToolCall {
-    /// A person has to answer before the call runs.
-    pub fn is_asked(&self) -> bool {
-        self.confirmation_request.is_some()
-    }
-
     /// Reads the call that a part of a message holds, if it holds one.
     pub fn of(part: &Part) -> Option<Self> {
         serde_json::from_value(data_of(part)?.clone()).ok()
@@ -204,7 +197,7 @@ mod tests {
         });
         let event = update(json!({"kind": "TOOL_CALL_UPDATE"}), json!({"data": call})).development();
         let Some(DevelopmentEvent::Call(call)) = event else { panic!("{event:?}") };
-        assert!(call.status.is_final() && !call.is_asked());
+        assert!(call.status.is_final());
         assert_eq!(call.output.unwrap().diff.unwrap().formatted_diff, "+x");
         let odd: CallStatus = serde_json::from_value(json!("RESTING")).unwrap();
         assert_eq!(odd, CallStatus::Unknown);

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::{Dialect, incoming};
 use crate::decode::decoder::{Decoder, Members, kind_of};
 use crate::encode::text::write_value;
-use crate::{JsonForm, Version};
 
 /// The command methods, under the RFC's names and under the names that match the other method's form.
 pub fn method(name: &str) -> Option<OperationKind> {
@@ -65,11 +64,6 @@ fn command(spec: &CommandSpec) -> Value {
 /// The response to `command/execute`; `task` is empty when nothing was started.
 pub fn write_execution(task: &str, status: ExecutionStatus, message: &str, out: &mut Vec<u8>) {
     write_value(&json!({ "execution_id": task, "status": status.as_str(), "message": message }), out);
-}
-
-/// The dialect of the events that follow.
-pub fn json_form(version: Version) -> JsonForm {
-    crate::jsonrpc::json_form(version)
 }
 
 /// Reads the parameters of `commands/get`: none are needed.

@@ -9,11 +9,10 @@ use attache_domain::{CallChange, CallRecord, DevtoolEvent, Part, Seq, StateReaso
 use serde_json::{Value, json};
 
 use super::envelope::{
-    EventMetadata, StatusEvent, WITHDRAWN_TEXT, call_message_id, data_part, error_text, text_message_id,
-    withdrawn_message_id, write_artifact, write_event, write_working_event,
+    EventMetadata, EventWriter, StatusEvent, call_message_id, data_part, error_text, withdrawn_message_id,
 };
 use super::user_prompt::UserPrompt;
-use super::{DevtoolFrame, URI, thought};
+use super::{DevtoolFrame, URI};
 use crate::JsonForm;
 use crate::encode::text::{write_text, write_value};
 use crate::encode::write_message_item;
@@ -30,102 +29,45 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
 }
 
 pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
-    let seq = frame.seq;
+    let mut writer = EventWriter { json_form, frame, out };
+    let plain = DeveloperMetadata::of;
     match &frame.event {
         DevtoolEvent::State { state, message, closes, usage, why } => {
-            let event = StatusEvent {
-                state: *state,
-                // The calls hold the question.
-                message: message.filter(|_| *why != StateReason::ApprovalAsked).cloned(),
-                closes: *closes,
-                usage: *usage,
-            };
             let error = message.and_then(|message| error_text(*state, message));
-            write_event(
-                json_form,
-                frame,
-                event,
-                &DeveloperMetadata { error, ..DeveloperMetadata::of("STATE_CHANGE") },
-                out,
-            );
+            // The calls hold the question.
+            let message = message.filter(|_| *why != StateReason::ApprovalAsked).cloned();
+            let event = StatusEvent { state: *state, message, closes: *closes, usage: *usage };
+            writer.status(event, &DeveloperMetadata { error, ..plain("STATE_CHANGE") });
         }
         DevtoolEvent::Settled { state, message, .. } => {
             let error = message.and_then(|message| error_text(*state, message));
-            let (state, message) = (TaskState::Working, message.cloned());
-            let event = StatusEvent { state, message, closes: false, usage: None };
-            let metadata = DeveloperMetadata { error, ..DeveloperMetadata::of("STATE_CHANGE") };
-            write_event(json_form, frame, event, &metadata, out);
+            let event = StatusEvent::working(message.cloned());
+            writer.status(event, &DeveloperMetadata { error, ..plain("STATE_CHANGE") });
         }
-        DevtoolEvent::Text(text) => {
-            let parts = vec![Part::text(*text)];
-            write_working_event(
-                json_form,
-                frame,
-                &text_message_id(frame, 0),
-                parts,
-                &DeveloperMetadata::of("TEXT_CONTENT"),
-                out,
-            );
-        }
+        DevtoolEvent::Text(text) => writer.text(text, &plain("TEXT_CONTENT")),
         DevtoolEvent::TextWithdrawn => {
-            let withdrawn = withdrawn_message_id(frame);
-            let parts = vec![Part::text(WITHDRAWN_TEXT)];
-            let kind =
-                DeveloperMetadata { withdrawn: Some(withdrawn), ..DeveloperMetadata::of("STATE_CHANGE") };
-            write_working_event(json_form, frame, &format!("withdrawn-{seq}"), parts, &kind, out);
+            let withdrawn = Some(withdrawn_message_id(frame));
+            writer.text_withdrawn(&DeveloperMetadata { withdrawn, ..plain("STATE_CHANGE") });
         }
-        DevtoolEvent::Thought(text) => {
-            let parts = vec![thought::part(text)];
-            write_working_event(
-                json_form,
-                frame,
-                &format!("thought-{seq}"),
-                parts,
-                &DeveloperMetadata::of("THOUGHT"),
-                out,
-            );
-        }
+        DevtoolEvent::Thought(text) => writer.thought(text, &plain("THOUGHT")),
         DevtoolEvent::Call { call, moved } => {
-            let (id, parts) = (
-                call_message_id(frame, call, *moved),
-                vec![data_part(tool_call::encode(call, Some(*moved)))],
-            );
-            write_working_event(
-                json_form,
-                frame,
-                &id,
-                parts,
-                &DeveloperMetadata::of("TOOL_CALL_UPDATE"),
-                out,
-            );
+            let id = call_message_id(frame, call, *moved);
+            writer.message(&id, data_part(tool_call::encode(call, Some(*moved))), &plain("TOOL_CALL_UPDATE"));
         }
         DevtoolEvent::CallOutput { call, .. } => {
-            let parts = vec![data_part(tool_call::encode(call, None))];
-            write_working_event(
-                json_form,
-                frame,
-                &format!("call-{seq}"),
-                parts,
-                &DeveloperMetadata::of("TOOL_CALL_UPDATE"),
-                out,
-            );
+            let id = format!("call-{}", frame.seq);
+            writer.message(&id, data_part(tool_call::encode(call, None)), &plain("TOOL_CALL_UPDATE"));
         }
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
-            write_artifact(json_form, frame, artifact, *append, *last_chunk, out);
+            writer.artifact(artifact, *append, *last_chunk);
         }
         DevtoolEvent::Prompt { id, message, change } => {
             // The message that opens a task comes before any work.
             let is_first = frame.seq == Seq::START.next();
             let state = if is_first { TaskState::Submitted } else { TaskState::Working };
-            let event = StatusEvent { state, message: None, closes: false, usage: None };
+            let event = StatusEvent { state, ..StatusEvent::working(None) };
             let prompt = Some(UserPrompt::of(id, *message, *change));
-            write_event(
-                json_form,
-                frame,
-                event,
-                &DeveloperMetadata { prompt, ..DeveloperMetadata::of("STATE_CHANGE") },
-                out,
-            );
+            writer.status(event, &DeveloperMetadata { prompt, ..plain("STATE_CHANGE") });
         }
         DevtoolEvent::Replied(message) => write_message_item(json_form, message, out),
     }

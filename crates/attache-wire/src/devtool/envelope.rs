@@ -6,7 +6,7 @@ use attache_domain::{
 };
 use serde_json::Value;
 
-use super::DevtoolFrame;
+use super::{DevtoolFrame, thought};
 use crate::JsonForm;
 use crate::encode::{event, write_item};
 
@@ -16,29 +16,11 @@ pub(super) trait EventMetadata {
     fn write(&self, model: &str, out: &mut Vec<u8>);
 }
 
-pub(super) fn write_event(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    event: StatusEvent<'_>,
-    metadata: &impl EventMetadata,
-    out: &mut Vec<u8>,
-) {
-    let model = frame.call_records.model.as_deref().unwrap_or("unknown");
-    event.write(json_form, frame, |out| metadata.write(model, out), out);
-}
-
-/// During a turn, every event has the state `working`.
-pub(super) fn write_working_event(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    id: &str,
-    parts: Vec<Part>,
-    metadata: &impl EventMetadata,
-    out: &mut Vec<u8>,
-) {
-    let message = Some(agent_message(frame, id, parts));
-    let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
-    write_event(json_form, frame, event, metadata, out);
+/// Writes the A2A events around one development event.
+pub(super) struct EventWriter<'a> {
+    pub(super) json_form: JsonForm,
+    pub(super) frame: &'a DevtoolFrame<'a>,
+    pub(super) out: &'a mut Vec<u8>,
 }
 
 /// A status update to be written.
@@ -50,25 +32,53 @@ pub(super) struct StatusEvent<'a> {
 }
 
 impl StatusEvent<'_> {
-    /// `metadata` writes the members of the event's metadata, without braces.
-    pub(super) fn write(
-        self,
-        json_form: JsonForm,
-        frame: &DevtoolFrame<'_>,
-        metadata: impl FnOnce(&mut Vec<u8>),
-        out: &mut Vec<u8>,
-    ) {
-        let status =
-            TaskStatus { state: self.state, message: self.message.map(std::sync::Arc::new), at: frame.at };
-        write_item(json_form, b"{\"statusUpdate\":", out, |out| {
-            event::write_status_open(json_form, frame.task, frame.context, &status, self.closes, out);
+    /// During a turn, every event has the state `working`.
+    pub(super) fn working(message: Option<Message>) -> Self {
+        Self { state: TaskState::Working, message, closes: false, usage: None }
+    }
+}
+
+impl EventWriter<'_> {
+    pub(super) fn status(&mut self, event: StatusEvent<'_>, metadata: &impl EventMetadata) {
+        let Self { json_form, frame, .. } = *self;
+        let model = frame.call_records.model.as_deref().unwrap_or("unknown");
+        let message = event.message.map(std::sync::Arc::new);
+        let status = TaskStatus { state: event.state, message, at: frame.at };
+        write_item(json_form, b"{\"statusUpdate\":", self.out, |out| {
+            event::write_status_open(json_form, frame.task, frame.context, &status, event.closes, out);
             out.extend_from_slice(b",\"metadata\":{");
-            metadata(out);
-            if let Some(usage) = self.usage {
+            metadata.write(model, out);
+            if let Some(usage) = event.usage {
                 out.push(b',');
                 event::write_usage(usage, out);
             }
             out.extend_from_slice(b"}}");
+        });
+    }
+
+    /// The agent's message in the middle of a turn.
+    pub(super) fn message(&mut self, id: &str, part: Part, metadata: &impl EventMetadata) {
+        let message = agent_message(self.frame, id, vec![part]);
+        self.status(StatusEvent::working(Some(message)), metadata);
+    }
+
+    pub(super) fn text(&mut self, text: &str, metadata: &impl EventMetadata) {
+        self.message(&text_message_id(self.frame, 0), Part::text(text), metadata);
+    }
+
+    pub(super) fn text_withdrawn(&mut self, metadata: &impl EventMetadata) {
+        self.message(&format!("withdrawn-{}", self.frame.seq), Part::text(WITHDRAWN_TEXT), metadata);
+    }
+
+    pub(super) fn thought(&mut self, text: &str, metadata: &impl EventMetadata) {
+        self.message(&format!("thought-{}", self.frame.seq), thought::part(text), metadata);
+    }
+
+    pub(super) fn artifact(&mut self, artifact: &Artifact, append: bool, last_chunk: bool) {
+        let Self { json_form, frame, .. } = *self;
+        write_item(json_form, b"{\"artifactUpdate\":", self.out, |out| {
+            let (task, context) = (frame.task, frame.context);
+            event::write_artifact_update(json_form, task, context, artifact, append, last_chunk, out);
         });
     }
 }
@@ -100,7 +110,7 @@ pub(super) fn call_message_id(frame: &DevtoolFrame<'_>, call: &CallRecord, moved
 }
 
 /// The message id of the current stretch of text; `ago` counts back to earlier ones.
-pub(super) fn text_message_id(frame: &DevtoolFrame<'_>, ago: u32) -> String {
+fn text_message_id(frame: &DevtoolFrame<'_>, ago: u32) -> String {
     format!("say-{}", frame.call_records.text_number.saturating_sub(ago))
 }
 
@@ -126,20 +136,6 @@ pub(super) fn withdrawn_message_id(frame: &DevtoolFrame<'_>) -> String {
 /// What people read when text is withdrawn.
 pub(super) const WITHDRAWN_TEXT: &str =
     "The answer was cut off; what it has said since its last call does not count.";
-
-pub(super) fn write_artifact(
-    json_form: JsonForm,
-    frame: &DevtoolFrame<'_>,
-    artifact: &Artifact,
-    append: bool,
-    last_chunk: bool,
-    out: &mut Vec<u8>,
-) {
-    write_item(json_form, b"{\"artifactUpdate\":", out, |out| {
-        let (task, context) = (frame.task, frame.context);
-        event::write_artifact_update(json_form, task, context, artifact, append, last_chunk, out);
-    });
-}
 
 /// A part that holds an object of the extension.
 pub(super) fn data_part(value: Value) -> Part {

@@ -15,12 +15,12 @@ use attache_domain::{
     CallChange, CallPhase, DevtoolEvent, Message, Part, StateReason, TaskId, TaskState, TaskView, Turn, Usage,
 };
 
+use super::DevtoolFrame;
 use super::envelope::{
-    EventMetadata, StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text,
-    stop_reason, text_message_id, withdrawn_message_id, write_artifact, write_event, write_working_event,
+    EventMetadata, EventWriter, StatusEvent, agent_message, call_message_id, data_part, error_text,
+    stop_reason, withdrawn_message_id,
 };
 use super::incoming::GEMINI;
-use super::{DevtoolFrame, thought};
 use crate::JsonForm;
 use crate::encode::text::{write_integer, write_text};
 use crate::encode::write_message_item;
@@ -43,64 +43,33 @@ pub(super) fn shows(event: &DevtoolEvent<'_>) -> bool {
 }
 
 pub(super) fn write(json_form: JsonForm, frame: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
-    let seq = frame.seq;
+    let mut writer = EventWriter { json_form, frame, out };
     match &frame.event {
         DevtoolEvent::State { state, message, closes, usage, why } => {
             let words = status_message(frame, *state, *message, *why);
             let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
-            let error = message.and_then(|message| error_text(*state, message));
-            let trace = error.as_ref().and(frame.call_records.response.as_deref());
-            let metadata =
-                GeminiMetadata { error, usage: *usage, trace, ..GeminiMetadata::of("state-change") };
-            write_event(json_form, frame, event, &metadata, out);
+            let metadata = GeminiMetadata { usage: *usage, ..end_metadata(*state, *message, frame) };
+            writer.status(event, &metadata);
         }
         DevtoolEvent::Settled { state, message, .. } => {
-            let error = message.and_then(|message| error_text(*state, message));
-            let trace = error.as_ref().and(frame.call_records.response.as_deref());
-            let (state, message) = (TaskState::Working, message.cloned());
-            let event = StatusEvent { state, message, closes: false, usage: None };
-            let metadata = GeminiMetadata { error, trace, ..GeminiMetadata::of("state-change") };
-            write_event(json_form, frame, event, &metadata, out);
+            let event = StatusEvent::working(message.cloned());
+            writer.status(event, &end_metadata(*state, *message, frame));
         }
-        DevtoolEvent::Text(text) => {
-            let parts = vec![Part::text(*text)];
-            write_working_event(
-                json_form,
-                frame,
-                &text_message_id(frame, 0),
-                parts,
-                &model_metadata("text-content", frame),
-                out,
-            );
-        }
+        DevtoolEvent::Text(text) => writer.text(text, &model_metadata("text-content", frame)),
         DevtoolEvent::TextWithdrawn => {
-            let withdrawn = withdrawn_message_id(frame);
-            let parts = vec![Part::text(WITHDRAWN_TEXT)];
-            let metadata =
-                GeminiMetadata { withdrawn: Some(withdrawn), ..GeminiMetadata::of("state-change") };
-            write_working_event(json_form, frame, &format!("withdrawn-{seq}"), parts, &metadata, out);
+            let withdrawn = Some(withdrawn_message_id(frame));
+            writer.text_withdrawn(&GeminiMetadata { withdrawn, ..GeminiMetadata::of("state-change") });
         }
-        DevtoolEvent::Thought(text) => {
-            let parts = vec![thought::part(text)];
-            write_working_event(
-                json_form,
-                frame,
-                &format!("thought-{seq}"),
-                parts,
-                &model_metadata("thought", frame),
-                out,
-            );
-        }
+        DevtoolEvent::Thought(text) => writer.thought(text, &model_metadata("thought", frame)),
         DevtoolEvent::Call { call, moved } => {
-            let parts = vec![data_part(tool_call::encode(call, &prompt_id(frame.task, &frame.stage.turn)))];
+            let part = data_part(tool_call::encode(call, &prompt_id(frame.task, &frame.stage.turn)));
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
-            let id = call_message_id(frame, call, *moved);
-            write_working_event(json_form, frame, &id, parts, &GeminiMetadata::of(kind), out);
+            writer.message(&call_message_id(frame, call, *moved), part, &GeminiMetadata::of(kind));
         }
         DevtoolEvent::CallOutput { call, .. } => live::write(json_form, frame, call, out),
         DevtoolEvent::Artifact { artifact, append, last_chunk } => {
-            write_artifact(json_form, frame, artifact, *append, *last_chunk, out);
+            writer.artifact(artifact, *append, *last_chunk);
         }
         DevtoolEvent::Prompt { .. } => {}
         DevtoolEvent::Replied(message) => write_message_item(json_form, message, out),
@@ -130,6 +99,17 @@ fn status_message(
         }
         (_, said) => said.cloned(),
     }
+}
+
+/// The metadata of an event that settles a prompt or shows a state, with the error if there is one.
+fn end_metadata<'a>(
+    state: TaskState,
+    message: Option<&Message>,
+    frame: &DevtoolFrame<'a>,
+) -> GeminiMetadata<'a> {
+    let error = message.and_then(|message| error_text(state, message));
+    let trace = error.as_ref().and(frame.call_records.response.as_deref());
+    GeminiMetadata { error, trace, ..GeminiMetadata::of("state-change") }
 }
 
 /// The metadata of model output, with the provider's id of the response.

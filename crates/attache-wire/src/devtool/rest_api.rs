@@ -20,7 +20,7 @@ pub use event::RestEvent;
 pub(super) use event::{shows, write};
 pub(crate) use event::{write_last_words, write_queued, write_state};
 pub use list_filter::decode_list;
-pub use members::{add_members, write_list, write_task};
+pub use members::{add_members, write_list};
 pub use responses::{
     CommandResult, CreatedTask, DeliveredAnswer, TaskState, command_refused, command_result, command_started,
 };

@@ -11,7 +11,6 @@ use crate::fault::{metadata, names, retry_after};
 /// The gRPC codes in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrpcCode {
-    Ok = 0,
     InvalidArgument = 3,
     DeadlineExceeded = 4,
     NotFound = 5,

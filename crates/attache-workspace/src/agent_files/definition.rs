@@ -39,22 +39,12 @@ impl AgentDefinition {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentKind {
-    Local(LocalAgent),
+    /// It would run in this process, with instructions and tools of its own. It cannot be run yet.
+    Local {
+        /// None: all tools of the agent that calls it.
+        tools: Option<Vec<String>>,
+    },
     Remote(Box<RemoteAgent>),
-}
-
-/// An agent that would run in this process, with instructions and tools of its own.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LocalAgent {
-    /// None: all tools of the agent that calls it.
-    pub tools: Option<Vec<String>>,
-    /// Names of the MCP servers that it brings.
-    pub mcp_servers: Vec<String>,
-    pub model: Option<String>,
-    pub temperature: Option<f64>,
-    pub max_turns: u64,
-    pub timeout_minutes: u64,
-    pub instructions: String,
 }
 
 /// An A2A agent.
@@ -122,7 +112,7 @@ impl CardDefinition {
 impl AgentKind {
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Local(_) => "local",
+            Self::Local { .. } => "local",
             Self::Remote(_) => "remote",
         }
     }

@@ -68,22 +68,6 @@ impl DynamicValue {
             }),
         })
     }
-
-    /// The variable that it is.
-    pub fn variable(&self) -> Option<&str> {
-        match self {
-            Self::Variable(name) => Some(name),
-            Self::Literal(_) | Self::Command(_) => None,
-        }
-    }
-
-    /// The command that is run for it.
-    pub fn command(&self) -> Option<&str> {
-        match self {
-            Self::Command(line) => Some(line),
-            Self::Literal(_) | Self::Variable(_) => None,
-        }
-    }
 }
 
 /// A value that needs no environment any more.

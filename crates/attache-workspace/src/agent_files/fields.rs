@@ -103,28 +103,18 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number above zero.
-    pub(super) fn count(&mut self, name: &'static str) -> Option<u64> {
-        let node = self.node(name)?;
-        let count = match &node.kind {
-            NodeKind::Number(number) => number.as_u64().filter(|number| *number > 0),
-            _ => None,
-        };
-        if count.is_none() {
+    pub(super) fn check_count(&mut self, name: &'static str) {
+        let Some(node) = self.node(name) else { return };
+        if !matches!(&node.kind, NodeKind::Number(number) if number.as_u64().is_some_and(|count| count > 0)) {
             self.refuse(node.line, name, "must be a whole number above zero");
         }
-        count
     }
 
-    pub(super) fn number(&mut self, name: &'static str) -> Option<f64> {
-        let node = self.node(name)?;
-        let number = match &node.kind {
-            NodeKind::Number(number) => number.as_f64(),
-            _ => None,
-        };
-        if number.is_none() {
+    pub(super) fn check_number(&mut self, name: &'static str) {
+        let Some(node) = self.node(name) else { return };
+        if !matches!(node.kind, NodeKind::Number(_)) {
             self.refuse(node.line, name, format!("must be a number, not {}", node.describe()));
         }
-        number
     }
 
     /// The fields of a table within.
@@ -141,8 +131,8 @@ impl<'a> Fields<'a> {
         Some(Fields::new(self.label, path, node.line, entries, self.problems))
     }
 
-    /// The names of all fields, each of which is a table with some of the `known` fields.
-    pub(super) fn names_of_tables(mut self, known: &[&str]) -> Vec<String> {
+    /// Each field must be a table with some of the `known` fields.
+    pub(super) fn check_tables(mut self, known: &[&str]) {
         for (name, node) in self.entries {
             let name = crate::visible(name);
             let NodeKind::Table(entries) = &node.kind else {
@@ -154,7 +144,6 @@ impl<'a> Fields<'a> {
                 self.refuse(node.line, &field, format!("is not known here; known are {}", known.join(", ")));
             }
         }
-        self.entries.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Refuses the fields that were not read.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use attache_config::SettingOrigin;
+use attache_domain::hexadecimal;
 use sha2::{Digest, Sha256};
 
 use super::auth::AgentAuth;
@@ -143,7 +144,7 @@ impl LoadedAgents {
         }
         let why = match agent.kind {
             AgentKind::Remote(_) => "a remote agent runs elsewhere",
-            AgentKind::Local(_) => "local agents cannot be run yet",
+            AgentKind::Local { .. } => "local agents cannot be run yet",
         };
         for (member, origin) in overrides.unused(&agent.name) {
             let name = &agent.name;
@@ -178,7 +179,7 @@ impl LoadedAgents {
 fn auth_of(agent: &AgentDefinition) -> Option<&AgentAuth> {
     match &agent.kind {
         AgentKind::Remote(remote) => remote.auth.as_ref(),
-        AgentKind::Local(_) => None,
+        AgentKind::Local { .. } => None,
     }
 }
 
@@ -244,8 +245,7 @@ fn read(path: PathBuf, beneath: Option<&Path>, scope: AgentScope) -> ReadFile {
             failed(line, format!("Validation failed: {what}:{}", lines.concat()))
         }
     })?;
-    let digest = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((agents, digest))
+    Ok((agents, hexadecimal(&Sha256::digest(text.as_bytes()))))
 }
 
 /// The names in a file that may not be YAML, and that of the file.

@@ -1,6 +1,5 @@
 //! Which agent files count, and which agents can be used.
 
-use super::super::definition::LocalAgent;
 use super::super::switch::{AgentSwitch, SwitchContext, SwitchError};
 use super::*;
 use crate::SettingsScope;
@@ -299,8 +298,7 @@ fn ends_of_lines_a_byte_order_mark_and_an_empty_body_do_not_matter() {
     assert_eq!(names(&loaded), [("crlf", "user"), ("local", "user"), ("mark", "user")]);
     let AgentKind::Remote(remote) = &loaded.agents[0].kind else { panic!() };
     assert_eq!(remote.card, CardDefinition::Url("https://example.com/card".into()));
-    let AgentKind::Local(LocalAgent { instructions, .. }) = &loaded.agents[1].kind else { panic!() };
-    assert_eq!(instructions, "");
+    assert_eq!(loaded.agents[1].kind, AgentKind::Local { tools: None });
 }
 
 #[test]

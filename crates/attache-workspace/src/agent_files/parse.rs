@@ -7,14 +7,10 @@ use attache_tool::is_tool_name;
 use serde_json::Value;
 
 use super::auth;
-use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition, LocalAgent, RemoteAgent};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition, RemoteAgent};
 use super::fields::{Fields, Problem};
 use super::front_matter::{self, LINES_BEFORE};
 use super::{tool_names, unquoted_commands, web_address};
-
-/// As in Gemini CLI.
-const DEFAULT_MAX_TURNS: u64 = 30;
-const DEFAULT_TIMEOUT_MINUTES: u64 = 10;
 
 /// Names are part of messages, tables and settings.
 const MAX_NAME: usize = 64;
@@ -39,14 +35,14 @@ pub(super) fn parse(
     path: &Path,
     scope: AgentScope,
 ) -> Result<Vec<AgentDefinition>, ParseFailure> {
-    let Some(found) = front_matter::split(text) else {
+    let Some(yaml) = front_matter::find(text) else {
         return Err(ParseFailure::Unreadable(1, NO_FRONT_MATTER.to_owned()));
     };
-    let tree = read_yaml(found.yaml)?;
+    let tree = read_yaml(yaml)?;
     let mut problems = Vec::new();
     let (what, agents) = match &tree.kind {
         NodeKind::List(items) => ("Remote Agents List", read_list(items, &mut problems)),
-        _ => ("Agent Definition", read_one(&tree, found.body, &mut problems).into_iter().collect()),
+        _ => ("Agent Definition", read_one(&tree, &mut problems).into_iter().collect()),
     };
     if !problems.is_empty() {
         problems.iter_mut().for_each(|problem| problem.line += LINES_BEFORE);
@@ -81,7 +77,7 @@ fn read_yaml(yaml: &str) -> Result<Node, ParseFailure> {
 
 type LocatedDefinition = (u32, AgentDefinition);
 
-fn read_one(node: &Node, body: &str, problems: &mut Vec<Problem>) -> Option<LocatedDefinition> {
+fn read_one(node: &Node, problems: &mut Vec<Problem>) -> Option<LocatedDefinition> {
     let NodeKind::Table(entries) = &node.kind else {
         let text = format!("(Agent) the front matter must be a table or a list, not {}", node.describe());
         problems.push(Problem { line: node.line.max(1), text });
@@ -90,7 +86,7 @@ fn read_one(node: &Node, body: &str, problems: &mut Vec<Problem>) -> Option<Loca
     let agent = if is_meant_remote(entries) {
         remote(Fields::new("Remote Agent", String::new(), 1, entries, problems))
     } else {
-        local(Fields::new("Local Agent", String::new(), 1, entries, problems), body)
+        local(Fields::new("Local Agent", String::new(), 1, entries, problems))
     };
     Some((1, agent?))
 }
@@ -191,7 +187,7 @@ fn allowed_origins(fields: &mut Fields<'_>) -> Vec<String> {
     origins.unwrap_or_default()
 }
 
-fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
+fn local(mut fields: Fields<'_>) -> Option<AgentDefinition> {
     let common = CommonFields::read(&mut fields);
     if !fields.has("description") {
         fields.require("description", "is required");
@@ -204,20 +200,17 @@ fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
     }
     // Gemini CLI's documents have one name, its loader the other.
     let name = if fields.has("mcpServers") { "mcpServers" } else { "mcp_servers" };
-    let mcp_servers = fields.table(name).map(|servers| servers.names_of_tables(MCP_SERVER_FIELDS));
-    let mcp_servers = mcp_servers.unwrap_or_default();
-    let agent = LocalAgent {
-        tools: tools.map(|(tools, _)| tools),
-        mcp_servers,
-        model: fields.owned_text("model"),
-        temperature: fields.number("temperature"),
-        max_turns: fields.count("max_turns").unwrap_or(DEFAULT_MAX_TURNS),
-        timeout_minutes: fields.count("timeout_mins").unwrap_or(DEFAULT_TIMEOUT_MINUTES),
-        instructions: body.trim().to_owned(),
-    };
+    if let Some(servers) = fields.table(name) {
+        servers.check_tables(MCP_SERVER_FIELDS);
+    }
+    fields.text("model");
+    fields.check_number("temperature");
+    fields.check_count("max_turns");
+    fields.check_count("timeout_mins");
     fields.finish();
     let CommonFields { name, display_name, description } = common?;
-    Some(definition(name, display_name, description, AgentKind::Local(agent)))
+    let tools = tools.map(|(tools, _)| tools);
+    Some(definition(name, display_name, description, AgentKind::Local { tools }))
 }
 
 /// What the loader of Gemini CLI takes, and the spellings of its settings.

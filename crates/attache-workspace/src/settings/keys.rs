@@ -115,7 +115,6 @@ pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confine
 
 pub(crate) const KEYS: &[SettingKey] = &[
     SettingKey { project: ProjectEffect::Restricts, ..key("agents.overrides", ValueType::Agents, "{}") },
-    key("context.discoveryMaxDirs", whole(0), "200"),
     together("context.fileFiltering.customIgnoreFilePaths"),
     allows("context.fileFiltering.respectGeminiIgnore", ValueType::Bool, "true"),
     allows("context.fileFiltering.respectGitIgnore", ValueType::Bool, "true"),
@@ -152,11 +151,6 @@ pub(crate) const KEYS: &[SettingKey] = &[
     together("tools.confirmationRequired"),
     narrowing("tools.core", ValueType::Texts, "null"),
     together("tools.exclude"),
-    key(
-        "tools.shell.backgroundCompletionBehavior",
-        ValueType::OneOf(&["silent", "inject", "notify"]),
-        r#""silent""#,
-    ),
     key("tools.shell.enableInteractiveShell", ValueType::Bool, "true"),
     key("tools.shell.inactivityTimeout", whole(0), "300"),
     guarded("tools.shell.maxOutputMegabytes", whole(0), "256"),
@@ -172,6 +166,7 @@ pub(crate) const UNUSED: &[&str] = &[
     "advanced",
     "agents",
     "billing",
+    "context.discoveryMaxDirs",
     "context.fileFiltering.disableFuzzySearch",
     "context.fileFiltering.enableFuzzySearch",
     "context.fileFiltering.enableRecursiveFileSearch",
@@ -226,6 +221,7 @@ pub(crate) const UNUSED: &[&str] = &[
     "tools.sandbox",
     "tools.sandboxAllowedPaths",
     "tools.sandboxNetworkAccess",
+    "tools.shell.backgroundCompletionBehavior",
     "tools.shell.enableShellOutputEfficiency",
     "tools.shell.pager",
     "tools.shell.showColor",
@@ -363,6 +359,6 @@ mod tests {
         let configures = of(ProjectEffect::Configures);
         let harmless = ["context.", "general.", "model.", "output.", "tools.", "useWriteTodos"];
         assert!(configures.iter().all(|name| harmless.iter().any(|start| name.starts_with(start))));
-        assert_eq!(configures.len(), 15, "{configures:?}");
+        assert_eq!(configures.len(), 13, "{configures:?}");
     }
 }

@@ -24,7 +24,6 @@ fn values_that_no_layer_sets_are_built_in() {
     assert_eq!(settings.tools.shell.max_output_bytes, Some(256 << 20));
     assert!(settings.tools.shell.interactive && settings.tools.write_todos && settings.tools.core.is_none());
     assert_eq!(settings.context.file_names, ["GEMINI.md", "AGENTS.md"]);
-    assert_eq!(settings.context.discovery_max_dirs, 200);
     assert!(settings.context.respect_git_ignore && settings.context.include_directory_tree);
     assert_eq!(settings.security.folder_trust, None);
     assert_eq!(settings.output_format, OutputFormat::Text);

@@ -13,7 +13,7 @@ use super::mcp::McpServerSettings;
 use super::resolve::ResolvedSettings;
 use crate::file_stamps;
 use crate::settings::layer::Layer;
-use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust, ProxySetting};
+use crate::{HomeFolders, ModelCredentials, ProjectReport, ProjectTrust, ProxySetting};
 
 /// The settings of the agent in one workspace.
 #[derive(Debug, Clone)]
@@ -41,8 +41,6 @@ pub struct WorkspaceSettings {
     pub project: ProjectReport,
     /// Credentials from the environment and the user's `.env` file, for models chosen by name.
     pub keys: ModelCredentials,
-    /// The user's `.env` file.
-    pub env_file: Option<EnvFile>,
     pub homes: HomeFolders,
     /// Ignored settings, in sentences for people.
     pub warnings: Vec<String>,
@@ -102,18 +100,6 @@ pub struct ShellKeys {
     pub inactivity_timeout: Option<Duration>,
     /// The limit of a command's output. None: unlimited.
     pub max_output_bytes: Option<u64>,
-    pub background_completion: BackgroundCompletion,
-}
-
-/// The notification when a background command ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BackgroundCompletion {
-    #[default]
-    Silent,
-    /// Notify the model.
-    Inject,
-    /// Notify the person.
-    Notify,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +110,6 @@ pub struct ContextKeys {
     /// Whether context files are also loaded from there.
     pub load_memory_from_include_directories: bool,
     pub include_directory_tree: bool,
-    pub discovery_max_dirs: usize,
     pub respect_git_ignore: bool,
     pub respect_gemini_ignore: bool,
     /// Absolute.
@@ -242,15 +227,6 @@ impl SettingsReader<'_> {
                 interactive: self.resolved.bool("tools.shell.enableInteractiveShell"),
                 inactivity_timeout: (seconds > 0).then(|| Duration::from_secs(seconds)),
                 max_output_bytes: (megabytes > 0).then_some(megabytes << 20),
-                background_completion: match self
-                    .resolved
-                    .text("tools.shell.backgroundCompletionBehavior")
-                    .as_deref()
-                {
-                    Some("inject") => BackgroundCompletion::Inject,
-                    Some("notify") => BackgroundCompletion::Notify,
-                    _ => BackgroundCompletion::Silent,
-                },
             },
             write_todos: self.resolved.bool("useWriteTodos"),
         }
@@ -266,7 +242,6 @@ impl SettingsReader<'_> {
                 .resolved
                 .bool("context.loadMemoryFromIncludeDirectories"),
             include_directory_tree: self.resolved.bool("context.includeDirectoryTree"),
-            discovery_max_dirs: usize::try_from(self.resolved.whole("context.discoveryMaxDirs")).unwrap_or(0),
             respect_git_ignore: self.resolved.bool("context.fileFiltering.respectGitIgnore"),
             respect_gemini_ignore: self.resolved.bool("context.fileFiltering.respectGeminiIgnore"),
             custom_ignore_file_paths: self.ignore_files(),

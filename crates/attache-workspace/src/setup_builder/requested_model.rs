@@ -96,6 +96,8 @@ fn with_client_key(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use attache_config::SecretText;
     use attache_domain::ApiKey;
 
@@ -141,8 +143,8 @@ mod tests {
 
     #[test]
     fn a_clients_key_goes_to_the_provider_it_was_given_for_and_to_no_other() {
-        let api_keys = ApiKeys::default();
-        api_keys.keep("k".into(), ApiKey::from(CLIENT.to_owned()));
+        let api_keys = Arc::new(ApiKeys::default());
+        drop(api_keys.offer("k".into(), ApiKey::from(CLIENT.to_owned())));
         let gemini = ModelChoice::requested("flash", &keys()).unwrap();
         let openai = ModelChoice::requested("openai:gpt-x", &keys()).unwrap();
         let cases = [

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::world::{PromptResult, World, answered, hello, prompt, scenario, user};
 
 fn calls(told: &PromptResult) -> Vec<(String, String, Value)> {
-    let calls = told.pieces.iter().filter_map(|piece| match piece {
-        AnswerPiece::Call(call) => {
+    let calls = told.said().iter().filter_map(|said| match &said.what {
+        ModelPartContent::Call(call) => {
             Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone())))
         }
         _ => None,
@@ -67,13 +67,8 @@ async fn thoughts_are_shown_and_go_back_as_they_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn parallel_calls_are_told_from_their_first_piece_and_whole() {
+async fn parallel_calls_are_told_whole() {
     let told = scenario("parallel-calls", |planned| planned).ask(hello()).await;
-    let begun = told
-        .pieces
-        .iter()
-        .filter(|piece| matches!(piece, AnswerPiece::CallBegun { name } if name == "read_file"));
-    assert_eq!(begun.count(), 2);
     let expected = [
         call("toolu_a", "read_file", json!({"path": "a.txt"})),
         call("toolu_b", "read_file", json!({"path": "b.txt"})),

@@ -1,7 +1,8 @@
 //! What is not tried again.
 
 use attache_model::{LanguageError, Prompt};
-use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
+use attache_model_http::ModelOptions;
+use attache_model_http::anthropic::AnthropicModel;
 use attache_testkit::model_server::{PlannedResponse, anthropic};
 use serde_json::json;
 
@@ -72,6 +73,6 @@ async fn a_prompt_that_says_nothing_is_not_sent() {
 
 #[test]
 fn anthropic_itself_wants_a_key() {
-    let refused = AnthropicModel::new(AnthropicOptions::new("claude-opus-4-6", None), crate::world::client());
+    let refused = AnthropicModel::new(ModelOptions::new("claude-opus-4-6", None), crate::world::client());
     assert!(refused.is_err_and(|error| error.what.contains("wants a key")));
 }

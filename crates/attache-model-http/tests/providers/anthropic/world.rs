@@ -1,6 +1,7 @@
 //! One fake Anthropic, and one model that asks it.
 
-use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
+use attache_model_http::ModelOptions;
+use attache_model_http::anthropic::AnthropicModel;
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, scenarios};
 
@@ -19,7 +20,7 @@ impl World {
         Self::with(server, options)
     }
 
-    pub(crate) fn with(server: ModelServer, options: AnthropicOptions) -> Self {
+    pub(crate) fn with(server: ModelServer, options: ModelOptions) -> Self {
         let model = AnthropicModel::new(options, crate::world::client()).expect("options that fit together");
         Self::of_model(server, model)
     }
@@ -34,11 +35,11 @@ pub(crate) fn scenario(name: &str, change: fn(PlannedResponse) -> PlannedRespons
     World::with(server, options)
 }
 
-pub(crate) fn options(server: &ModelServer, model: &str) -> AnthropicOptions {
+pub(crate) fn options(server: &ModelServer, model: &str) -> ModelOptions {
     let base_url = BaseUrl::parse(&server.url()).expect("an address");
-    AnthropicOptions {
+    ModelOptions {
         key: Some(Secret::new(KEY)),
         retry: crate::world::retry(),
-        ..AnthropicOptions::new(model, Some(base_url))
+        ..ModelOptions::new(model, Some(base_url))
     }
 }

@@ -36,7 +36,6 @@ fn vertex(answers: Vec<PlannedResponse>) -> (World, Arc<Mutex<Vec<TokenRenewal>>
     let options = GeminiOptions {
         backend,
         credential: GeminiCredential::Bearer(Arc::new(source)),
-        stream_arguments: true,
         ..options(&server, "house-model")
     };
     (World::with(server, options), asked)

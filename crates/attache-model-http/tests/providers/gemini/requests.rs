@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attache_domain::{
     Base64, CallId, Content, Exchange, ModelPart, ModelPartContent, ProviderData, ToolCall, ToolResult,
 };
-use attache_model::{LanguageError, LanguageModel, Prompt, Thinking, ToolDeclaration};
+use attache_model::{LanguageError, LanguageModel, Prompt, ToolDeclaration};
 use attache_testkit::model_server::gemini::{self, chunk};
 use serde_json::{Value, json};
 
@@ -29,14 +29,9 @@ fn golden_prompt(name: &str) -> Prompt {
                 "properties": {"path": {"type": "string", "minLength": 1}}});
             Prompt { tools: Arc::new([tool("read_file", schema)]), ..prompt([user("What is in a.txt?")]) }
         }
-        "instructions and settings" => Prompt {
-            instructions: Some("Be brief.".into()),
-            temperature: Some(0.5),
-            top_p: Some(0.9),
-            max_output_tokens: Some(100),
-            ..hello()
-        },
-        "a level of thinking" => Prompt { thinking: Some(Thinking::Low), ..hello() },
+        "instructions and settings" => {
+            Prompt { instructions: Some("Be brief.".into()), temperature: Some(0.5), ..hello() }
+        }
         "the result of a call, with a picture" => prompt(looked()),
         "a picture from the user, with a budget for thoughts" => {
             prompt([Exchange::User(vec![Content::Text("What is this?".into()), picture()])])

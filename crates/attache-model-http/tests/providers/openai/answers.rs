@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::world::{PromptResult, World, answered, hello, prompt, scenario, user};
 
 fn calls(told: &PromptResult) -> Vec<(String, String, Value)> {
-    let calls = told.pieces.iter().filter_map(|piece| match piece {
-        AnswerPiece::Call(call) => {
+    let calls = told.said().iter().filter_map(|said| match &said.what {
+        ModelPartContent::Call(call) => {
             Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone())))
         }
         _ => None,
@@ -63,10 +63,8 @@ async fn thoughts_are_apart_under_either_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn parallel_calls_are_told_from_their_first_piece_and_whole() {
+async fn parallel_calls_are_told_whole() {
     let told = scenario("parallel-calls", |planned| planned).ask(hello()).await;
-    let begun = AnswerPiece::CallBegun { name: "read_file".into() };
-    assert_eq!(told.pieces[1..3], [begun.clone(), begun]);
     let expected = [
         call("call_a", "read_file", json!({"path": "a.txt"})),
         call("call_b", "read_file", json!({"path": "b.txt"})),

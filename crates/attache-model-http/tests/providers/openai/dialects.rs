@@ -1,8 +1,8 @@
 //! What OpenAI-compatible servers do differently.
 
-use attache_domain::Exchange;
-use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, StopReason};
-use attache_model_http::openai::OpenAiOptions;
+use attache_domain::ModelPartContent;
+use attache_model::{AnswerEvent, LanguageModel, StopReason};
+use attache_model_http::ModelOptions;
 use attache_testkit::model_server::openai::{self, bare, chunk};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use futures_util::StreamExt;
@@ -12,8 +12,8 @@ use super::world::{World, answered, hello, options, prompt, user};
 
 #[track_caller]
 fn text_and_calls(told: &super::world::PromptResult) -> (String, Vec<Value>) {
-    let calls = told.pieces.iter().filter_map(|piece| match piece {
-        AnswerPiece::Call(call) => Some(Value::Object(call.input.clone())),
+    let calls = told.said().iter().filter_map(|said| match &said.what {
+        ModelPartContent::Call(call) => Some(Value::Object(call.input.clone())),
         _ => None,
     });
     (told.text(), calls.collect())
@@ -86,7 +86,7 @@ async fn a_server_that_keeps_the_connection_open_after_its_last_word_is_left_at_
 #[tokio::test(start_paused = true)]
 async fn a_server_of_ones_own_needs_no_key() {
     let server = ModelServer::with_responses([openai::answer([chunk().text("Yes.").finish("stop")])]);
-    let options = OpenAiOptions { key: None, ..options(&server, "qwen3") };
+    let options = ModelOptions { key: None, ..options(&server, "qwen3") };
     let world = World::with(server, options);
     assert_eq!(world.ask(hello()).await.text(), "Yes.");
     let received = &world.server.received()[0];
@@ -110,30 +110,4 @@ async fn details_of_reasoning_go_back_as_they_came() {
     let answer = world.server.received()[1].json()["messages"][1].clone();
     assert_eq!(answer["reasoning_details"], json!([detail(0), detail(1)]));
     assert_eq!(answer.get("reasoning"), None);
-}
-
-#[tokio::test(start_paused = true)]
-async fn thoughts_go_back_where_a_vendor_requires_it() {
-    let server = ModelServer::with_responses([
-        openai::answer([
-            chunk().reasoning_content("Hm."),
-            chunk().call(0, "c", "a", "{}").finish("tool_calls"),
-        ]),
-        openai::answer([chunk().text("Done.").finish("stop")]),
-        openai::answer([chunk().text("Welcome.").finish("stop")]),
-    ]);
-    let options =
-        OpenAiOptions { return_reasoning: Some(true), include_usage: false, ..options(&server, "m") };
-    let world = World::with(server, options);
-    let told = world.ask(hello()).await;
-    let called = [vec![user("Hello")], answered(told.said())].concat();
-    let done = world.ask(prompt(called.clone())).await;
-    let thanked = vec![Exchange::Model(done.said().to_vec()), user("Thanks.")];
-    world.ask(prompt([called, thanked].concat())).await;
-    let received = world.server.received();
-    assert_eq!(received[0].json().get("stream_options"), None);
-    assert_eq!(received[1].json()["messages"][1]["reasoning_content"], "Hm.");
-    let later = received[2].json();
-    assert_eq!(later["messages"][1]["reasoning_content"], "Hm.", "also when the turn is over");
-    assert_eq!(later["messages"][3]["reasoning_content"], "", "also where there was none");
 }

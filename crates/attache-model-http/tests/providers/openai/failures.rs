@@ -1,7 +1,8 @@
 //! What is not tried again.
 
 use attache_model::{LanguageError, LanguageModel, Prompt};
-use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
+use attache_model_http::ModelOptions;
+use attache_model_http::openai::OpenAiModel;
 use attache_testkit::model_server::{PlannedResponse, openai};
 
 use super::world::{KEY, PromptResult, World, hello, prompt, scenario, user};
@@ -67,11 +68,13 @@ async fn nothing_is_sent_before_it_is_wanted() {
 
 #[test]
 fn options_have_to_fit_together() {
-    let refused = |options: OpenAiOptions| {
+    let refused = |options: ModelOptions| {
         OpenAiModel::new(options, crate::world::client()).err().map(|error| error.what)
     };
-    let keyless = refused(OpenAiOptions::new("gpt-5", None)).expect("no key");
+    let keyless = refused(ModelOptions::new("gpt-5", None)).expect("no key");
     assert!(keyless.contains("wants a key"), "{keyless}");
-    let nameless = refused(OpenAiOptions::official(" ", attache_net::Secret::new("k"))).expect("no name");
+    let nameless =
+        refused(ModelOptions { key: Some(attache_net::Secret::new("k")), ..ModelOptions::new(" ", None) })
+            .expect("no name");
     assert!(nameless.contains("not the name"), "{nameless}");
 }

@@ -1,10 +1,7 @@
 //! What is sent, compared with what OpenAI's own client sends.
 
-use attache_model::Prompt;
-use attache_model_http::openai::{OpenAiOptions, OutputLimit};
 use attache_testkit::model_server::openai::{self, chunk};
 use attache_testkit::model_server::{ModelServer, scenarios};
-use serde_json::json;
 
 use super::world::{KEY, World, answered, hello, options, prompt, user};
 use crate::golden;
@@ -16,8 +13,7 @@ fn world(model: &str) -> World {
         let yes = || openai::answer([chunk().text("Yes.").finish("stop")]);
         scenarios::by_model(received).unwrap_or_else(yes)
     });
-    let limit = Some(OutputLimit::MaxCompletionTokens);
-    let options = OpenAiOptions { output_limit: limit, ..options(&server, model) };
+    let options = options(&server, model);
     World::with(server, options)
 }
 
@@ -36,28 +32,10 @@ async fn a_request_is_what_the_official_client_sends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_goes_in_its_header_and_nowhere_else() {
-    let server = ModelServer::with_responses([openai::answer([chunk().text("Yes.").finish("stop")])]);
-    let options = OpenAiOptions {
-        organization: Some("org".into()),
-        headers: vec![("x-gateway".into(), attache_net::Secret::new("gate"))],
-        ..options(&server, "house-model")
-    };
-    let world = World::with(server, options);
+    let world = World::new([openai::answer([chunk().text("Yes.").finish("stop")])]);
     world.ask(hello()).await;
     let received = &world.server.received()[0];
     assert_eq!(received.target, "/v1/chat/completions");
     assert_eq!(received.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
-    assert_eq!(
-        (received.header("openai-organization"), received.header("x-gateway")),
-        (Some("org"), Some("gate"))
-    );
     assert!(!String::from_utf8_lossy(&received.body).contains(KEY));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_limit_has_the_name_that_the_server_knows() {
-    let limited = || Prompt { max_output_tokens: Some(7), ..hello() };
-    let world = World::new([openai::answer([chunk().text("Yes.").finish("stop")])]);
-    world.ask(limited()).await;
-    assert_eq!(world.server.received()[0].json()["max_tokens"], json!(7));
 }

@@ -1,6 +1,7 @@
 //! One fake OpenAI, and one model that asks it.
 
-use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
+use attache_model_http::ModelOptions;
+use attache_model_http::openai::OpenAiModel;
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, scenarios};
 
@@ -19,7 +20,7 @@ impl World {
         Self::with(server, options)
     }
 
-    pub(crate) fn with(server: ModelServer, options: OpenAiOptions) -> Self {
+    pub(crate) fn with(server: ModelServer, options: ModelOptions) -> Self {
         let model = OpenAiModel::new(options, crate::world::client()).expect("options that fit together");
         Self::of_model(server, model)
     }
@@ -34,11 +35,11 @@ pub(crate) fn scenario(name: &str, change: fn(PlannedResponse) -> PlannedRespons
     World::with(server, options)
 }
 
-pub(crate) fn options(server: &ModelServer, model: &str) -> OpenAiOptions {
+pub(crate) fn options(server: &ModelServer, model: &str) -> ModelOptions {
     let base_url = BaseUrl::parse(&format!("{}/v1", server.url())).expect("an address");
-    OpenAiOptions {
+    ModelOptions {
         key: Some(Secret::new(KEY)),
         retry: crate::world::retry(),
-        ..OpenAiOptions::new(model, Some(base_url))
+        ..ModelOptions::new(model, Some(base_url))
     }
 }

@@ -130,7 +130,7 @@ fn agent_model(model: &Model) -> AgentModel {
     let backend = Backend::Developer { base_url: Some(BaseUrl::parse(url).unwrap()) };
     let key = GeminiCredential::ApiKey(Secret::new("key-for-tests"));
     let short = Duration::from_millis(20);
-    let retry = RetryOptions { first_delay: short, first_stream_delay: short, ..RetryOptions::default() };
+    let retry = RetryOptions { first_delay: short, ..RetryOptions::default() };
     let options = GeminiOptions { retry, ..GeminiOptions::new("gemini-2.5-pro", key, backend) };
     let client = HttpClient::new(&HttpClientOptions::default()).unwrap();
     AgentModel::Language(with_fallback(&options, &client).unwrap())

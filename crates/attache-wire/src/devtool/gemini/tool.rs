@@ -125,7 +125,6 @@ const TOOLS: &[ToolInfo] = &[
         "Reads what a command has written.",
     ),
     tool_info("read_file", "ReadFile", "read", "Reads a file."),
-    tool_info("read_many_files", "ReadManyFiles", "read", "Reads several files."),
     tool_info("read_mcp_resource", "Read MCP resource", "read", "Reads a resource of an MCP server."),
     tool_info("replace", "Edit", "edit", "Replaces a piece of a file's text."),
     tool_info(SHELL, "Shell", "execute", "Runs a command in a shell."),

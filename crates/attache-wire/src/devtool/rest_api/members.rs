@@ -145,12 +145,6 @@ pub fn add_members(view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     write_members(view, true, out);
 }
 
-/// A whole task.
-pub fn write_task(view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-    encode::write_task(JsonForm::V1_0, view, shape, out);
-    add_members(view, shape, out);
-}
-
 /// The response to list.
 pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"tasks\":");

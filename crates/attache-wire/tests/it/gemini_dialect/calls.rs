@@ -245,7 +245,6 @@ fn tools_have_the_names_and_kinds_that_clients_know() {
         ("search_file_content", "SearchText", "search"),
         ("list_directory", "ReadFolder", "search"),
         ("read_file", "ReadFile", "read"),
-        ("read_many_files", "ReadManyFiles", "read"),
         ("replace", "Edit", "edit"),
         ("run_shell_command", "Shell", "execute"),
         ("save_memory", "SaveMemory", "think"),
