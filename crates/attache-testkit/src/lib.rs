@@ -8,6 +8,7 @@ pub mod extension;
 mod forward_proxy;
 pub mod fuzzing;
 pub mod gemini_extension;
+pub mod http2_frames;
 pub mod model_server;
 pub mod pairs;
 mod process;

@@ -10,6 +10,7 @@ mod front_page;
 mod gemini_routes;
 mod grpc;
 mod heads;
+mod hostile;
 mod idempotent;
 mod keys;
 mod list;
