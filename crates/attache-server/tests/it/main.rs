@@ -21,6 +21,7 @@ mod live_limits;
 mod live_reserved;
 mod live_socket;
 mod pairs;
+mod pushes;
 mod refused_streams;
 mod repeating;
 mod replay;

@@ -24,7 +24,7 @@ use attache_session::{PushOptions, PushSettings, Reservation, SessionOptions, Se
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
-use attache_testkit::TestClient;
+use attache_testkit::{TestClient, WAIT_TIMEOUT};
 use attache_tool::{LeftoverProcesses, ToolRegistry, Workspace};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Dialect;
@@ -32,6 +32,8 @@ use attache_wire::{devtool, extensions, replay};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::asking_agent::{AskAlways, Note, Notes};
 
@@ -128,7 +130,7 @@ impl Launch {
         let mut session = SessionOptions {
             input_modes: card.default_input_modes.clone(),
             output_modes: card.default_output_modes.clone(),
-            push: Some(push()),
+            push: Some(push_with(|_, _| {})),
             ..SessionOptions::default()
         };
         self.session.into_iter().for_each(|change| change(&mut session));
@@ -149,8 +151,8 @@ impl Launch {
         let server = Server::new(listener, session, options);
         let handle = server.handle();
         #[expect(clippy::disallowed_methods, reason = "ends when the server is dropped")]
-        tokio::spawn(server.run());
-        TestServer { url, handle, folder }
+        let running = tokio::spawn(server.run());
+        TestServer { url, handle, running, folder }
     }
 }
 
@@ -158,6 +160,7 @@ impl Launch {
 pub(crate) struct TestServer {
     url: String,
     handle: ServerHandle,
+    running: JoinHandle<()>,
     folder: TempDir,
 }
 
@@ -184,6 +187,12 @@ impl TestServer {
 
     pub(crate) fn stop(&self) {
         self.handle.stop();
+    }
+
+    /// Stops, and waits until nothing of it runs any more.
+    pub(crate) async fn ended(mut self) {
+        self.stop();
+        timeout(WAIT_TIMEOUT, &mut self.running).await.expect("it ends").expect("it does not panic");
     }
 }
 
@@ -288,15 +297,19 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-fn push() -> PushSettings {
-    let sender = HttpPushSender::new(PushSenderOptions {
+/// Pushes with other options than usual.
+pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSettings {
+    let mut sender = PushSenderOptions {
         allow: Vec::new(),
         allow_http: false,
         timeout: Duration::from_secs(10),
         signing_key: None,
         resolver: Arc::new(SystemResolver),
-    });
-    PushSettings { sender: Arc::new(sender.expect("a push sender")), options: PushOptions::default() }
+    };
+    let mut options = PushOptions::default();
+    change(&mut sender, &mut options);
+    let sender = HttpPushSender::new(sender).expect("a push sender");
+    PushSettings { sender: Arc::new(sender), options }
 }
 
 fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {
