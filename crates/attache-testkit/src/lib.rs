@@ -4,6 +4,7 @@
 //! that tests are about the wire format only.
 
 mod certificates;
+mod command_events;
 pub mod extension;
 mod forward_proxy;
 pub mod fuzzing;
@@ -19,6 +20,7 @@ mod test_client;
 mod tls_front;
 
 pub use certificates::{TestAuthority, TestCertificate};
+pub use command_events::{CommandEvents, check_command_response};
 pub use forward_proxy::{ForwardProxy, ProxyRequest};
 pub use process::{ServerLaunch, ServerProcess};
 pub use push_receiver::{PushReaction, PushReceiver};

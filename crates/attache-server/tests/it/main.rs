@@ -3,6 +3,7 @@
 
 mod asking_agent;
 mod card;
+mod commands;
 mod errors;
 mod extended_card;
 mod extensions;

@@ -1,10 +1,10 @@
 //! A command for a task that is at work, or that waits for a person.
 
 use attache_testkit::model_server::gemini;
+use attache_testkit::{CommandEvents, check_command_response};
 use serde_json::{Value, json};
 
-use super::command_events::CommandEvents;
-use super::world::{World, checked, command};
+use super::world::{World, command};
 use crate::agent_world::{calls, says};
 
 fn to_task(task: &str, line: &str) -> Value {
@@ -28,7 +28,7 @@ async fn a_command_waits_for_the_turn_under_way() {
     let client = world.client().with("accept", "text/event-stream");
     let mut watching = client.rpc_stream("command/execute", to_task(&task, "/memory list")).await;
     let first = watching.next().await.unwrap();
-    let response = checked(first.payload());
+    let response = check_command_response(first.payload());
     assert_eq!((&response["status"], &response["execution_id"]), (&json!("STARTED"), &json!(task)));
     assert!(response["message"].as_str().unwrap().contains("queued"), "{response:#}");
     world.model.release();
@@ -84,11 +84,4 @@ async fn a_command_can_be_canceled() {
     let canceled = world.client().rpc("tasks/cancel", json!({"id": asked.task()})).await;
     assert_eq!(canceled["result"]["status"]["state"], "canceled", "{canceled:#}");
     assert_eq!(world.file("GEMINI.md"), None);
-}
-
-#[tokio::test]
-async fn an_unknown_task_takes_no_command() {
-    let world = World::silent().await;
-    let answer = world.client().rpc("command/execute", to_task("nothing", "/stats")).await;
-    assert_eq!(answer["error"]["code"], -32001, "{answer:#}");
 }

@@ -1,9 +1,9 @@
 //! Commands that need an approval: asked in the RFC's way, answered, refused, and after a crash.
 
+use attache_testkit::CommandEvents;
 use attache_testkit::ServerLaunch;
 use serde_json::json;
 
-use super::command_events::CommandEvents;
 use super::world::{World, command};
 use crate::agent_world::{says, write};
 
