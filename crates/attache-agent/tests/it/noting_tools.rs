@@ -56,7 +56,7 @@ impl Approver for Notes {
         let why = "test".to_owned();
         match (tool.name.as_str(), proposal.input["what"].as_str()) {
             (_, Some("forbidden")) => ApprovalDecision::Deny { message: "not this".into() },
-            ("write", _) => ApprovalDecision::Ask {
+            ("write" | "save_memory", _) => ApprovalDecision::Ask {
                 choices: ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
                     .map(str::to_owned)
                     .to_vec(),
