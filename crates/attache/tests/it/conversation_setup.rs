@@ -259,15 +259,6 @@ async fn settings_that_cannot_be_granted_are_refused_before_a_task_opens() {
 }
 
 #[tokio::test]
-async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
-    let model = ModelServer::with_responses([touch("made"), says("Done.")]);
-    let (launch, server) = with_roots(&model, "client_auto_execute = true\n").await;
-    let answer = send_with(&server.client(), "m1", None, json!({"approvalMode": "yolo"})).await;
-    assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED", "{answer:#}");
-    assert!(work(&launch).join("made").exists());
-}
-
-#[tokio::test]
 async fn the_model_can_be_changed_in_the_middle_of_a_conversation() {
     let model = ModelServer::with_responses([says("One."), says("Two.")]);
     let (_launch, server) = start(&model).await;

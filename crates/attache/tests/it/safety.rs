@@ -44,9 +44,14 @@ async fn tasks_stay_with_their_owner_when_a_token_is_added() {
 }
 
 #[tokio::test]
-async fn a_token_that_crosses_the_network_readable_is_warned_about() {
+async fn an_open_address_answers_with_the_token_only_and_warns_that_the_token_is_readable() {
     let launch = || launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
     let server = launch().argument("--host").argument("0.0.0.0").start().await;
+    // The client sends the address as the host, as curl does with the line of the greeting.
+    let answer = send(&server.client().with("authorization", &format!("Bearer {TOKEN}"))).await;
+    assert_eq!(answer.status, 200, "{}: {}", server.address(), answer.text());
+    let stranger = server.client().with("host", "localhost");
+    assert_eq!(send(&stranger).await.status, 401, "reachable, and only with the token");
     let log = until_logged(&server, |log| log.contains("readable")).await;
     let warned: Vec<_> = log.lines().filter(|line| line.contains("readable")).collect();
     assert_eq!(warned.len(), 1, "{log}");
@@ -54,18 +59,6 @@ async fn a_token_that_crosses_the_network_readable_is_warned_about() {
     let server = launch().start().await;
     send(&server.client()).await;
     assert!(!server.log().contains("readable"), "{}", server.log());
-}
-
-#[tokio::test]
-async fn a_server_answers_under_the_address_it_tells_and_only_with_the_token() {
-    let launch = launch().in_memory().script(SCRIPT).argument("--host").argument("0.0.0.0");
-    let server = launch.variable("ATTACHE_TOKEN", TOKEN).start().await;
-    // The client sends the address as the host, as curl does with the line of the greeting.
-    let client = server.client().with("authorization", &format!("Bearer {TOKEN}"));
-    let answer = send(&client).await;
-    assert_eq!(answer.status, 200, "{}: {}", server.address(), answer.text());
-    let stranger = server.client().with("host", "localhost");
-    assert_eq!(send(&stranger).await.status, 401, "reachable, and only with the token");
 }
 
 #[tokio::test]
