@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CancelTask, CommandCall, Message, ModelPart, ModelPartContent, Part, PartContent, SendConfiguration,
+    CancelTask, CommandCall, ListTasks, Message, ModelPart, ModelPartContent, Part, PartContent, SendConfiguration,
     TaskId, TaskState, TaskView,
 };
 use attache_model::{LanguageError, StopReason};
@@ -31,6 +31,19 @@ fn at_once() -> SendConfiguration {
 impl World {
     async fn run(&self, message: Message) -> Arc<TaskView> {
         self.send_message(message, SendConfiguration::default()).await.unwrap()
+    }
+
+    /// The task once it is at rest.
+    async fn settled(&self, task: &TaskId) -> Arc<TaskView> {
+        loop {
+            let list = ListTasks { page_size: 10, ..ListTasks::default() };
+            let tasks = self.session.list(&scope(), &list).await.unwrap().tasks;
+            let found = tasks.into_iter().find(|view| view.task == *task && view.progress.is_settled());
+            if let Some(view) = found {
+                return view;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -89,7 +102,10 @@ async fn a_command_within_a_task_is_part_of_its_history_and_not_of_the_prompt() 
     let told = world.run(in_task(&opened.task, &["memory", "list"])).await;
     assert_eq!((&told.task, last(&told).as_str()), (&opened.task, NO_FILES));
     let history = texts(&told);
-    assert_eq!((history[0].as_str(), history[2].as_str(), history[3].as_str()), ("Hello", "/memory list", NO_FILES));
+    assert_eq!(
+        (history[0].as_str(), history[2].as_str(), history[3].as_str()),
+        ("Hello", "/memory list", NO_FILES)
+    );
     world.send("Go on").await;
     assert_eq!(world.model.heard(), ["user: Hello", "model: On", "user: Go on"]);
 }
@@ -153,7 +169,7 @@ async fn a_command_waits_for_the_other_turns_of_its_conversation() {
     let waiting = world.send_message(command(&["stats"], ""), at_once()).await.unwrap();
     assert_eq!(waiting.status.state, TaskState::Submitted);
     world.tools.go.add_permits(1);
-    let view = world.newest_when(|view| view.task == waiting.task && view.progress.is_settled()).await;
+    let view = world.settled(&waiting.task).await;
     assert_eq!(result(&view)["answers"], 2);
 }
 
