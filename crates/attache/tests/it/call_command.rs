@@ -31,7 +31,7 @@ pub(crate) async fn call_with(arguments: &[&str], variables: &[(&str, &str)]) ->
 }
 
 #[tokio::test]
-async fn our_own_server_is_called_in_both_versions_and_all_bindings() {
+async fn our_own_server_is_called_and_given_commands_in_both_versions_and_all_bindings() {
     let launch = launch().in_memory().settings("[card]\ngrpc = \"authority\"\n");
     let server = launch.start().await;
     for version in ["1.0", "0.3"] {
@@ -47,6 +47,20 @@ async fn our_own_server_is_called_in_both_versions_and_all_bindings() {
             let shown = call(&[&[server.url(), "--task", &id, "--json"], &flags[..]].concat()).await;
             let shown: Value = serde_json::from_str(&shown.out).unwrap();
             assert_eq!(shown["status"]["state"], "TASK_STATE_COMPLETED", "{version} {binding}");
+            let listed = call(&[&[server.url(), "--commands"], &flags[..]].concat()).await;
+            assert_eq!(listed.code, Some(0), "{version} {binding}: {}", listed.err);
+            let has_memory = listed.out.lines().any(|line| line.starts_with("memory add <"));
+            assert!(has_memory, "{version} {binding}: {}", listed.out);
+            let run = call(&[&[server.url(), "--command", "/help", "memory add"], &flags[..]].concat()).await;
+            assert_eq!(run.code, Some(0), "{version} {binding}: {}{}", run.out, run.err);
+            assert!(run.out.contains("memory add"), "{version} {binding}: {}{}", run.out, run.err);
         }
     }
+    let listed = call(&[server.url(), "--commands", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed.out).unwrap();
+    let memory = listed.as_array().unwrap().iter().find(|command| command["name"] == "memory").unwrap();
+    assert!(memory["commands"].as_array().unwrap().iter().any(|command| command["name"] == "add"));
+    let unknown = call(&[server.url(), "--command", "memori"]).await;
+    assert_eq!(unknown.code, Some(1), "{}{}", unknown.out, unknown.err);
+    assert!(unknown.err.contains("memori"), "{}", unknown.err);
 }

@@ -45,17 +45,6 @@ async fn several_words_are_a_prompt_and_a_mistyped_command_is_none() {
 }
 
 #[tokio::test]
-async fn the_offline_model_does_not_guess_why_it_was_chosen() {
-    let ended = Run::offline(&["-p", "prove the Riemann hypothesis", "-m", "offline"]).end().await;
-    assert!(
-        ended.out.starts_with("I am the offline model") && !ended.out.contains("because"),
-        "{}",
-        ended.out
-    );
-    assert!(ended.out.contains("GEMINI_API_KEY") && !ended.out.contains("the server"), "{}", ended.out);
-}
-
-#[tokio::test]
 async fn the_window_of_a_model_of_ones_own_is_what_the_settings_say() {
     let answer =
         |text: &str| openai::answer([openai::chunk().text(text).finish("stop"), openai::usage(7, 12)]);
