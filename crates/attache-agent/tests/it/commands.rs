@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CancelTask, CommandCall, ListTasks, Message, ModelPart, ModelPartContent, Part, PartContent, SendConfiguration,
-    TaskId, TaskState, TaskView,
+    CancelTask, CommandCall, ListTasks, Message, ModelPart, ModelPartContent, Part, PartContent,
+    SendConfiguration, TaskId, TaskState, TaskView,
 };
 use attache_model::{LanguageError, StopReason};
 use serde_json::Value;
