@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use crate::workspace::Workspace;
 use document::Section;
-use figure::{Figure, Verdict};
+use figure::{Figure, TargetOutcome};
 use options::Options;
 use workbench::Workbench;
 
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let table = figure::table(&figures);
     let facts = machine::facts(started.elapsed())?;
     println!("{table}\n{facts}");
-    let missed = figures.iter().filter(|figure| figure.verdict == Verdict::Miss).count();
+    let missed = figures.iter().filter(|figure| figure.outcome == TargetOutcome::Miss).count();
     println!("{} figures, {missed} missed", figures.len());
     if !failures.is_empty() {
         return Err(format!("not everything could be measured\n\n{}", failures.join("\n")));

@@ -19,9 +19,9 @@ use crate::setup::environment;
 use crate::test::Counts;
 use crate::workspace::Workspace;
 pub(crate) use case::Case;
-use case::Verdict;
+use case::CaseOutcome;
 pub(crate) use frameworks::{Framework, Install, all as frameworks, run as run_framework};
-pub(crate) use peers::{Against, Client, Language, PEERS, Peer};
+pub(crate) use peers::{Client, Language, PEERS, Peer, PeerSubject};
 use server::{Server, Setup};
 pub(crate) use table::check as check_table;
 
@@ -107,7 +107,7 @@ impl Options {
     }
 
     fn includes_peer(&self, peer: &Peer) -> bool {
-        self.names(peer.name) && (!self.agents || peer.against == Against::Called)
+        self.names(peer.name) && (!self.agents || peer.against == PeerSubject::Called)
     }
 
     /// A framework that takes long to install is run only on request.
@@ -128,15 +128,15 @@ pub(crate) fn run(workspace: &Workspace, peer: &Peer, cases: &mut Vec<Case>) -> 
     let built = workspace.target.join("debug");
     let mut servers = Vec::new();
     match peer.against {
-        Against::Attache => {
+        PeerSubject::Attache => {
             servers.push(start(workspace, OPEN, &folder.join("open"), None)?);
             servers.push(start(workspace, GUARDED, &folder.join("guarded"), Some(TOKEN))?);
             command.env("INTEROP_GUARDED", &servers[1].url).env("INTEROP_TOKEN", TOKEN).arg(&servers[0].url);
         }
-        Against::Program | Against::Called => {
+        PeerSubject::Program | PeerSubject::Called => {
             command.arg(built.join("attache"));
         }
-        Against::ModelServer => {
+        PeerSubject::ModelServer => {
             servers.push(Server::start_model(&built.join("examples").join("model_server"))?);
             command.arg(&servers[0].url);
         }
@@ -172,10 +172,10 @@ fn start(
 fn count(peer: &str, cases: &[Case]) -> Counts {
     let mut counts = Counts::default();
     for case in cases {
-        match case.verdict {
-            Verdict::Passed => counts.passed += 1,
-            Verdict::Failed => counts.add(Counts::failure(&format!("{peer}: {}", case.text))),
-            Verdict::Skipped => counts.skipped += 1,
+        match case.outcome {
+            CaseOutcome::Passed => counts.passed += 1,
+            CaseOutcome::Failed => counts.add(Counts::failure(&format!("{peer}: {}", case.text))),
+            CaseOutcome::Skipped => counts.skipped += 1,
         }
     }
     counts
@@ -205,7 +205,7 @@ mod tests {
         assert!(choice(&["--write"]).unwrap().all);
         let agents = choice(&["--agents", "--write"]).unwrap();
         assert!(frameworks().all(|framework| !agents.includes(framework)));
-        let called = |peer: &&Peer| peer.against == Against::Called;
+        let called = |peer: &&Peer| peer.against == PeerSubject::Called;
         assert!(PEERS.iter().all(|peer| agents.includes_peer(peer) == called(&peer)));
     }
 

@@ -23,6 +23,7 @@ usage: cargo xtask <command>
   tidy              check dependency arrows and the written invariants
   test              install what the tests need, then run every check and every test
   test --quick      the same without the interop and conformance suites
+  test --peers      only these suites
   test NAME...      only the Rust tests whose names contain one of the NAMEs
   interop           only the interop suite; with names, only those clients; --all adds the frameworks that take long
                     to install; --write runs all of them and renews docs/interop.md

@@ -61,6 +61,16 @@ pub(crate) fn show(command: &mut Command) -> Result<Outcome, String> {
     Ok(Outcome { success: status.success(), text: String::from_utf8_lossy(&text).into_owned() })
 }
 
+/// Runs a program and keeps its output without showing it. Its standard error is shown.
+pub(crate) fn record(command: &mut Command) -> Result<Outcome, String> {
+    command.stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| not_started(command, &error))?;
+    Ok(Outcome {
+        success: output.status.success(),
+        text: String::from_utf8_lossy(&output.stdout).into_owned(),
+    })
+}
+
 /// The command as a person would type it.
 pub(crate) fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());

@@ -12,17 +12,18 @@ use std::thread;
 use std::time::Instant;
 
 use crate::interop::{self, Client, Framework, Install, PEERS};
-use crate::setup;
+use crate::setup::{self, Tools};
 use crate::workspace::Workspace;
 use crate::{conformance, fuzz};
 pub(crate) use counts::Counts;
-use options::{Extent, Options};
+use counts::FAILED;
+use options::{Options, TestScope};
 pub(crate) use steps::counted;
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let options = Options::parse(arguments)?;
     let mut workspace = Workspace::load()?;
-    if options.extent != Extent::NamedTests {
+    if options.extent != TestScope::NamedTests {
         workspace = workspace.with_lints();
     }
     let mut suite = Suite::default();
@@ -38,9 +39,9 @@ struct Suite {
 
 impl Suite {
     fn run(&mut self, workspace: &Workspace, options: &Options) {
-        let everything = options.extent == Extent::Everything;
-        let peers = if everything { PEERS } else { &[] };
-        let quick = |framework: &&Framework| everything && framework.install == Install::Quick;
+        let needs_peers = matches!(options.extent, TestScope::Everything | TestScope::Peers);
+        let peers = if needs_peers { PEERS } else { &[] };
+        let quick = |framework: &&Framework| needs_peers && framework.install == Install::Quick;
         let frameworks: Vec<&Framework> = interop::frameworks().filter(quick).collect();
         let of_frameworks = frameworks.iter().map(|framework| framework.client);
         let clients: Vec<Client> = peers.iter().map(interop::Peer::client).chain(of_frameworks).collect();
@@ -55,20 +56,40 @@ impl Suite {
             // Every later step would only repeat the compiler's message.
             return;
         }
-        self.step("tests", || steps::tests(workspace, &tools, &options.names));
-        if options.extent != Extent::NamedTests {
-            self.step("doc tests", || steps::doc_tests(workspace));
+        match options.extent {
+            TestScope::NamedTests => self.rust_tests(workspace, &tools, options),
+            TestScope::Quick => self.all_rust_tests(workspace, &tools, options),
+            TestScope::Peers => self.peers(workspace, &frameworks),
+            // Both kinds of tests wait much of the time, so they run beside each other.
+            TestScope::Everything => thread::scope(|scope| {
+                let peers = scope.spawn(|| steps::run_peers(workspace));
+                self.all_rust_tests(workspace, &tools, options);
+                self.step("conformance and other people's clients", || {
+                    peers.join().expect("recording a run does not panic")
+                });
+            }),
         }
-        if options.extent == Extent::Everything {
-            // Builds most crates a second time, with another feature.
-            if options.in_ci {
-                self.step("fuzz smoke", || fuzz::smoke(workspace));
-            }
-            self.step("conformance", || conformance::check(workspace));
+    }
+
+    fn rust_tests(&mut self, workspace: &Workspace, tools: &Tools, options: &Options) {
+        self.step("tests", || steps::tests(workspace, tools, &options.names));
+    }
+
+    fn all_rust_tests(&mut self, workspace: &Workspace, tools: &Tools, options: &Options) {
+        self.rust_tests(workspace, tools, options);
+        self.step("doc tests", || steps::doc_tests(workspace));
+        // Builds most crates a second time, with another feature.
+        if options.in_ci && options.extent == TestScope::Everything {
+            self.step("fuzz smoke", || fuzz::smoke(workspace));
         }
+    }
+
+    /// The conformance suite and the SDK clients and frameworks of other people, against the real binary.
+    fn peers(&mut self, workspace: &Workspace, frameworks: &[&Framework]) {
+        self.step("conformance", || conformance::check(workspace));
         let mut cases = Vec::new();
         let mut all_well = true;
-        for peer in peers {
+        for peer in PEERS {
             let name = format!("interop with {}", peer.name);
             all_well &= self.step(&name, || interop::run(workspace, peer, &mut cases));
         }
@@ -77,7 +98,7 @@ impl Suite {
             all_well &= self.step(&name, || interop::run_framework(workspace, framework));
         }
         // Failures are reported already.
-        if !peers.is_empty() && all_well {
+        if all_well {
             let check = || interop::check_table(&workspace.root, &cases).map(|()| Counts::success());
             self.step("interop table", check);
         }
@@ -85,8 +106,10 @@ impl Suite {
 
     /// What needs the Rust toolchain alone; true when everything was built.
     fn check_and_build(&mut self, workspace: &Workspace, options: &Options) -> bool {
-        if options.extent == Extent::NamedTests {
-            return self.step("build", || steps::build(workspace));
+        match options.extent {
+            TestScope::NamedTests => return self.step("build", || steps::build(workspace)),
+            TestScope::Peers => return self.step("build and clippy", || steps::lint_and_build(workspace)),
+            TestScope::Everything | TestScope::Quick => {}
         }
         self.step("toolchain", setup::components);
         self.step("format", || steps::format(workspace));
@@ -114,7 +137,7 @@ impl Suite {
     fn finish(self, options: &Options) -> ExitCode {
         println!();
         for failure in &self.counts.failures {
-            println!("failed: {failure}");
+            println!("{FAILED}{failure}");
         }
         if options.in_ci && self.counts.skipped > 0 {
             println!("in CI a skipped test fails the run");

@@ -28,7 +28,7 @@ pub(crate) struct Member {
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: DependencyKind,
-    pub(crate) origin: Origin,
+    pub(crate) owner: PackageOwner,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) enum DependencyKind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum PackageOwner {
     Ours,
     Foreign,
 }
@@ -105,7 +105,7 @@ impl Dependency {
                 Some("dev") => DependencyKind::Dev,
                 _ => DependencyKind::Shipped,
             },
-            origin: if dependency["path"].is_string() { Origin::Ours } else { Origin::Foreign },
+            owner: if dependency["path"].is_string() { PackageOwner::Ours } else { PackageOwner::Foreign },
         })
     }
 }
@@ -133,13 +133,13 @@ mod tests {
             ]}],
         });
         let workspace = Workspace::from_metadata(&metadata).unwrap();
-        let found: Vec<_> = workspace.members[0].dependencies.iter().map(|d| (d.kind, d.origin)).collect();
+        let found: Vec<_> = workspace.members[0].dependencies.iter().map(|d| (d.kind, d.owner)).collect();
         assert_eq!(
             found,
             [
-                (DependencyKind::Shipped, Origin::Ours),
-                (DependencyKind::Shipped, Origin::Foreign),
-                (DependencyKind::Dev, Origin::Foreign),
+                (DependencyKind::Shipped, PackageOwner::Ours),
+                (DependencyKind::Shipped, PackageOwner::Foreign),
+                (DependencyKind::Dev, PackageOwner::Foreign),
             ]
         );
     }

@@ -2,31 +2,81 @@
 
 use std::sync::Arc;
 
-use attache_domain::{CallPhase, CallProgress, CallRecord, TaskView};
-use attache_session::TurnRequest;
+use attache_domain::{CallPhase, CallProgress, CallRecord, TaskView, visible_line};
+use attache_session::{AbandonedPeers, TurnRequest, TurnStopped};
 use attache_tool::{CANCEL_TIMEOUT, PeerNotice, Tool, ToolContext, failpoint};
 use futures_util::future::join_all;
 use tokio::time::timeout;
 
 use crate::CodingAgent;
 use crate::calls::call_context;
+use crate::turn_runner::TurnRunner;
 
 impl CodingAgent {
     /// The task of `request` was cancelled, or its turn was stopped, while calls were running or waited for an answer.
-    /// False if a peer could not be notified.
-    pub(crate) async fn abandon(&self, request: TurnRequest) -> bool {
+    pub(crate) async fn abandon(&self, request: TurnRequest) -> AbandonedPeers {
         failpoint::reach("calls-abandoned");
         let view = request.view.clone();
         let settings = request.into_task().other_tasks().await.unwrap_or_default().settings(Some(&view));
         let setup = self.conversations.open(&view.progress.scope, &view.context, &settings).await;
-        let Ok(setup) = setup else { return true };
-        let tools = setup.tool_source.tools();
-        let notices = open_calls(&view).filter_map(|record| {
-            let tool = tools.find(&record.call.name).ok()?.clone();
-            let context = call_context(&setup, &view, Some(&record.call.id));
-            Some(async move { tell_peer(tool.as_ref(), record, &context).await })
+        let notices = open_calls(&view).map(async |record| {
+            let setup = match &setup {
+                Ok(setup) => setup,
+                Err(refusal) => return (record, lost(record, &refusal.what)),
+            };
+            let notice = match setup.tool_source.begun_tool(&record.call.name) {
+                Some(tool) => {
+                    let context = call_context(setup, &view, Some(&record.call.id));
+                    notify_peer(tool.as_ref(), record, &context).await
+                }
+                None => lost(record, "there is no tool for it any more"),
+            };
+            (record, notice)
         });
-        join_all(notices).await.iter().all(|notice| *notice == PeerNotice::Told)
+        let mut peers = AbandonedPeers::default();
+        for (record, notice) in join_all(notices).await {
+            match notice {
+                PeerNotice::Told => {}
+                PeerNotice::NotYet => peers.unreached.push(not_told(record, "it cannot be reached")),
+                PeerNotice::Never(sentence) => peers.lost.push(sentence),
+            }
+        }
+        peers
+    }
+}
+
+/// Only calls that saved something have a peer.
+fn lost(record: &CallRecord, why: &str) -> PeerNotice {
+    match record.state {
+        Some(_) => PeerNotice::Never(not_told(record, why)),
+        None => PeerNotice::Told,
+    }
+}
+
+fn not_told(record: &CallRecord, why: &str) -> String {
+    let agent = record.proposal.as_ref().and_then(|proposal| proposal.agent());
+    let peer = match agent {
+        Some((agent, origin)) => format!("{} at {}", visible_line(agent), visible_line(origin)),
+        None => format!("the peer of {}", visible_line(&record.call.name)),
+    };
+    format!(
+        "{peer} was not told that its call is cancelled, and may still work on it: {}.",
+        visible_line(why)
+    )
+}
+
+impl TurnRunner<'_> {
+    /// People read that the peer of a call that is over was not told.
+    pub(crate) async fn record_peer_notice(
+        &self,
+        record: &CallRecord,
+        notice: PeerNotice,
+    ) -> Result<(), TurnStopped> {
+        match notice {
+            PeerNotice::Told => Ok(()),
+            PeerNotice::NotYet => self.record_notice(not_told(record, "it cannot be reached")).await,
+            PeerNotice::Never(sentence) => self.record_notice(sentence).await,
+        }
     }
 }
 
@@ -37,7 +87,7 @@ fn open_calls(view: &TaskView) -> impl Iterator<Item = &Arc<CallRecord>> {
 }
 
 /// Lets the tool of a resumable call notify its peer that the call is over.
-pub(crate) async fn tell_peer(tool: &dyn Tool, record: &CallRecord, context: &ToolContext) -> PeerNotice {
+pub(crate) async fn notify_peer(tool: &dyn Tool, record: &CallRecord, context: &ToolContext) -> PeerNotice {
     let (Some(resumable), Some(proposal)) = (tool.resumable(), &record.proposal) else {
         return PeerNotice::Told;
     };

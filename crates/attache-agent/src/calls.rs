@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use attache_domain::{
     CallId, CallOutcome, CallPhase, CallRecord, CallStep, Content, Digest, Effect, Fact, FinishedCall,
-    LOST_CHOICES, Preview, Proposal, ProposedCall, TaskView, Verdict,
+    LOST_CHOICES, Preview, Proposal, ProposedCall, TaskView, Verdict, quoted,
 };
 use attache_session::TurnStopped;
 use attache_tool::diff::compare;
@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::abandon_calls::tell_peer;
+use crate::abandon_calls::notify_peer;
 use crate::changes::shortened;
 use crate::live_output::LiveOutputBuffer;
 use crate::turn_runner::{TurnFlow, TurnRunner};
@@ -117,9 +117,10 @@ impl TurnRunner<'_> {
         };
         let has_run = call.asks.is_some() || call.phase == CallPhase::Started;
         if let (true, Some(record)) = (has_run, record)
-            && let Ok(tool) = self.find_tool(&record.call.name)
+            && let Ok(tool) = self.tool_of(&record)
         {
-            tell_peer(tool.as_ref(), &record, &self.tool_context(Some(id))).await;
+            let notice = notify_peer(tool.as_ref(), &record, &self.tool_context(Some(id))).await;
+            self.record_peer_notice(&record, notice).await?;
         }
         let is_unknown = call.lost || (call.phase == CallPhase::Skipped && call.asks.is_none());
         let finished = if is_unknown { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
@@ -166,7 +167,7 @@ impl TurnRunner<'_> {
 
     /// Whether the call can run again without approval when the server stopped during its run.
     pub(crate) fn may_run_again(&self, record: &CallRecord) -> bool {
-        let tool = self.find_tool(&record.call.name);
+        let tool = self.tool_of(record);
         tool.is_ok_and(|tool| tool.spec().repeatable || tool.resumable().is_some())
     }
 
@@ -261,12 +262,13 @@ fn unknown(id: &CallId) -> FinishedCall {
     finished(id, CallOutcome::Unknown, text)
 }
 
+/// `text` is for the model. People see what is data in it as quotes.
 pub(crate) fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> FinishedCall {
     FinishedCall {
         call: id.clone(),
         outcome,
         output: vec![Content::Text(text.into())],
-        summary: text.into(),
+        summary: quoted(text).into_owned(),
         diff: None,
     }
 }

@@ -9,8 +9,8 @@ use attache_domain::{
     TaskView, TurnOutcome,
 };
 use attache_session::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, OtherTasks,
-    ToolsGuard, TurnRequest, TurnStopped,
+    AbandonedPeers, Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask,
+    Journal, OtherTasks, ToolsGuard, TurnRequest, TurnStopped,
 };
 
 use attache_tool::{Delegation, ToolSpec};
@@ -136,7 +136,7 @@ impl Agent for CodingAgent {
         changes::artifact(&view.changes, roots, view.progress.turn.number)
     }
 
-    async fn abandon_calls(&self, request: TurnRequest) -> bool {
+    async fn abandon_calls(&self, request: TurnRequest) -> AbandonedPeers {
         self.abandon(request).await
     }
 
@@ -211,5 +211,9 @@ async fn cannot_begin(task: &CurrentTask, journal: &Journal, text: String) -> Re
 }
 
 fn fault(settings: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
-    Fault::SettingRefused { said_in: settings.said_in.clone(), setting: refusal.field, what: refusal.what }
+    Fault::SettingRefused {
+        metadata_key: settings.metadata_key.clone(),
+        setting: refusal.field,
+        what: refusal.what,
+    }
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use attache_command::{CommandContext, ConversationStats, Memory, NoWorkspaceInfo, ToolEntry, WorkspaceInfo};
+use attache_command::{
+    CommandContext, ConversationStats, LoadedMemory, NoWorkspaceInfo, ToolEntry, WorkspaceInfo,
+};
 use attache_domain::{Content, RequestedSettings};
 use serde_json::{Map, Value};
 
@@ -32,7 +34,7 @@ impl CommandContext for TurnCommandContext<'_, '_> {
         self.0.setup.info.as_deref().unwrap_or(&NoWorkspaceInfo)
     }
 
-    async fn refresh_memory(&self) -> Memory {
+    async fn refresh_memory(&self) -> LoadedMemory {
         let view = self.0.task.view();
         let (scope, context) = (view.progress.scope.clone(), view.context.clone());
         drop(view);

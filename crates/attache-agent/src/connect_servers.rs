@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AGENT_MODEL, CONNECT_SERVER, CallId, Fact, ModelAnswer, ModelPart, ModelPartContent, ResponseEnd,
-    ServerApproval, ToolCall, Usage,
+    AGENT_MODEL, CONNECT_SERVER, CallId, CallRecord, Fact, ModelAnswer, ModelPart, ModelPartContent,
+    ResponseEnd, ServerApproval, ToolCall, Usage,
 };
 use attache_session::TurnStopped;
 use attache_tool::{Tool, ToolError, ToolInput};
@@ -64,6 +64,12 @@ impl TurnRunner<'_> {
             return Ok(tool);
         }
         self.tools.registry.find(name).cloned()
+    }
+
+    /// The tool of a call that may have begun before the server stopped.
+    pub(crate) fn tool_of(&self, record: &CallRecord) -> Result<Arc<dyn Tool>, ToolError> {
+        let begun = record.state.as_ref().and_then(|_| self.setup.tool_source.begun_tool(&record.call.name));
+        begun.map_or_else(|| self.find_tool(&record.call.name), Ok)
     }
 
     fn connect_tool(&self) -> Option<Arc<dyn Tool>> {

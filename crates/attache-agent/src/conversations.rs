@@ -135,6 +135,11 @@ pub trait ToolSource: Send + Sync + 'static {
         None
     }
 
+    /// The tool of a call that began before: also one that is not offered any more, and then only ends what has begun.
+    fn begun_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.tools().find(name).ok().cloned()
+    }
+
     /// A tool that only commands can use.
     fn command_tool(&self, _name: &str) -> Option<Arc<dyn Tool>> {
         None

@@ -18,8 +18,8 @@ const LOOP_WARNING: &str = "You seem to be repeating yourself without getting an
 
 impl TurnRunner<'_> {
     pub(crate) async fn request_model(&mut self, model: &dyn LanguageModel) -> Result<TurnFlow, TurnStopped> {
-        if let Some(told) = self.limit_reached() {
-            return self.end_turn(TurnOutcome::InputRequired, Some(told)).await;
+        if let Some(reason) = self.limit_reached() {
+            return self.end_turn(TurnOutcome::InputRequired, Some(reason)).await;
         }
         if self.setup.limits.detects_loops
             && self.journal.with_progress(|progress| progress.work.repeats.is_repeating())

@@ -5,13 +5,13 @@ mod built_in_turns;
 use std::sync::Arc;
 
 use attache_domain::{
-    Compacted, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent,
-    TaskView, ToolResult,
+    CompactedHistory, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part,
+    PartContent, TaskView, ToolResult,
 };
 
 use attache_model::PromptKey;
 
-use built_in_turns::{Item, LastTurn};
+use built_in_turns::{LastTurn, PromptItem};
 
 /// Builds the prompts of one turn. Contains the finished tasks of the same conversation.
 #[derive(Default)]
@@ -30,7 +30,7 @@ struct LatestPrompt {
     prompt: Arc<Vec<Arc<Exchange>>>,
     exchanges: usize,
     messages: usize,
-    compacted: Compacted,
+    compacted: CompactedHistory,
 }
 
 impl PromptBuilder {
@@ -123,28 +123,28 @@ impl PromptBuilder {
 /// For each exchange of the running task in the prompt, whether [`TaskView::conversation`] has it. The others are
 /// built-in turns.
 pub(crate) fn known(view: &TaskView) -> Vec<bool> {
-    let item = |item: &Item<'_>| matches!(item, Item::Conversation(_));
+    let item = |item: &PromptItem<'_>| matches!(item, PromptItem::Conversation(_));
     built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
 }
 
 /// The messages and answers of one task.
 fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
     let mut known = 0;
-    let told = |item| match item {
-        Item::BuiltIn(exchange) => exchange,
-        Item::Conversation(told) => {
+    let exchange_of = |item| match item {
+        PromptItem::BuiltIn(exchange) => exchange,
+        PromptItem::Conversation(item) => {
             known += 1;
-            match told {
+            match item {
                 ConversationItem::Exchange(exchange) if known <= view.compacted.masked => mask(exchange),
-                told => exchange(told),
+                item => exchange(item),
             }
         }
     };
-    built_in_turns::items(view, last_turn).into_iter().map(told).collect()
+    built_in_turns::items(view, last_turn).into_iter().map(exchange_of).collect()
 }
 
-fn exchange(told: ConversationItem<'_>) -> Arc<Exchange> {
-    match told {
+fn exchange(item: ConversationItem<'_>) -> Arc<Exchange> {
+    match item {
         ConversationItem::Message(message) => Arc::new(Exchange::User(contents(message))),
         ConversationItem::Exchange(exchange) => Arc::clone(exchange),
     }

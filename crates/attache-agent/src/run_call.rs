@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Artifact, AskedCall, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part,
-    PartContent, Proposal, QUESTION_CHOICES, visible_again,
+    Artifact, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Message, Part, PartContent,
+    Proposal, QUESTION_CHOICES, ToolQuestion, visible_again,
 };
 use attache_session::TurnStopped;
 use attache_tool::{
@@ -16,7 +16,7 @@ use attache_tool::{
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::abandon_calls::tell_peer;
+use crate::abandon_calls::notify_peer;
 use crate::call_state::{self, SaveRequest, StateReceiver};
 use crate::calls::{CallContext, call_context, failed, finished, touched};
 use crate::live_output::LiveOutputBuffer;
@@ -45,7 +45,7 @@ impl TurnRunner<'_> {
         let CallRun { record, proposal, mark, start, cancel } = run;
         let id = &record.call.id;
         let live = Arc::new(LiveOutputBuffer::default());
-        let tool = self.find_tool(&record.call.name);
+        let tool = self.tool_of(&record);
         let base = call_context(&self.setup, &self.task.view(), Some(id));
         let is_resumable = tool.as_ref().is_ok_and(|tool| tool.resumable().is_some());
         let (state, mut saves): (Arc<dyn CallState>, _) = if is_resumable {
@@ -162,7 +162,7 @@ impl TurnRunner<'_> {
         text.truncate(text.floor_char_boundary(MAX_QUESTION_BYTES));
         let url = url.filter(|url| url.len() <= MAX_QUESTION_BYTES);
         let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
-        let asked = AskedCall { call: id.clone(), question, kind, text, url, choices };
+        let asked = ToolQuestion { call: id.clone(), question, kind, text, url, choices };
         self.journal.record(Fact::CallAsked(Box::new(asked))).await?;
         self.journal.flush().await?;
         failpoint::reach("call-asked");
@@ -181,10 +181,11 @@ impl TurnRunner<'_> {
         context: &ToolContext,
         question: &CallQuestion,
     ) -> Result<(), TurnStopped> {
-        if let Ok(tool) = self.find_tool(&record.call.name) {
+        if let Ok(tool) = self.tool_of(record) {
             // With the state that the run has just saved.
             let now = self.task.view().call_records.find(&record.call.id).cloned();
-            tell_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+            let notice = notify_peer(tool.as_ref(), now.as_deref().unwrap_or(record), context).await;
+            self.record_peer_notice(record, notice).await?;
         }
         let wanted = match question.kind {
             QuestionKind::Input => "an answer of a person",

@@ -259,11 +259,11 @@ impl<'a> TurnRunner<'a> {
     pub(crate) async fn end_turn(
         &self,
         outcome: TurnOutcome,
-        told: Option<(StatusReason, String)>,
+        reason: Option<(StatusReason, String)>,
     ) -> Result<TurnFlow, TurnStopped> {
         self.publish_changes().await?;
         let usage = self.task.view().usage;
-        let message = told.map(|(reason, text)| self.output.reason(reason, text).into());
+        let message = reason.map(|(reason, text)| self.output.reason(reason, text).into());
         self.journal.record(Fact::TurnEnded { outcome, message, usage: Some(Box::new(usage)) }).await?;
         Ok(TurnFlow::Stop)
     }

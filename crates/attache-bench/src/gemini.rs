@@ -4,8 +4,8 @@
 //! `GET /plan?…` sets the plan for the next answers, `GET /seen` returns the counts of requests since then. Requests are
 //! searched for a few words instead of being parsed, so that only attache slows down long conversations.
 
+mod answer_plan;
 mod events;
-mod plan;
 mod request_counts;
 
 use std::io::Write;
@@ -27,8 +27,8 @@ use tokio::net::TcpListener;
 
 pub(crate) use events::answer_text;
 
+use answer_plan::{AnswerPlan, PlannedAnswer};
 use events::Events;
-use plan::{Plan, PlannedAnswer};
 use request_counts::RequestCounts;
 
 #[derive(clap::Args)]
@@ -68,7 +68,7 @@ struct Model(Arc<Mutex<ModelState>>);
 /// The plan, and the requests since then.
 #[derive(Default)]
 struct ModelState {
-    plan: Plan,
+    plan: AnswerPlan,
     text: Events,
     seen: RequestCounts,
 }
@@ -96,7 +96,7 @@ impl ModelState {
     }
 }
 
-async fn new_plan(State(model): State<Model>, Query(plan): Query<Plan>) -> &'static str {
+async fn new_plan(State(model): State<Model>, Query(plan): Query<AnswerPlan>) -> &'static str {
     let text = Events::text(plan.chunks);
     *model.state() = ModelState { plan, text, seen: RequestCounts::default() };
     "as you wish\n"

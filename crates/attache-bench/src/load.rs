@@ -27,7 +27,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
-use bodies::Dialect;
+use bodies::ProtocolVersion;
 
 #[derive(Parser)]
 pub(crate) struct Options {
@@ -38,8 +38,8 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 60)]
     time_limit_seconds: u64,
     /// Which A2A version to speak.
-    #[arg(long, value_enum, default_value_t = Dialect::V1)]
-    dialect: Dialect,
+    #[arg(long, value_enum, default_value_t = ProtocolVersion::V1)]
+    protocol_version: ProtocolVersion,
     #[command(subcommand)]
     mode: Mode,
 }
@@ -80,7 +80,7 @@ enum Mode {
 #[derive(Clone, Copy)]
 struct Target {
     address: SocketAddr,
-    dialect: Dialect,
+    version: ProtocolVersion,
     time_limit: Duration,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn run(options: Options) -> anyhow::Result<()> {
     let address = options.url.strip_prefix("http://").unwrap_or(&options.url).trim_end_matches('/');
     let target = Target {
         address: address.parse().with_context(|| format!("{address} is no address and port"))?,
-        dialect: options.dialect,
+        version: options.protocol_version,
         time_limit: Duration::from_secs(options.time_limit_seconds),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

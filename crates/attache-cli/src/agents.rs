@@ -4,6 +4,7 @@ mod arguments;
 mod ask;
 mod auth;
 mod list;
+mod reset;
 mod show;
 mod switch;
 mod test;
@@ -22,7 +23,7 @@ use crate::printable::write_pretty_json;
 use crate::report::with_hint;
 use crate::standard_streams::{stdout, tell};
 pub use arguments::AgentsArguments;
-use arguments::{AgentsCommand, PlaceArguments};
+use arguments::{AgentsCommand, FolderArguments};
 pub(crate) use ask::built_in_answer;
 
 const SWITCH: &str = "set {\"experimental\": {\"enableAgents\": true}} in ~/.gemini/settings.json";
@@ -33,19 +34,23 @@ pub fn run(
     process: ProcessContext<'_>,
     manual: &Manual,
 ) -> anyhow::Result<ExitCode> {
-    let project = read_project(arguments.place, process)?;
-    match arguments.command.unwrap_or(AgentsCommand::List { json: false }) {
-        AgentsCommand::List { json } => list::run(&project, json),
-        AgentsCommand::Reload { json } => list::reload(&project, json),
-        AgentsCommand::Show { name, json } => show::run(&project, &name, json),
-        AgentsCommand::Enable { name, scope, json } => switch::run(&project, &name, true, scope, json),
-        AgentsCommand::Disable { name, scope, json } => switch::run(&project, &name, false, scope, json),
-        AgentsCommand::Ask { name, text } => ask::run(&project, manual, &name, &text),
+    let AgentsArguments { command, place } = arguments;
+    let project = || read_project(place, process);
+    match command.unwrap_or(AgentsCommand::List { json: false }) {
+        AgentsCommand::List { json } => list::run(&project()?, json),
+        AgentsCommand::Reload { json } => list::reload(&project()?, json),
+        AgentsCommand::Show { name, json } => show::run(&project()?, &name, json),
+        AgentsCommand::Enable { name, scope, json } => switch::run(&project()?, &name, true, scope, json),
+        AgentsCommand::Disable { name, scope, json } => switch::run(&project()?, &name, false, scope, json),
+        AgentsCommand::Ask { name, text } => ask::run(&project()?, manual, &name, &text),
+        AgentsCommand::Reset(arguments) => reset::run(&arguments, process.environment),
         AgentsCommand::Test { name, json } => {
+            let project = project()?;
             let agent = loaded(&project)?.find(&name).ok_or_else(|| not_found(&project, &name))?;
             test::run(agent, json, process)
         }
         AgentsCommand::Auth(arguments) => {
+            let project = project()?;
             let agents = loaded(&project)?;
             let agent = agents.find(&arguments.name).ok_or_else(|| not_found(&project, &arguments.name))?;
             auth::run(agent, &arguments, process)
@@ -53,7 +58,7 @@ pub fn run(
     }
 }
 
-fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
+fn read_project(place: FolderArguments, process: ProcessContext<'_>) -> anyhow::Result<Project> {
     let ProcessContext { current_dir, environment } = process;
     let flags = Flags { config: place.config, workspace: place.workspace, ..Flags::default() };
     let operator = attache_workspace::load_operator(flags, environment, current_dir)?;
@@ -67,7 +72,7 @@ fn read_project(place: PlaceArguments, process: ProcessContext<'_>) -> anyhow::R
     Ok(Project::read(query)?)
 }
 
-/// The agents of files, or that they are switched off.
+/// The agents that files define, or the error that agents are switched off.
 fn loaded(project: &Project) -> anyhow::Result<&LoadedAgents> {
     let off = || with_hint(anyhow::anyhow!("agents are switched off"), SWITCH);
     project.agents.as_ref().ok_or_else(off)
@@ -81,7 +86,7 @@ pub(crate) fn is_agent_name(word: &str) -> bool {
 
 /// The agent of this name in the current folder.
 pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Result<AgentDefinition> {
-    let project = read_project(PlaceArguments::default(), process)?;
+    let project = read_project(FolderArguments::default(), process)?;
     let address = "an agent that has no file is called by its address, as https://HOST";
     let Some(agents) = &project.agents else {
         let error = anyhow::anyhow!("{name} is no address, and agents are switched off");
@@ -105,7 +110,7 @@ pub(crate) fn find_agent(name: &str, process: ProcessContext<'_>) -> anyhow::Res
     Err(with_hint(error, hint))
 }
 
-/// That there is no agent of this name, and what there is instead.
+/// The error that no agent has this name, with a hint.
 fn not_found(project: &Project, name: &str) -> anyhow::Error {
     let error = anyhow::anyhow!("there is no agent {:?} here", visible(name));
     if let Some(error) = project.agents.as_ref().and_then(|agents| agents.error_about(name)) {
@@ -120,7 +125,7 @@ fn not_found(project: &Project, name: &str) -> anyhow::Error {
     }
 }
 
-/// That the file of an agent is wrong, and how.
+/// The error that the file of an agent is wrong.
 fn broken(name: &str, error: &AgentFileError) -> anyhow::Error {
     with_hint(
         anyhow::anyhow!("the agent {name} cannot be used: {error}"),

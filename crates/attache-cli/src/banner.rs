@@ -7,12 +7,12 @@ use attache_workspace::{FolderTrust, ModelChoice, TrustSummary, visible};
 
 use crate::standard_streams::stdout;
 
-/// What the banner tells.
+/// What the banner shows.
 pub struct Banner<'a> {
     pub settings: &'a Settings,
     pub model: &'a ModelChoice,
     pub summary: &'a TrustSummary,
-    /// How commands are confined, where they are less so than usual.
+    /// How commands are confined, if less than usual.
     pub confinement: Option<String>,
     pub url: &'a str,
 }

@@ -76,6 +76,9 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
                 Err(end) => return leave(end, "the agent has not answered"),
             },
         };
+        if let Some(change) = client.interface_change() {
+            writeln!(stderr(), "note: {}", visible_line(change))?;
+        }
         let place = (arguments.url.as_str(), client.url());
         let named = |error| connection::with_credential_hint(connection::named(error, place), &credential);
         Ok(end.map_err(named)?.code())

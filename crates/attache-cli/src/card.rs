@@ -35,7 +35,7 @@ async fn run_command(command: CardCommand, context: CardContext<'_>) -> anyhow::
     }
 }
 
-/// What a card said, on one line and without what would steer a terminal.
+/// Text of a card on one line, without characters that control a terminal.
 fn shown(text: &str) -> String {
     crate::printable::printable(text).replace(['\n', '\t', '\r'], " ")
 }

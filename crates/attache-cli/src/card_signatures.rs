@@ -1,4 +1,4 @@
-//! Whose signatures the card of an agent has to have.
+//! The signatures that the card of an agent must have.
 
 use std::fs::File;
 use std::io::Read;

@@ -216,7 +216,7 @@ impl ConfigReport {
     }
 }
 
-/// Longer values do not push the origins of all others away.
+/// Longer values are cut, so that the column of origins stays narrow.
 const MAX_COLUMN_WIDTH: usize = 40;
 
 fn table(out: &mut impl Write, entries: &[SettingEntry], origin: bool) -> io::Result<()> {
@@ -236,7 +236,7 @@ fn table(out: &mut impl Write, entries: &[SettingEntry], origin: bool) -> io::Re
     Ok(())
 }
 
-/// What a file said, on one line and without what would steer a terminal.
+/// Text of a file on one line, without characters that control a terminal.
 fn shown(text: &str) -> String {
     printable(text).replace(['\n', '\t', '\r'], " ")
 }

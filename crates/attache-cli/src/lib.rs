@@ -1,10 +1,10 @@
 //! The commands that talk to a server, or about files: `attache call`, `tasks`, `agents`, `card`, `keys`, `mcp`, `config`
 //! and `trust`.
 //!
-//! Beside them: the words for people about every command (flags, help, banner, mistyped commands, failures).
+//! Also the texts about every command: flags, help, the banner, mistyped commands, failures.
 //!
-//! Results go to standard output, words for people to standard error. The binary parses the command line, hands in the
-//! environment and whatever only it can make.
+//! Results go to standard output, messages for people to standard error. The binary parses the command line, hands in the
+//! environment and what only it can construct.
 
 mod agent_arguments;
 pub mod agents;

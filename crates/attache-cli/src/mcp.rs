@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
+use arguments::{AddArguments, McpCommand, RemoveArguments, ScopeFlag};
 use file::SettingsFile;
 pub(crate) use file::explained;
 
@@ -18,7 +18,7 @@ use crate::ProcessContext;
 use crate::report::with_hint;
 use crate::standard_streams::stdout;
 pub use arguments::McpArguments;
-pub use list::Probe;
+pub use list::ProbeServers;
 
 /// The table of a settings file that holds the servers.
 const SERVERS: &str = "mcpServers";
@@ -27,7 +27,7 @@ const SERVERS: &str = "mcpServers";
 pub fn run(
     arguments: McpArguments,
     process: ProcessContext<'_>,
-    probe: Probe<'_>,
+    probe: ProbeServers<'_>,
 ) -> anyhow::Result<ExitCode> {
     let ProcessContext { current_dir, environment } = process;
     let places = SettingsFolders {
@@ -48,14 +48,14 @@ struct SettingsFolders {
 }
 
 impl SettingsFolders {
-    fn file(&self, scope: Scope) -> anyhow::Result<SettingsFile> {
+    fn file(&self, scope: ScopeFlag) -> anyhow::Result<SettingsFile> {
         match scope {
-            Scope::User => {
+            ScopeFlag::User => {
                 let home =
                     self.home.as_deref().context("HOME is not set, so there is no user's settings file")?;
-                Ok(SettingsFile::of(home, Scope::User))
+                Ok(SettingsFile::of(home, ScopeFlag::User))
             }
-            Scope::Project => Ok(SettingsFile::of(&self.current_dir, Scope::Project)),
+            ScopeFlag::Project => Ok(SettingsFile::of(&self.current_dir, ScopeFlag::Project)),
         }
     }
 
@@ -70,7 +70,7 @@ fn add(places: &SettingsFolders, arguments: AddArguments) -> anyhow::Result<()> 
     let arguments = arguments.into_server()?;
     let (name, scope) = (arguments.name.clone(), arguments.scope);
     entry::check_name(&name)?;
-    if scope == Scope::Project && places.is_home() {
+    if scope == ScopeFlag::Project && places.is_home() {
         let error = anyhow::anyhow!("this is your home folder: its settings hold for all projects");
         return Err(with_hint(error, "say --scope user if that is meant, or go to the project first"));
     }
@@ -81,8 +81,8 @@ fn add(places: &SettingsFolders, arguments: AddArguments) -> anyhow::Result<()> 
     file.write(&document.with(SERVERS, &name, &entry)?)?;
     let done = if known { "Changed" } else { "Added" };
     let next = match scope {
-        Scope::User => "",
-        Scope::Project => " `attache trust` lets it be used here.",
+        ScopeFlag::User => "",
+        ScopeFlag::Project => " `attache trust` lets it be used here.",
     };
     print_line(&format!("{done} the MCP server {name} in {}.{next}", file.path().display()))
 }
@@ -91,8 +91,8 @@ fn remove(places: &SettingsFolders, arguments: &RemoveArguments) -> anyhow::Resu
     let (name, file) = (&arguments.name, places.file(arguments.scope)?);
     let Some(text) = file.read()?.without(SERVERS, name)? else {
         let other = match arguments.scope {
-            Scope::User => "--scope project",
-            Scope::Project => "--scope user",
+            ScopeFlag::User => "--scope project",
+            ScopeFlag::Project => "--scope user",
         };
         let error = anyhow::anyhow!("there is no MCP server {name} in {}", file.path().display());
         return Err(with_hint(

@@ -1,7 +1,7 @@
 //! Text from outside, made safe for a terminal.
 //!
 //! Control characters and marks that turn the direction of writing are written out as `\u{…}`: what a model or a server
-//! writes should neither steer a terminal nor look like something else than it is. Nothing is left out, because a shell
+//! writes must neither control a terminal nor look like other text. Nothing is left out, because a shell
 //! would still run what a terminal does not draw. What a person is asked to approve goes through
 //! [`visible`](attache_domain::visible) instead, which writes out more.
 
@@ -40,7 +40,7 @@ pub(crate) fn indented(text: &str) -> String {
     }
 }
 
-/// Writes JSON in one line. Characters that steer a terminal or that a person does not see are written as `\u` escapes, which
+/// Writes JSON in one line. Characters that control a terminal or that a person does not see are written as `\u` escapes, which
 /// means the same to every reader of JSON.
 pub(crate) fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     out.write_all(escaped(&serde_json::to_string(value)?).as_bytes())

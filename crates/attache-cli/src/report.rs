@@ -70,7 +70,7 @@ pub fn end(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-/// Tells what is wrong with the command line, and gives the exit code for it.
+/// Prints what is wrong with the command line, and returns the exit code for it.
 pub fn usage(mistake: &str) -> ExitCode {
     tell(format_args!(
         "error: {mistake}\n\nhint: `attache --help` lists the commands; a prompt is said with -p, or in several words"

@@ -10,7 +10,7 @@ use attache_workspace::{
 };
 
 use crate::standard_streams::{stderr, tell};
-use crate::trust::{Reply, accept, ask, describe};
+use crate::trust::{TrustAnswer, accept, ask, describe};
 
 /// Why a run may not begin.
 #[derive(Debug)]
@@ -66,14 +66,14 @@ fn may_ask(project: &Project) -> bool {
 fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
     tell(format_args!("{}", describe(project)));
     match ask("Do you trust the files in this folder?")? {
-        Reply::Yes => accept(homes, project)?,
-        Reply::No if !project.project_trust.is_trusted() => {
+        TrustAnswer::Yes => accept(homes, project)?,
+        TrustAnswer::No if !project.project_trust.is_trusted() => {
             TrustedFolders::save(homes, &project.folder, false)?;
             tell(format_args!(
                 "It is not trusted, and you will not be asked again; `attache trust` changes that."
             ));
         }
-        Reply::No | Reply::Later => {}
+        TrustAnswer::No | TrustAnswer::Later => {}
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use attache_domain::visible_line;
 
-/// `text` as one word of a POSIX shell: bare where nothing in it means anything there, else within single quotes.
+/// `text` as one word of a POSIX shell: bare if none of its characters has a meaning there, else in single quotes.
 pub(crate) fn shell_word(text: &str) -> String {
     let text = visible_line(text);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+,=".contains(letter);

@@ -29,7 +29,7 @@ impl ShownArtifacts {
         self.0.insert(id.to_owned(), before.then(piece), id.len());
     }
 
-    /// The whole of an artifact is known. What of it is not printed yet; `None` if what was printed is no beginning of it.
+    /// The part of a complete artifact that is not printed yet; `None` if it does not begin with what was printed.
     pub(crate) fn replace<'a>(&mut self, id: &str, text: &'a str) -> Option<&'a str> {
         let before = self.0.remove(id).unwrap_or(ShownText::NOTHING);
         self.0.insert(id.to_owned(), ShownText::NOTHING.then(text), id.len());

@@ -8,10 +8,11 @@ use attache_config::{Environment, variable};
 use attache_credentials::{CredentialError, DeviceOffer, SignIn, SignInMethod, SignInRequest, SignInStart};
 use attache_domain::visible_line;
 use attache_net::Url;
+use attache_wire::yes_or_no;
 use tokio::process::Command;
 
 use crate::standard_streams::stderr;
-use crate::terminal_line::{is_empty_line, read_line, yes_or_no};
+use crate::terminal_line::{is_empty_line, read_line};
 
 /// Shows where to sign in on standard error, and opens a browser if the person agrees.
 #[derive(Debug)]
@@ -108,7 +109,7 @@ impl SignIn for TerminalSignIn {
                 false => Ok(()),
             };
         }
-        // The agent alone says where to ask, so that needs a plain yes.
+        // Only the agent names this address, so the person must agree with a plain yes.
         let (choice, default) = if offer.is_elsewhere { ("[y/N]", false) } else { ("[Y/n]", true) };
         let question = format!("{}\nask for the code? {choice} ", visible_line(&offer.question()));
         match confirmed(&question, default).await {

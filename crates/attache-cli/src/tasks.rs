@@ -3,9 +3,10 @@
 mod answer;
 mod arguments;
 mod call;
-mod call_progress;
+mod conversation_command;
 mod follow;
 mod list;
+mod printed_calls;
 mod send;
 mod server;
 mod show;
@@ -20,14 +21,16 @@ use anyhow::Context;
 use arguments::{CancelArguments, TasksCommand};
 use attache_config::Environment;
 use attache_domain::visible_line;
-use server::{ServerConnection, ServerPlace};
+use server::{ServerAddress, ServerConnection};
 
 use crate::report;
 use crate::standard_streams::stdout;
+pub(crate) use arguments::ServerArguments;
 pub use arguments::TasksArguments;
+pub(crate) use conversation_command::{ConversationCommand, ConversationPlace};
 
 pub(crate) use answer::answer_parts;
-pub(crate) use call_progress::{CallNotice, CallProgress};
+pub(crate) use printed_calls::{CallNotice, PrintedCalls};
 pub(crate) use server::token;
 pub(crate) use show::{how_to_answer, page_of, parts, pieces};
 #[cfg(test)]
@@ -56,15 +59,12 @@ fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::R
 }
 
 async fn run_command(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
-    let token = environment("ATTACHE_TOKEN");
-    let TasksArguments { server, token_file, command } = arguments;
-    let place = ServerPlace { address: &server, token_file: token_file.as_deref() };
+    let TasksArguments { server, command } = arguments;
     let shows_work = match &command {
         TasksCommand::Send(send) => send.development || send.command.is_some(),
         _ => true,
     };
-    let network = crate::network::of_user(environment)?;
-    let connecting = ServerConnection::connect(place, token, network, shows_work);
+    let connecting = connect(&server, environment, shows_work)?;
     match command {
         TasksCommand::List(arguments) => {
             list::run(&connecting.await?, arguments).await.map(|()| ExitCode::SUCCESS)
@@ -77,6 +77,27 @@ async fn run_command(arguments: TasksArguments, environment: Environment<'_>) ->
         TasksCommand::Cancel(arguments) => cancel(&connecting.await?, &arguments).await,
         TasksCommand::Answer(arguments) => answer::run(&connecting.await?, arguments).await,
     }
+}
+
+fn connect<'a>(
+    ServerArguments { server, token_file }: &'a ServerArguments,
+    environment: Environment<'_>,
+    shows_work: bool,
+) -> anyhow::Result<impl Future<Output = anyhow::Result<ServerConnection>> + use<'a>> {
+    let place = ServerAddress { address: server, token_file: token_file.as_deref() };
+    let network = crate::network::of_user(environment)?;
+    Ok(ServerConnection::connect(place, environment("ATTACHE_TOKEN"), network, shows_work))
+}
+
+/// Runs a command of the agent in a conversation of a running server.
+pub(crate) fn run_in_conversation(
+    server: &ServerArguments,
+    command: ConversationCommand<'_>,
+    environment: Environment<'_>,
+) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    runtime.block_on(async { command.run(connect(server, environment, true)?).await })
 }
 
 async fn cancel(server: &ServerConnection, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {

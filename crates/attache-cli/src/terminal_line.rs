@@ -4,15 +4,6 @@ use std::io::{self, BufRead};
 
 use tokio::sync::oneshot;
 
-/// Whether a line says yes or no; `None` for everything else, which an empty line and the end of input are too.
-pub(crate) fn yes_or_no(line: &str) -> Option<bool> {
-    match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Some(true),
-        "n" | "no" => Some(false),
-        _ => None,
-    }
-}
-
 /// Whether a line is empty, as when a person only presses Enter. The end of input has no line.
 pub(crate) fn is_empty_line(line: &str) -> bool {
     !line.is_empty() && line.trim().is_empty()
@@ -36,15 +27,6 @@ mod tests {
 
     #[test]
     fn the_end_of_input_is_no_line() {
-        for (line, expected, empty) in [
-            ("Yes\n", Some(true), false),
-            (" y", Some(true), false),
-            ("NO\n", Some(false), false),
-            ("perhaps\n", None, false),
-            ("\n", None, true),
-            ("", None, false),
-        ] {
-            assert_eq!((yes_or_no(line), is_empty_line(line)), (expected, empty), "{line:?}");
-        }
+        assert!(is_empty_line("\n") && !is_empty_line("") && !is_empty_line("y\n"));
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use attache_config::Flags;
+use attache_wire::yes_or_no;
 use attache_workspace::{
     AgentFlags, ChosenBy, HomeFolders, Project, ProjectQuery, TrustedFolders, accept_allowances, visible,
 };
@@ -13,7 +14,6 @@ use clap::Args;
 use crate::ProcessContext;
 use crate::report::with_hint;
 use crate::standard_streams::{stderr, stdout};
-use crate::terminal_line::yes_or_no;
 
 #[derive(Debug, Args)]
 pub struct TrustArguments {
@@ -100,11 +100,11 @@ fn confirmed() -> anyhow::Result<bool> {
         let error = anyhow::anyhow!("there is no terminal to ask at");
         return Err(with_hint(error, "say --yes to trust the folder and accept what is shown"));
     }
-    Ok(ask("Do you trust the files in this folder?")? == Reply::Yes)
+    Ok(ask("Do you trust the files in this folder?")? == TrustAnswer::Yes)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum TrustAnswer {
     Yes,
     No,
     /// Anything else.
@@ -112,16 +112,16 @@ pub enum Reply {
 }
 
 /// Asks at the terminal. The answer is one line; no line is no answer.
-pub fn ask(question: &str) -> io::Result<Reply> {
+pub fn ask(question: &str) -> io::Result<TrustAnswer> {
     let mut out = stderr().lock();
     write!(out, "{question} [yes/no] ")?;
     out.flush()?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(match yes_or_no(&line) {
-        Some(true) => Reply::Yes,
-        Some(false) => Reply::No,
-        None => Reply::Later,
+        Some(true) => TrustAnswer::Yes,
+        Some(false) => TrustAnswer::No,
+        None => TrustAnswer::Later,
     })
 }
 

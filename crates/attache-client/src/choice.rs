@@ -13,7 +13,7 @@ use crate::{ClientError, ClientOptions, InterfaceHost};
 /// Where to call, the best place first, and what the caller should be told.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    /// Never empty. Those after the first speak another version, in case the agent refuses the first.
+    /// Never empty. Those after the first take its place if the agent refuses its version, or is not there.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) notices: Vec<String>,
 }
@@ -42,9 +42,9 @@ pub(crate) fn choose(found: &FoundCard, options: &ClientOptions) -> Result<Choic
     }
     let first_index = usable.first().map(|(index, _)| *index);
     let usable: Vec<Endpoint> = usable.into_iter().map(|(_, endpoint)| endpoint).collect();
-    let Some(first) = preferred(&usable).cloned() else {
+    if usable.is_empty() {
         return Err(nothing_to_call(found, options, elsewhere));
-    };
+    }
     let notices = elsewhere
         .iter()
         // The agent would rather be called there.
@@ -56,7 +56,7 @@ pub(crate) fn choose(found: &FoundCard, options: &ClientOptions) -> Result<Choic
             )
         })
         .collect();
-    Ok(Choice { endpoints: with_other_version(first, &usable, options), notices })
+    Ok(Choice { endpoints: in_order(&usable, options), notices })
 }
 
 fn protocol(interface: &RemoteInterface, options: &ClientOptions) -> Option<Protocol> {
@@ -99,6 +99,28 @@ fn moved(url: &Url, given: &Url) -> Url {
     moved
 }
 
+/// More interfaces than these are not tried.
+const MAX_ENDPOINTS: usize = 8;
+
+/// The order in which interfaces are tried: that of the card, each binding in the latest version that it is offered in, and
+/// then in the other one.
+fn in_order(usable: &[Endpoint], options: &ClientOptions) -> Vec<Endpoint> {
+    let (mut rest, mut ordered) = (usable.to_vec(), Vec::new());
+    while let Some(next) = preferred(&rest).cloned() {
+        ordered.push(next.clone());
+        if options.version.is_none() {
+            let other = other_version(&next, usable);
+            ordered.extend(Some(other).filter(|other| !ordered.contains(other)));
+        }
+        rest.retain(|endpoint| !ordered.contains(endpoint));
+        if ordered.len() >= MAX_ENDPOINTS {
+            break;
+        }
+    }
+    ordered.truncate(MAX_ENDPOINTS);
+    ordered
+}
+
 /// The first one, in the latest version that its binding is offered in.
 fn preferred(usable: &[Endpoint]) -> Option<&Endpoint> {
     let first = usable.first()?;
@@ -107,19 +129,15 @@ fn preferred(usable: &[Endpoint]) -> Option<&Endpoint> {
     usable.iter().filter(same_binding).find(latest).or(Some(first))
 }
 
-/// Adds what to try if the agent refuses the version of `first`.
-fn with_other_version(first: Endpoint, usable: &[Endpoint], options: &ClientOptions) -> Vec<Endpoint> {
-    if options.version.is_some() {
-        return vec![first];
-    }
-    let other = match first.protocol.version() {
+/// What to try if the agent refuses the version of `endpoint`: the interface that the card lists, or the same address.
+fn other_version(endpoint: &Endpoint, usable: &[Endpoint]) -> Endpoint {
+    let other = match endpoint.protocol.version() {
         Version::V0_3 => Version::V1_0,
         Version::V1_0 => Version::V0_3,
     };
-    let other = Protocol::new(other, first.protocol.binding());
-    let listed = usable.iter().find(|endpoint| endpoint.protocol == other).cloned();
-    let same_place = Endpoint { protocol: other, ..first.clone() };
-    vec![first, listed.unwrap_or(same_place)]
+    let protocol = Protocol::new(other, endpoint.protocol.binding());
+    let listed = usable.iter().find(|endpoint| endpoint.protocol == protocol).cloned();
+    listed.unwrap_or_else(|| Endpoint { protocol, ..endpoint.clone() })
 }
 
 fn nothing_to_call(
@@ -233,6 +251,34 @@ mod tests {
         check(&all, &older, Ok("GRPC 0.3 https://a.example/x"));
         check(&all[..1], &grpc, Err("(GRPC, version 0.3 or 1.0); it offers JSONRPC 1.0"));
         assert_eq!(choose(&found(&all), &older).unwrap().endpoints.len(), 1, "no other version is tried");
+    }
+
+    #[test]
+    fn interfaces_are_tried_in_the_order_of_the_card_each_in_both_versions() {
+        let (one, two) = ("https://a.example/x", "https://a.example/y");
+        let card =
+            [(one, "JSONRPC", "0.3"), (two, "GRPC", "1.0"), (one, "JSONRPC", "1.0"), (two, "JSONRPC", "1.0")];
+        let names = |options: &ClientOptions| -> Vec<String> {
+            choose(&found(&card), options).unwrap().endpoints.iter().map(Endpoint::name).collect()
+        };
+        assert_eq!(
+            names(&ClientOptions::default()),
+            [
+                format!("JSONRPC 1.0 at {one}"),
+                format!("JSONRPC 0.3 at {one}"),
+                format!("GRPC 1.0 at {two}"),
+                format!("GRPC 0.3 at {two}"),
+                format!("JSONRPC 1.0 at {two}"),
+            ]
+        );
+        let only = ClientOptions {
+            binding: Some(Binding::Grpc),
+            version: Some(Version::V1_0),
+            ..ClientOptions::default()
+        };
+        assert_eq!(names(&only), [format!("GRPC 1.0 at {two}")]);
+        let many = vec![(one, "JSONRPC", "1.0"); 1000];
+        assert_eq!(choose(&found(&many), &ClientOptions::default()).unwrap().endpoints.len(), 2);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Calls an agent.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use attache_credentials::{CardSecurity, CredentialError, CredentialRequest, CredentialSource};
 use attache_domain::{
-    Binding, CALL_TO_CANCEL, CancelTask, GetTask, ListPushConfigs, ListTasks, Metadata, NewPushConfig,
-    Operation, PushConfig, PushConfigOperation, PushShape, SendMessage, SubscribeTask, TaskId,
+    CALL_TO_CANCEL, CancelTask, GetTask, ListPushConfigs, ListTasks, Metadata, NewPushConfig, Operation,
+    PushConfig, PushConfigOperation, PushShape, SendMessage, SubscribeTask, TaskId,
 };
 use attache_net::HttpClient;
 use attache_wire::client::{
@@ -21,6 +22,7 @@ use crate::discovery::{self, CardSource};
 use crate::endpoint::Endpoint;
 use crate::exchange::{Exchange, OpenStream};
 use crate::origin::{Origin, excerpt};
+use crate::route::Routes;
 use crate::sent_secrets::Hide;
 use crate::{ClientError, ClientOptions, EventStream, OutgoingMessage, StreamEvent};
 
@@ -34,9 +36,7 @@ pub struct Client {
 struct Shared {
     exchange: Exchange,
     card: RemoteCard,
-    endpoints: Vec<Endpoint>,
-    /// Which of them the agent understands.
-    current: AtomicUsize,
+    routes: Routes,
     notices: Vec<String>,
 }
 
@@ -76,8 +76,8 @@ impl Client {
             secrets,
             gets_subscriptions: AtomicBool::new(false),
         };
-        let current = AtomicUsize::new(0);
-        let shared = Shared { exchange, card: found.card, endpoints, current, notices: found.notices };
+        let routes = Routes::new(endpoints);
+        let shared = Shared { exchange, card: found.card, routes, notices: found.notices };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -104,9 +104,15 @@ impl Client {
         self.endpoint().url.as_str()
     }
 
-    /// Where calls may go: the interface in use, and the one of another version that takes its place if the agent refuses it.
+    /// Why calls do not go to the interface that the agent prefers, in a sentence: that one was not there, and nothing was
+    /// accepted by it. Known after the first call.
+    pub fn interface_change(&self) -> Option<&str> {
+        self.shared.routes.change()
+    }
+
+    /// Where calls may go: the interface in use, and those that take its place if it is not there or refuses the version.
     pub fn origins(&self) -> Vec<Origin> {
-        self.shared.endpoints.iter().map(|endpoint| Origin::of(&endpoint.url)).collect()
+        self.shared.routes.all().iter().map(|endpoint| Origin::of(&endpoint.url)).collect()
     }
 
     /// Asks `source` for the credential of a call, if there is one, and sends nothing to the agent. The error says why there
@@ -316,13 +322,11 @@ impl Client {
         operation: &Operation,
         after: Option<&str>,
     ) -> Result<OpenStream, ClientError> {
-        let exchange = &self.shared.exchange;
-        let opened = exchange.open_stream(self.endpoint(), operation, after).await;
-        match self.other_version(opened) {
-            VersionChoice::Settled(result) => result,
-            VersionChoice::Other { refused, other } => {
-                let opened = exchange.open_stream(&self.shared.endpoints[other], operation, after).await;
-                self.remember_version(other, refused, opened)
+        let mut route = self.shared.routes.begin();
+        loop {
+            let opened = self.shared.exchange.open_stream(route.endpoint(), operation, after).await;
+            if let ControlFlow::Break(end) = route.tried(opened) {
+                return end;
             }
         }
     }
@@ -347,12 +351,11 @@ impl Client {
         operation: &Operation,
         decode: impl Fn(Protocol, u16, &[u8]) -> Result<T, DecodeError>,
     ) -> Result<T, ClientError> {
-        let called = self.call_at(self.endpoint(), operation, &decode).await;
-        match self.other_version(called) {
-            VersionChoice::Settled(result) => result,
-            VersionChoice::Other { refused, other } => {
-                let called = self.call_at(&self.shared.endpoints[other], operation, &decode).await;
-                self.remember_version(other, refused, called)
+        let mut route = self.shared.routes.begin();
+        loop {
+            let called = self.call_at(route.endpoint(), operation, &decode).await;
+            if let ControlFlow::Break(end) = route.tried(called) {
+                return end;
             }
         }
     }
@@ -365,52 +368,17 @@ impl Client {
     ) -> Result<T, ClientError> {
         let exchange = &self.shared.exchange;
         let result = match exchange.call(endpoint, operation).await {
-            Ok(response) => decode(endpoint.protocol, response.status, &response.body).map_err(Into::into),
+            Ok(response) => {
+                let decode = |body: &[u8]| decode(endpoint.protocol, response.status, body);
+                exchange.secrets.decode(&response.body, decode).map_err(Into::into)
+            }
             Err(error) => Err(error),
         };
         result.map(|value| exchange.secrets.hide(value)).map_err(|error| exchange.secrets.hide(error))
     }
 
     fn endpoint(&self) -> &Endpoint {
-        let endpoints = &self.shared.endpoints;
-        &endpoints[self.shared.current.load(Ordering::Relaxed).min(endpoints.len() - 1)]
-    }
-
-    /// Whether to try another version than the one that the agent understood before: if the agent refuses that as such. Then
-    /// it has done nothing.
-    fn other_version<T>(&self, result: Result<T, ClientError>) -> VersionChoice<T> {
-        let Shared { endpoints, current, .. } = &*self.shared;
-        let first = current.load(Ordering::Relaxed).min(endpoints.len() - 1);
-        match result {
-            Err(refused) if endpoints.len() > 1 && is_about_version(&refused, endpoints[first].protocol) => {
-                let other = (first + 1) % endpoints.len();
-                let version = endpoints[other].protocol.version().as_str();
-                tracing::debug!(error = %refused, version, "trying another version");
-                VersionChoice::Other { refused, other }
-            }
-            result => VersionChoice::Settled(result),
-        }
-    }
-
-    /// Remembers the other version if it worked. `refused` is what the agent said about the first.
-    fn remember_version<T>(
-        &self,
-        other: usize,
-        refused: ClientError,
-        result: Result<T, ClientError>,
-    ) -> Result<T, ClientError> {
-        let Shared { endpoints, current, .. } = &*self.shared;
-        match result {
-            // Neither version is understood: what the first said is about the call.
-            Err(error) if is_about_version(&error, endpoints[other].protocol) => Err(refused),
-            Err(ClientError::Unsupported(_) | ClientError::Status { .. } | ClientError::Malformed { .. }) => {
-                Err(refused)
-            }
-            result => {
-                current.store(other, Ordering::Relaxed);
-                result
-            }
-        }
+        self.shared.routes.current()
     }
 }
 
@@ -436,27 +404,4 @@ pub(crate) fn other_version(version: &str) -> String {
         "the agent offers the development-tool extension in version {}, and only version 0 is understood here, so it is not used",
         excerpt(version)
     )
-}
-
-/// What comes after a call in one version.
-enum VersionChoice<T> {
-    Settled(Result<T, ClientError>),
-    Other {
-        refused: ClientError,
-        /// The place of the endpoint with the other version.
-        other: usize,
-    },
-}
-
-/// The agent does not know this version's requests.
-fn is_about_version(error: &ClientError, protocol: Protocol) -> bool {
-    match error {
-        ClientError::Refused(refused) => {
-            matches!(refused.reason.as_deref(), Some("VERSION_NOT_SUPPORTED" | "METHOD_NOT_FOUND"))
-        }
-        ClientError::Status { status, .. } => {
-            protocol.binding() == Binding::HttpJson && matches!(status, 404 | 405)
-        }
-        _ => false,
-    }
 }

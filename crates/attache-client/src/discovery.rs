@@ -186,12 +186,22 @@ fn candidates(address: &Url) -> Vec<Url> {
     [below(CARD_PATH), below(OLD_CARD_PATH)].into_iter().chain(itself).collect()
 }
 
+/// A document of something else has none of these.
+fn looks_like_card(document: &CardDocument) -> bool {
+    let members = ["supportedInterfaces", "url", "additionalInterfaces", "capabilities", "skills"];
+    members.iter().any(|member| document.contains_key(*member))
+}
+
 async fn discover(fetch: &Fetch<'_>) -> Result<(CardDocument, Url), ClientError> {
     let candidates = candidates(fetch.given);
     let mut reason = None;
     for url in &candidates {
         match fetch.card(url).await {
-            Ok(found) => return Ok(found),
+            Ok((document, url)) if looks_like_card(&document) => return Ok((document, url)),
+            Ok(_) => {
+                let what = "its card: it has none of the members of a card".into();
+                reason.get_or_insert(ClientError::Malformed { what });
+            }
             // Something else may be here: a page for people, or nothing.
             Err(
                 error @ (ClientError::Status { status: 400 | 403 | 404 | 405 | 410, .. }
@@ -234,10 +244,13 @@ impl Fetch<'_> {
         let (etag, control) = (header("etag"), header("cache-control"));
         let document = match (response.status(), known) {
             (304, Some(known)) => known.document,
-            (200, _) => parse(&self.in_time(response.read(MAX_BYTES)).await?)?,
+            (200, _) => {
+                let body = self.in_time(response.read(MAX_BYTES)).await?;
+                self.secrets.decode(&body, parse)?
+            }
             (status, _) => {
                 let body = response.read_prefix(4096).await;
-                return Err(ClientError::from_status(status, &body));
+                return self.secrets.decode(&body, |body| Err(ClientError::from_status(status, body)));
             }
         };
         let found = (document, came_from);

@@ -7,7 +7,7 @@ use attache_wire::client::{EncodedRequest, Protocol, Verb};
 use crate::{ClientError, grpc};
 
 /// Where an agent listens, and which protocol it speaks there.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     pub(crate) protocol: Protocol,
     pub(crate) url: Url,
@@ -17,6 +17,11 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// For people, such as `HTTP+JSON 1.0 at https://agent.example/a2a`.
+    pub(crate) fn name(&self) -> String {
+        format!("{} at {}", self.protocol.name(), without_query(&self.url))
+    }
+
     pub(crate) fn request(&self, operation: &Operation) -> Result<HttpRequest, ClientError> {
         self.request_for(self.protocol.encode(self.tenant.as_deref(), operation)?)
     }
@@ -48,6 +53,13 @@ impl Endpoint {
             Verb::Delete => HttpRequest::delete(url),
         })
     }
+}
+
+/// A query may hold a secret.
+fn without_query(url: &Url) -> Url {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    shown
 }
 
 #[cfg(test)]

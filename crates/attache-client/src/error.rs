@@ -92,10 +92,22 @@ impl ClientError {
             Self::Status { status, .. } => matches!(status, 429 | 502..=504),
             Self::Refused(RemoteError { code, reason, .. }) => {
                 matches!(code, 429 | 502..=504)
-                    || matches!(reason.as_deref(), Some("UNAVAILABLE" | "RESOURCE_EXHAUSTED"))
+                    || matches!(
+                        reason.as_deref(),
+                        Some("UNAVAILABLE" | "RESOURCE_EXHAUSTED" | "DEADLINE_EXCEEDED")
+                    )
             }
             _ => false,
         }
+    }
+
+    /// The agent did not answer, or a server before it failed: that says nothing about the task.
+    pub fn is_lost_connection(&self) -> bool {
+        let is_broken = matches!(
+            self,
+            Self::StreamLost { .. } | Self::Deadline { .. } | Self::Status { status: 500 | 502..=599, .. }
+        );
+        is_broken || self.is_transient()
     }
 
     /// Another credential may be accepted.

@@ -51,6 +51,8 @@ pub(crate) struct OpenStream {
     /// `None` once it was read to its end.
     response: Option<HttpResponse>,
     parser: StreamParser,
+    /// The first event, if it was waited for.
+    first: Option<Result<Option<ReceivedEvent>, ClientError>>,
     /// An event was decoded.
     has_begun: bool,
     /// The agent numbers its events.
@@ -132,11 +134,13 @@ impl Exchange {
             Some(get) => get,
             None => endpoint.request(operation)?,
         };
-        let opened = self.open(endpoint, request, after).await;
+        // A refusal of the message may come in the place of its first event. A subscription may have none for long.
+        let waits = matches!(operation, Operation::Stream(_));
+        let opened = self.open(endpoint, request, after, waits).await;
         let Some(get) = other_verb.filter(|_| !remembered) else { return opened };
         match opened {
             Err(ClientError::Status { status: status @ (404 | 405), text }) => {
-                match self.open(endpoint, get, after).await {
+                match self.open(endpoint, get, after, waits).await {
                     Err(ClientError::Status { status: 404 | 405, .. }) => {
                         Err(ClientError::Status { status, text })
                     }
@@ -155,8 +159,11 @@ impl Exchange {
         endpoint: &Endpoint,
         request: HttpRequest,
         after: Option<&str>,
+        waits: bool,
     ) -> Result<OpenStream, ClientError> {
-        self.open_with_credential(endpoint, request, after).await.map_err(|error| self.secrets.hide(error))
+        self.open_with_credential(endpoint, request, after, waits)
+            .await
+            .map_err(|error| self.secrets.hide(error))
     }
 
     async fn open_with_credential(
@@ -164,6 +171,7 @@ impl Exchange {
         endpoint: &Endpoint,
         mut request: HttpRequest,
         after: Option<&str>,
+        waits: bool,
     ) -> Result<OpenStream, ClientError> {
         if endpoint.protocol.binding() != Binding::Grpc {
             request = request.header("accept", "text/event-stream")?;
@@ -172,7 +180,7 @@ impl Exchange {
         loop {
             let response = self.send(endpoint, authentication.add_to(request.clone())?, after).await?;
             let is_refused = matches!(response.status(), 401 | 403);
-            match self.read_stream(endpoint.protocol, response).await {
+            match self.read_stream(endpoint.protocol, response, waits).await {
                 Err(error) if is_refused || error.is_refused_credential() => {
                     if !authentication.renew().await? {
                         return Err(error);
@@ -183,11 +191,12 @@ impl Exchange {
         }
     }
 
-    /// The stream in a response, unless it is a refusal.
+    /// The stream in a response, unless it is a refusal. `waits`: for its first event, which may be one.
     async fn read_stream(
         &self,
         protocol: Protocol,
-        mut response: HttpResponse,
+        response: HttpResponse,
+        waits: bool,
     ) -> Result<OpenStream, ClientError> {
         if protocol.binding() == Binding::Grpc {
             // A refusal may be all that comes: a head without a body.
@@ -195,18 +204,17 @@ impl Exchange {
                 grpc::end_of_call(&response, protocol)?;
             }
             let frames = FrameParser::new(self.options.max_event_bytes, grpc::is_gzip(&response));
-            let parser = StreamParser::Grpc(frames);
-            return Ok(self.stream(protocol, Some(response), parser));
+            let open = self.stream(protocol, Some(response), StreamParser::Grpc(frames));
+            return if waits { open.with_first_event().await } else { Ok(open) };
         }
         let is_success = (200..300).contains(&response.status());
         let kind = response.header("content-type").unwrap_or_default().to_ascii_lowercase();
         if is_success && kind.starts_with("text/event-stream") {
-            let mut parser = SseParser::new(self.options.max_event_bytes);
             // A stream of known length may be a refusal in the form of one event.
-            if response.header("content-length").is_some() {
-                self.check_first_event(protocol, &mut response, &mut parser).await?;
-            }
-            return Ok(self.stream(protocol, Some(response), StreamParser::Sse(parser)));
+            let waits = waits || response.header("content-length").is_some();
+            let parser = SseParser::new(self.options.max_event_bytes);
+            let open = self.stream(protocol, Some(response), StreamParser::Sse(parser));
+            return if waits { open.with_first_event().await } else { Ok(open) };
         }
         // What is no JSON may be a stream without end.
         if is_success && !kind.is_empty() && !kind.contains("json") {
@@ -214,7 +222,8 @@ impl Exchange {
             return Err(ClientError::Malformed { what });
         }
         let response = self.read(response).await?;
-        let event = protocol.decode_event(response.status, &response.body)?;
+        let decode = |body: &[u8]| protocol.decode_event(response.status, body);
+        let event = self.secrets.decode(&response.body, decode)?;
         let parser = StreamParser::Single(Some(Box::new(event)));
         Ok(self.stream(protocol, None, parser))
     }
@@ -225,31 +234,13 @@ impl Exchange {
             protocol,
             response,
             parser,
+            first: None,
             has_begun: false,
             has_ids: false,
             unreadable: 0,
             follows_loss: false,
             secrets,
         }
-    }
-
-    /// Reads up to the first event and fails if that is a refusal. The event stays in the parser.
-    async fn check_first_event(
-        &self,
-        protocol: Protocol,
-        response: &mut HttpResponse,
-        parser: &mut SseParser,
-    ) -> Result<(), ClientError> {
-        let mut copy = SseParser::new(self.options.max_event_bytes);
-        while let Some(bytes) = response.chunk().await? {
-            parser.push(&bytes)?;
-            copy.push(&bytes)?;
-            if let Some(data) = copy.next_event().and_then(|event| event.data) {
-                protocol.decode_event(200, data.as_bytes())?;
-                return Ok(());
-            }
-        }
-        Ok(())
     }
 
     async fn send(
@@ -336,9 +327,24 @@ impl Exchange {
 }
 
 impl OpenStream {
+    /// Waits for the first event, and fails if a refusal comes instead. A cut is left to the reader.
+    async fn with_first_event(mut self) -> Result<Self, ClientError> {
+        match self.receive().await {
+            Err(error) if !error.is_transient() => Err(error),
+            first => {
+                self.first = Some(first);
+                Ok(self)
+            }
+        }
+    }
+
     /// The next event; `None` at the end of the stream. Cancel safe.
     pub(crate) async fn next(&mut self) -> Result<Option<ReceivedEvent>, ClientError> {
-        match self.receive().await {
+        let next = match self.first.take() {
+            Some(first) => first,
+            None => self.receive().await,
+        };
+        match next {
             Ok(Some(received)) => {
                 let ReceivedEvent { event, id, follows_loss } = received;
                 Ok(Some(ReceivedEvent { event: self.secrets.hide(event), id, follows_loss }))
@@ -391,7 +397,8 @@ impl OpenStream {
                 StreamParser::Sse(parser) => {
                     let Some(received) = parser.next_event() else { return Ok(None) };
                     let Some(data) = received.data.filter(|data| !data.trim().is_empty()) else { continue };
-                    (self.protocol.decode_event(200, data.as_bytes()), received.id)
+                    let decode = |data: &[u8]| self.protocol.decode_event(200, data);
+                    (self.secrets.decode(data.as_bytes(), decode), received.id)
                 }
                 StreamParser::Grpc(parser) => {
                     let Some(message) = parser.next_message()? else { return Ok(None) };

@@ -1,9 +1,10 @@
 //! An A2A client: versions 0.3 and 1.0, over JSON-RPC, HTTP+JSON and gRPC.
 //!
 //! [`Client::connect`] reads the agent's card, in whichever form it is, and picks an interface; after that every
-//! operation is a method. Streams reconnect after a cut and continue where they were, so a reader sees every event once.
-//! A card that names another origin than it comes from is not followed, and a credential goes only to origins that the
-//! caller named. `attache-wire` encodes requests and decodes responses, `attache-net` connects.
+//! operation is a method. Until an interface has answered, one that is not there is left for the next of the card. Streams
+//! reconnect after a cut and continue where they were, so a reader sees every event once. A card that names another origin
+//! than it comes from is not followed, and a credential goes only to origins that the caller named. `attache-wire` encodes
+//! requests and decodes responses, `attache-net` connects.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), attache_client::ClientError> {
@@ -40,6 +41,7 @@ mod grpc;
 mod options;
 mod origin;
 mod outgoing;
+mod route;
 mod sent_secrets;
 mod stream;
 

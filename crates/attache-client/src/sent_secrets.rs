@@ -41,8 +41,16 @@ impl fmt::Debug for SentSecrets {
 
 impl SentSecrets {
     pub(crate) fn note(&self, credential: &Credential) {
+        self.note_forms(forms(credential));
+    }
+
+    /// A credential that was sent as a text.
+    pub fn note_text(&self, credential: &str) {
+        self.note_forms(vec![credential.to_owned()]);
+    }
+
+    fn note_forms(&self, forms: Vec<String>) {
         let mut state = self.0.lock().ignore_poison();
-        let forms = forms(credential);
         if forms.iter().all(|form| state.secrets.contains(form)) {
             return;
         }
@@ -63,6 +71,15 @@ impl SentSecrets {
             Some(hidden) if hidden != text => Cow::Owned(hidden),
             _ => Cow::Borrowed(text),
         }
+    }
+
+    /// What `decode` makes of a body. Its error may quote the beginning of the body, and so a part of a credential, by which
+    /// it would not be recognised; so an error is made of a body without credentials.
+    pub(crate) fn decode<T, E>(&self, body: &[u8], decode: impl Fn(&[u8]) -> Result<T, E>) -> Result<T, E> {
+        decode(body).or_else(|error| match self.redact(&String::from_utf8_lossy(body)) {
+            Cow::Borrowed(_) => Err(error),
+            Cow::Owned(hidden) => decode(hidden.as_bytes()),
+        })
     }
 
     /// `value` without the credentials.

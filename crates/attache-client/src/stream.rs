@@ -13,10 +13,10 @@
 mod answered_status;
 mod known_task;
 mod lost_events;
+mod retry_delay;
 mod silent_subscription;
 mod task_phase;
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use attache_domain::{Operation, SendMessage, TaskId};
@@ -26,12 +26,11 @@ use crate::exchange::{OpenStream, ReceivedEvent};
 use crate::stream::answered_status::AnsweredStatus;
 use crate::stream::known_task::is_same_task;
 use crate::stream::lost_events::LostEvents;
+use crate::stream::retry_delay::{MAX_RETRY_DELAY, jittered, retry_delay};
 use crate::stream::silent_subscription::LookSchedule;
 use crate::stream::task_phase::{TaskPhase, until_look};
 use crate::{Client, ClientError, RemoteStatus, RemoteTask, StreamEvent};
 
-const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
-const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
 /// Between the first two looks at a task that cannot be subscribed to; it doubles up to the longest delay.
 const INITIAL_POLL_DELAY: Duration = Duration::from_millis(100);
 /// An agent that does not number its events, and whose subscriptions bring nothing new so often in a row, is polled.
@@ -191,7 +190,12 @@ impl EventStream {
 
     /// Why the connection is lost, while the stream tries to get it back.
     pub fn lost_because(&self) -> Option<&str> {
-        matches!(self.source, EventSource::Cut).then_some(self.last_error.as_str())
+        let is_lost = match self.source {
+            EventSource::Cut => true,
+            EventSource::Polled(_) => self.failures > 0,
+            _ => false,
+        };
+        is_lost.then_some(self.last_error.as_str())
     }
 
     /// The next event; `None` once the task has settled. An error ends the stream.
@@ -316,14 +320,14 @@ impl EventStream {
         }
         let is_idle = self.idle_connections >= MAX_IDLE_SUBSCRIPTIONS;
         if is_idle && self.last_id.is_none() && self.task.is_some() {
+            self.failures = 0;
             self.source = EventSource::Polled(self.known.clone());
             return Ok(());
         }
-        let step = self.failures.max(self.short_connections.saturating_sub(1)).min(10);
+        let delay = retry_delay(self.failures.max(self.short_connections.saturating_sub(1)));
         // Reset by the next new event only: a server may accept the call and cut it again.
         self.failures += 1;
-        tokio::time::sleep(jittered(INITIAL_RETRY_DELAY.saturating_mul(1 << step).min(MAX_RETRY_DELAY)))
-            .await;
+        tokio::time::sleep(delay).await;
         let opened = match (&self.task, &self.unanswered) {
             (Some(task), _) => self.client.resubscribe(task, self.last_id.as_deref()).await,
             (None, Some(send)) => {
@@ -345,10 +349,10 @@ impl EventStream {
                 let is_unnumbered = self.is_subscription && self.last_id.is_none();
                 self.looks = if is_unnumbered { LookSchedule::begin() } else { LookSchedule::default() };
             }
-            Err(error) if error.is_transient() => self.last_error = error.to_string(),
+            Err(error) if error.is_lost_connection() => self.last_error = error.to_string(),
             // It may have ended meanwhile, or the agent has no subscriptions.
             Err(error) if self.task.is_some() && error.is_refused_subscription() => {
-                self.last_error = error.to_string();
+                self.failures = 0;
                 self.source = EventSource::Polled(None);
             }
             Err(error) => return Err(error),
@@ -388,11 +392,7 @@ impl EventStream {
         }
         let task = match self.client.get(id.as_str(), None).await {
             Ok(task) => Box::new(task),
-            Err(error) if error.is_transient() && self.failures < self.client.options().max_retries => {
-                self.failures += 1;
-                tokio::time::sleep(MAX_RETRY_DELAY).await;
-                return Ok(None);
-            }
+            Err(error) if error.is_lost_connection() => return self.wait_for_connection(error).await,
             Err(error) => return Err(error),
         };
         self.failures = 0;
@@ -408,6 +408,19 @@ impl EventStream {
             task.status.is_terminal() || (task.status.is_interrupted() && !self.was_answered(&task.status));
         self.source = if settled { EventSource::Over } else { EventSource::Polled(Some(task.clone())) };
         Ok(is_new.then_some(StreamEvent::Task(task)))
+    }
+
+    /// Waits before the task is fetched again, as after a cut.
+    async fn wait_for_connection(&mut self, error: ClientError) -> Result<Option<StreamEvent>, ClientError> {
+        self.last_error = error.to_string();
+        if self.failures >= self.client.options().max_retries {
+            let why = std::mem::take(&mut self.last_error);
+            return Err(ClientError::StreamLost { tries: self.failures, why });
+        }
+        let delay = retry_delay(self.failures);
+        self.failures += 1;
+        tokio::time::sleep(delay).await;
+        Ok(None)
     }
 
     /// Whether this is still the status that the message of this stream answers.
@@ -476,12 +489,6 @@ impl EventStream {
             _ => TaskPhase::Asks { until },
         }
     }
-}
-
-/// A delay from three quarters of `delay` up to all of it, so that clients that were cut together do not return together.
-fn jittered(delay: Duration) -> Duration {
-    let random = RandomState::new().build_hasher().finish();
-    delay.mul_f64(0.75 + (random >> 32) as f64 / f64::from(u32::MAX) / 4.0)
 }
 
 /// The cursor before the first event, with which an agent takes a message for one that it has received.

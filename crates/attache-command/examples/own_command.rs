@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{
     Command, CommandContext, CommandError, CommandRegistry, CommandRequest, CommandStep, ConversationStats,
-    Memory, NoWorkspaceInfo, ToolEntry, ToolUse, WorkspaceInfo,
+    LoadedMemory, NoWorkspaceInfo, ToolEntry, ToolUse, WorkspaceInfo,
 };
 use attache_domain::{CallId, CommandArgument, Content, ToolResult};
 use serde_json::{Map, json};
@@ -127,8 +127,8 @@ impl CommandContext for EmptyContext {
         &NoWorkspaceInfo
     }
 
-    async fn refresh_memory(&self) -> Memory {
-        Memory::default()
+    async fn refresh_memory(&self) -> LoadedMemory {
+        LoadedMemory::default()
     }
 
     fn tools(&self) -> Vec<ToolEntry> {

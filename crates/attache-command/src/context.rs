@@ -21,7 +21,7 @@ pub trait CommandContext: Send + Sync {
     fn workspace_info(&self) -> &dyn WorkspaceInfo;
 
     /// Reads the context files again; the model gets them from the next turn on.
-    async fn refresh_memory(&self) -> Memory;
+    async fn refresh_memory(&self) -> LoadedMemory;
 
     fn tools(&self) -> Vec<ToolEntry>;
 
@@ -38,7 +38,7 @@ pub trait CommandContext: Send + Sync {
 #[async_trait]
 pub trait WorkspaceInfo: Send + Sync {
     /// The current context files.
-    async fn memory(&self) -> Memory;
+    async fn memory(&self) -> LoadedMemory;
 
     fn servers(&self) -> Vec<ServerEntry>;
 
@@ -62,8 +62,8 @@ pub struct NoWorkspaceInfo;
 
 #[async_trait]
 impl WorkspaceInfo for NoWorkspaceInfo {
-    async fn memory(&self) -> Memory {
-        Memory::default()
+    async fn memory(&self) -> LoadedMemory {
+        LoadedMemory::default()
     }
 
     fn servers(&self) -> Vec<ServerEntry> {
@@ -84,7 +84,7 @@ impl WorkspaceInfo for NoWorkspaceInfo {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Memory {
+pub struct LoadedMemory {
     /// All of it.
     pub text: String,
     /// Where it comes from, in order.

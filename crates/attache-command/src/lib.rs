@@ -25,8 +25,8 @@ pub use agents::{
 };
 pub use command::{Command, CommandError, CommandRequest, CommandStep, ToolUse};
 pub use context::{
-    CommandContext, ConversationStats, ExtensionEntry, Memory, MemoryFile, NoWorkspaceInfo, ServerEntry,
-    ToolEntry, WorkspaceInfo,
+    CommandContext, ConversationStats, ExtensionEntry, LoadedMemory, MemoryFile, NoWorkspaceInfo,
+    ServerEntry, ToolEntry, WorkspaceInfo,
 };
 pub use matched::MatchedCommand;
 pub use registry::CommandRegistry;

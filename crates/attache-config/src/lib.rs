@@ -30,7 +30,7 @@ pub use error::ConfigError;
 pub use file::CardFormSetting;
 pub use layers::{Flags, SourcedValue, load};
 pub use operator_agent::OperatorAgentSettings;
-pub use origin::Origin;
+pub use origin::SettingOrigin;
 pub use push::PushSettings;
 pub use secret_text::SecretText;
 pub use setting_entry::SettingEntry;

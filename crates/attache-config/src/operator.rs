@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::client_tokens::FILE_VARIABLE;
 use crate::environment::{Environment, variable};
-use crate::origin::Origin;
+use crate::origin::SettingOrigin;
 use crate::push::SIGNING_KEY;
 use crate::settings::LimitSettings;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
@@ -34,16 +34,16 @@ pub(crate) struct Provenance<'a> {
 }
 
 impl Provenance<'_> {
-    fn of(&self, key: &str, flag: &'static str, variables: &[&str]) -> Origin {
+    fn of(&self, key: &str, flag: &'static str, variables: &[&str]) -> SettingOrigin {
         if self.flags.contains(&flag) {
-            return Origin::Flag(flag);
+            return SettingOrigin::Flag(flag);
         }
         if let Some(name) = variables.iter().find(|name| variable(self.environment, name).is_some()) {
-            return Origin::Variable((*name).to_owned());
+            return SettingOrigin::Variable((*name).to_owned());
         }
         match self.tree.at(key) {
-            Some(node) => Origin::File { path: self.path.clone(), line: node.line },
-            None => Origin::BuiltIn,
+            Some(node) => SettingOrigin::File { path: self.path.clone(), line: node.line },
+            None => SettingOrigin::BuiltIn,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Where a value was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     BuiltIn,
     /// The client that sent the task.
     Client,
@@ -27,7 +27,7 @@ pub enum Origin {
     },
 }
 
-impl Origin {
+impl SettingOrigin {
     /// The file that sets the value.
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -37,7 +37,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BuiltIn => formatter.write_str("built in"),

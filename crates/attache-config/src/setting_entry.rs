@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::Settings;
-use crate::origin::Origin;
+use crate::origin::SettingOrigin;
 
 /// One key. Secrets are already hidden in its value.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +11,7 @@ pub struct SettingEntry {
     pub key: String,
     pub value: Value,
     /// The strongest first. A merged list has several.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<SettingOrigin>,
 }
 
 impl SettingEntry {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::check::{CheckResult, fail};
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::http::{HttpResponse, ResponseHead};
 use crate::protocol::{Binding, Version};
 use crate::text::{shortened, shown};
@@ -73,13 +73,13 @@ impl ErrorResponse {
         self.details.iter().find(is_info)
     }
 
-    /// Whether it means `fault`, in any form of its binding. Other checks cover the form.
-    pub(crate) fn is(&self, fault: Fault) -> bool {
-        let names = fault.names();
+    /// Whether it means `expected`, in any form of its binding. Other checks cover the form.
+    pub(crate) fn is(&self, expected: ExpectedError) -> bool {
+        let names = expected.names();
         if self.binding == Binding::JsonRpc {
             return self.code == Some(names.code);
         }
-        if fault.is_of_a2a()
+        if expected.is_of_a2a()
             && let Some(reason) = self.reason()
         {
             return reason == names.reason;
@@ -89,7 +89,7 @@ impl ErrorResponse {
         }
         if let Some(name) = &self.name {
             return name == names.name
-                || (fault == Fault::ExtendedCardNotConfigured && name.contains("ExtendedCard"));
+                || (expected == ExpectedError::ExtendedCardNotConfigured && name.contains("ExtendedCard"));
         }
         if let Some(prefix) = self.message.split(':').next().filter(|prefix| prefix.ends_with("Error")) {
             return prefix == names.name;
@@ -97,15 +97,18 @@ impl ErrorResponse {
         match self.binding {
             Binding::Grpc => self.status.as_deref() == Some(names.grpc),
             // Validation of frameworks returns 422.
-            _ => self.head.status == names.http || (fault == Fault::InvalidParams && self.head.status == 422),
+            _ => {
+                self.head.status == names.http
+                    || (expected == ExpectedError::InvalidParams && self.head.status == 422)
+            }
         }
     }
 
-    pub(crate) fn expect(&self, fault: Fault) -> CheckResult {
-        if self.is(fault) {
+    pub(crate) fn expect(&self, expected: ExpectedError) -> CheckResult {
+        if self.is(expected) {
             return Ok(());
         }
-        fail(format!("expected {}, got {}", fault.on(self.version, self.binding), self.shown()))
+        fail(format!("expected {}, got {}", expected.on(self.version, self.binding), self.shown()))
     }
 
     pub(crate) fn shown(&self) -> String {
@@ -147,10 +150,10 @@ impl<T> Reply<T> {
         }
     }
 
-    pub(crate) fn expect(self, fault: Fault) -> CheckResult {
+    pub(crate) fn expect(self, expected: ExpectedError) -> CheckResult {
         match self {
-            Self::Done(..) => fail(format!("expected {}, but the call was served", fault.names().name)),
-            Self::Refused(refusal) => refusal.expect(fault),
+            Self::Done(..) => fail(format!("expected {}, but the call was served", expected.names().name)),
+            Self::Refused(refusal) => refusal.expect(expected),
         }
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::check::{CheckResult, fail};
-use crate::dialect;
 use crate::grpc::{GrpcFrame, GrpcStream};
 use crate::http::{RESPONSE_TIMEOUT, ResponseHead};
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{Binding, StreamItem};
 use crate::sse::{SseFrame, SseStream};
@@ -79,7 +79,7 @@ impl Events {
         };
         let Some(value) = value else { return Ok(NextItem::Ended) };
         self.pair.check_item_shape(&value);
-        dialect::as_item(self.pair.dialect(), &value).map(|item| NextItem::Item(Box::new(item)))
+        json_form::as_item(self.pair.json_form(), &value).map(|item| NextItem::Item(Box::new(item)))
     }
 
     /// Everything until the server closes the stream.

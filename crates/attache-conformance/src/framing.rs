@@ -7,8 +7,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::check::{CheckResult, not_applicable};
-use crate::dialect;
 use crate::http::HttpRequest;
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{PushConfig, Version};
 use crate::request::Operation;
@@ -53,7 +53,7 @@ pub(crate) fn call(pair: &Pair, operation: &Operation) -> CheckResult<(&'static 
         Operation::Cancel { task } => ("tasks/cancel", "CancelTask", json!({"id": task})),
         Operation::Subscribe { task } => ("tasks/resubscribe", "SubscribeToTask", json!({"id": task})),
         Operation::PushCreate { task, config } => {
-            let config = dialect::push_config(pair.dialect(), config);
+            let config = json_form::push_config(pair.json_form(), config);
             let params = if new {
                 let mut flat = config;
                 flat["taskId"] = task.as_str().into();
@@ -122,7 +122,7 @@ pub(crate) fn rest(pair: &Pair, operation: &Operation) -> CheckResult<HttpReques
         Operation::Subscribe { task } => (Method::GET, at(task, ":subscribe"), None),
         Operation::PushCreate { task, config } => {
             let body = if new {
-                let mut flat = dialect::push_config(pair.dialect(), config);
+                let mut flat = json_form::push_config(pair.json_form(), config);
                 flat["taskId"] = task.as_str().into();
                 flat
             } else {
@@ -169,7 +169,7 @@ pub(crate) fn push_bodies(pair: &Pair, task: &str, config: &PushConfig) -> [Valu
     let id = config.id.clone().unwrap_or_default();
     let bare = json!({
         "name": format!("tasks/{task}/pushNotificationConfigs/{id}"),
-        "pushNotificationConfig": dialect::push_config(pair.dialect(), config),
+        "pushNotificationConfig": json_form::push_config(pair.json_form(), config),
     });
     [json!({"parent": format!("tasks/{task}"), "configId": id, "config": bare}), bare]
 }

@@ -7,13 +7,13 @@
 mod behaviour;
 mod check;
 mod checks;
-mod dialect;
 mod error_response;
 mod events;
-mod fault;
+mod expected_error;
 mod framing;
 mod grpc;
 mod http;
+mod json_form;
 mod pair;
 mod protocol;
 mod receiver;

@@ -8,13 +8,13 @@ use http::Method;
 use serde_json::Value;
 
 use crate::check::{CheckResult, fail};
-use crate::dialect::{self, Dialect};
 use crate::error_response::{ErrorResponse, Reply};
 use crate::events::{EventSource, Events};
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::grpc;
 use crate::http::{HttpRequest, HttpResponse, ResponseHead, StreamOrResponse};
+use crate::json_form::{self, JsonForm};
 use crate::protocol::{Binding, PushConfig, SendResult, StreamItem, Task, TaskPage, Version};
 use crate::request::{Operation, SendRequest};
 use crate::shape;
@@ -67,8 +67,8 @@ impl Pair {
         self.version() == Version::V1_0
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
-        Dialect::of(self.version(), self.binding())
+    pub(crate) fn json_form(&self) -> JsonForm {
+        JsonForm::of(self.version(), self.binding())
     }
 
     pub(crate) fn name(&self) -> String {
@@ -121,19 +121,19 @@ impl Pair {
     // Operations.
 
     pub(crate) async fn send(&self, send: SendRequest) -> CheckResult<Reply<SendResult>> {
-        self.send_raw(dialect::send(self.dialect(), &send)).await
+        self.send_raw(json_form::send(self.json_form(), &send)).await
     }
 
     pub(crate) async fn send_raw(&self, params: Value) -> CheckResult<Reply<SendResult>> {
         let reply = self.call(Operation::Send(params)).await?;
         reply.map(|value| {
             self.check_item_shape(&value);
-            dialect::as_sent(self.dialect(), &value)
+            json_form::as_sent(self.json_form(), &value)
         })
     }
 
     pub(crate) async fn stream(&self, send: SendRequest) -> CheckResult<Reply<Events>> {
-        self.follow(Operation::Stream(dialect::send(self.dialect(), &send))).await
+        self.follow(Operation::Stream(json_form::send(self.json_form(), &send))).await
     }
 
     pub(crate) async fn get(&self, task: &str) -> CheckResult<Reply<Task>> {
@@ -152,7 +152,7 @@ impl Pair {
         let reply = self.call(Operation::List(members.to_vec())).await?;
         reply.map(|value| {
             self.check_shape("Page", &value);
-            dialect::as_page(self.dialect(), &value)
+            json_form::as_page(self.json_form(), &value)
         })
     }
 
@@ -170,7 +170,7 @@ impl Pair {
 
     pub(crate) async fn push_list(&self, task: &str) -> CheckResult<Reply<Vec<PushConfig>>> {
         let reply = self.call(Operation::PushList { task: task.into() }).await?;
-        reply.map(|value| dialect::as_push_list(self.dialect(), &value))
+        reply.map(|value| json_form::as_push_list(self.json_form(), &value))
     }
 
     pub(crate) async fn push_delete(&self, task: &str, config: &str) -> CheckResult<Reply<()>> {
@@ -186,7 +186,7 @@ impl Pair {
         let reply = self.call(operation).await?;
         reply.map(|value| {
             self.check_shape("Task", &value);
-            dialect::as_task(self.dialect(), &value)
+            json_form::as_task(self.json_form(), &value)
         })
     }
 
@@ -194,7 +194,7 @@ impl Pair {
         let reply = self.call(operation).await?;
         reply.map(|value| {
             self.check_shape("TaskPush", &value);
-            dialect::as_push(self.dialect(), &value)
+            json_form::as_push(self.json_form(), &value)
         })
     }
 
@@ -210,7 +210,7 @@ impl Pair {
                 let answer = self.subject.http.call(framing::rest(self, &operation)?).await?;
                 let reply = self.rest_reply(answer)?;
                 match (&reply, framing::rest_alternative(self, &operation)) {
-                    (Reply::Refused(refusal), Some(other)) if refusal.is(Fault::InvalidParams) => {
+                    (Reply::Refused(refusal), Some(other)) if refusal.is(ExpectedError::InvalidParams) => {
                         self.rest_reply(self.subject.http.call(other).await?)
                     }
                     _ => Ok(reply),
@@ -306,7 +306,7 @@ impl Pair {
     // Checks that apply to every response.
 
     pub(crate) fn check_item_shape(&self, value: &Value) {
-        if let Some((object, inner)) = shape::item(self.dialect(), value) {
+        if let Some((object, inner)) = shape::item(self.json_form(), value) {
             self.check_shape(object, inner);
         }
     }
@@ -315,7 +315,7 @@ impl Pair {
         if self.binding() == Binding::Grpc || self.options.quiet {
             return;
         }
-        for fault in shape::faults(self.dialect(), object, value) {
+        for fault in shape::faults(self.json_form(), object, value) {
             self.note("D8-shape", fault);
         }
     }

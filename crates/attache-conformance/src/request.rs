@@ -76,7 +76,7 @@ impl SendRequest {
 /// One call. Its parameters may be invalid.
 #[derive(Debug, Clone)]
 pub(crate) enum Operation {
-    /// The whole parameters, in the dialect of the pair.
+    /// The whole parameters, in the JSON form of the pair.
     Send(Value),
     Stream(Value),
     Get {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    AGENT_MODEL, AskedCall, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall,
-    ModelAnswer, ModelPartContent, Preview, Proposal, QuestionKind, ToolCall, ToolResult, excerpt,
+    AGENT_MODEL, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall, ModelAnswer,
+    ModelPartContent, Preview, Proposal, QuestionKind, ToolCall, ToolQuestion, ToolResult, excerpt,
 };
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -260,7 +260,7 @@ impl CallRecord {
     }
 
     /// `is_alone`: no other call goes to the same agent.
-    fn ask(&mut self, asked: &AskedCall, is_alone: bool) {
+    fn ask(&mut self, asked: &ToolQuestion, is_alone: bool) {
         let shown = self.question_preview(asked, is_alone);
         self.asks = Some(Arc::new(OpenQuestion { id: asked.question.clone(), kind: asked.kind, shown }));
         self.choices.clone_from(&asked.choices);
@@ -270,7 +270,7 @@ impl CallRecord {
     }
 
     /// The question in the form in which tools ask people.
-    fn question_preview(&self, asked: &AskedCall, is_alone: bool) -> Preview {
+    fn question_preview(&self, asked: &ToolQuestion, is_alone: bool) -> Preview {
         let mut text = asked.text.clone();
         if let Some(Preview::Agent { prompt, .. }) = self.proposal.as_ref().map(|it| &it.shown)
             && !is_alone

@@ -3,7 +3,7 @@
 //! The ids of calls are unique within a task only, because some models number their calls. A correlation id holds the id of
 //! the task as well, so an answer with it names its task. It is derived: a restart and a replay show the same one.
 
-use crate::{AnswerLine, CallId, MessageAnswers, PartAnswers, TaskId};
+use crate::{AnswerLine, CallId, MessageAnswers, PartAnswers, TaskId, TextAnswers};
 
 /// Ids of tasks have none.
 const SEPARATOR: char = '.';
@@ -23,7 +23,7 @@ impl CallId {
 }
 
 /// The id within `task` of a call that is named by that or by its correlation id.
-pub(crate) fn id_within<'a>(task: &TaskId, name: &'a str) -> &'a str {
+fn id_within<'a>(task: &TaskId, name: &'a str) -> &'a str {
     let rest = name.strip_prefix(task.as_str()).and_then(|rest| rest.strip_prefix(SEPARATOR));
     rest.unwrap_or(name)
 }
@@ -39,7 +39,8 @@ impl MessageAnswers {
                         shorten(task, &mut call.0);
                     }
                 }
-                PartAnswers::Text(lines) => {
+                PartAnswers::Text(TextAnswers { named, lines, .. }) => {
+                    named.iter_mut().for_each(|named| shorten(task, &mut named.name));
                     for AnswerLine { named, .. } in lines {
                         named.iter_mut().for_each(|named| shorten(task, &mut named.name));
                     }

@@ -272,8 +272,12 @@ impl Progress {
 
     /// The first terminal fact wins: later reports of the agent are refused here.
     fn decide_record(&self, fact: Fact) -> Result<Facts, Fault> {
-        self.refuse_if_finished()?;
         let phase = self.turn.phase;
+        if matches!(fact, Fact::NoticedLater { state, .. } if state == self.state && phase == TurnPhase::Over)
+        {
+            return Ok(smallvec![fact]);
+        }
+        self.refuse_if_finished()?;
         let fits = match &fact {
             Fact::TurnStarted { turn, .. } => phase == TurnPhase::Due && *turn == self.turn.number,
             Fact::TaskCanceled => true,
@@ -311,6 +315,7 @@ impl Progress {
             | Fact::PromptQueued { .. }
             | Fact::CallAnswered { .. }
             | Fact::CallCancelRequested { .. }
+            | Fact::NoticedLater { .. }
             | Fact::CancelRequested => false,
         };
         // A turn that is cancelled may still show what it has changed.

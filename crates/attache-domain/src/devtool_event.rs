@@ -180,6 +180,7 @@ pub fn devtool_event_of<'a>(
         // They are shown the call that asks.
         Fact::Noticed { message } if is_about_approval(message) => None,
         Fact::Noticed { message } => state(TaskState::Working, Some(message), StateReason::Noticed),
+        Fact::NoticedLater { message, state: now } => state(*now, Some(message), StateReason::Noticed),
         Fact::CredentialAsked { message } => {
             state(TaskState::AuthRequired, Some(message), StateReason::CredentialAsked)
         }

@@ -121,7 +121,7 @@ pub enum Fact {
     /// removes it.
     ConversationStateSaved { key: Arc<str>, state: Arc<Value> },
     /// The run of a call ended with a question to a person. The call is started again with the answer.
-    CallAsked(Box<AskedCall>),
+    CallAsked(Box<ToolQuestion>),
     /// A client cancelled this one call. The turn goes on.
     CallCancelRequested {
         call: CallId,
@@ -140,6 +140,8 @@ pub enum Fact {
     },
     /// A notice for people while the work goes on, for example about a wait.
     Noticed { message: Arc<Message> },
+    /// A notice for people when the work is over: an agent was not told of a cancel. The task stays in `state`.
+    NoticedLater { message: Arc<Message>, state: TaskState },
     /// The agent needs a credential within its turn, and goes on when the credential has arrived another way. (Waiting
     /// for a message instead is [`Outcome::AuthRequired`].)
     CredentialAsked { message: Arc<Message> },
@@ -267,7 +269,7 @@ pub struct ProposedCall {
 
 /// A question of a call itself, not one about whether it may run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedCall {
+pub struct ToolQuestion {
     pub call: CallId,
     /// The id of the question. An answer names it, or the call.
     pub question: CallId,

@@ -39,16 +39,19 @@ pub enum Fault {
     MethodNotFound { method: String },
     #[error("{}", describe(violations))]
     InvalidParams { violations: Vec<Violation> },
-    /// A setting that the client asked for is refused. `said_in` comes from the settings; `attache-wire` names the member
+    /// A setting that the client asked for is refused. `metadata_key` comes from the settings; `attache-wire` names the member
     /// as the client wrote it.
-    #[error("invalid parameters: {said_in}.{setting} {what}")]
-    SettingRefused { said_in: String, setting: &'static str, what: String },
+    #[error("invalid parameters: {metadata_key}.{setting} {what}")]
+    SettingRefused { metadata_key: String, setting: &'static str, what: String },
     #[error("the call {call:?} waits for no answer{}", list("; open are: ", open))]
     NothingToAnswer { call: String, open: Vec<String> },
     #[error("the call {call:?} was answered already, with {choice:?}, {}at {at}", by.as_deref().map(|by| format!("by {by}, ")).unwrap_or_default())]
     AlreadyAnswered { call: String, choice: String, by: Option<String>, at: Timestamp },
     #[error("{given:?} is no answer to the call {call:?}{}", list("; it takes: ", choices))]
     NotAChoice { call: String, given: String, choices: Vec<String> },
+    /// A prompt of an interface that answers confirmations apart from prompts.
+    #[error("task {task} takes no prompt while a confirmation is open ({})", open.join(", "))]
+    ConfirmationOpen { task: TaskId, open: Vec<String> },
     #[error("task {task} belongs to the context {context}, not to the one named")]
     ContextMismatch { task: TaskId, context: ContextId },
     #[error("this agent has no tenant {tenant:?}")]

@@ -50,6 +50,7 @@ mod size;
 mod state;
 mod summary;
 mod tool_loop;
+mod untrusted;
 mod update;
 mod view;
 mod visible;
@@ -78,9 +79,9 @@ pub use decide::{Facts, Intent, OpenTask};
 pub use devtool_event::{CallChange, DevtoolEvent, PromptChange, StateReason, devtool_event_of};
 pub use excerpt::{excerpt, excerpt_in_bytes};
 pub use fact::{
-    AnswerLocation, AskedCall, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
+    AnswerLocation, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
     GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, QuestionKind, ReplyShape, ResponseEnd,
-    TaskEnding, TurnOutcome, Verdict,
+    TaskEnding, ToolQuestion, TurnOutcome, Verdict,
 };
 pub use fault::{Fault, Violation};
 pub use hidden_characters::is_hidden;
@@ -88,7 +89,8 @@ pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq
 pub use ignore_poison::IgnorePoison;
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use message_answers::{
-    AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NewContent, PartAnswers,
+    AnswerLine, DataAnswer, GivenChoice, MessageAnswers, NamedAnswer, NamedWords, NewContent, PartAnswers,
+    TextAnswers,
 };
 pub use next::Step;
 pub use operation::{
@@ -112,8 +114,9 @@ pub use server_approval::{AGENT_MODEL, CONNECT_SERVER, ServerApproval};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use tool_loop::{CallPhase, CallProgress, CallStep, ToolLoop, TurnEnd};
+pub use untrusted::{quoted, untrusted};
 pub use update::{Update, closes_stream, is_shown, update_of};
-pub use view::{Compacted, ConversationItem, FileChange, Grant, PlacedExchange, TaskView};
+pub use view::{CompactedHistory, ConversationItem, FileChange, Grant, PlacedExchange, TaskView};
 pub use visible::{terminal_safe, terminal_safe_value, visible, visible_again, visible_line, visible_value};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.

@@ -4,14 +4,15 @@
 //! names the id under which the call is asked about; after a call was lost that is an id of the question's own.
 //! A question that a tool asks the person takes any text.
 
+use std::ops::Range;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::choice::{ANSWER, CANCEL, SKIP, verdict_of};
-use crate::correlation_id::id_within;
 use crate::{
     AnswerLine, Answerer, CallAnswer, CallId, CallPhase, CallProgress, DataAnswer, Fault, GivenChoice,
-    Message, MessageAnswers, NamedAnswer, NewContent, Part, PartAnswers, Progress, TaskId, TaskView,
+    Message, MessageAnswers, NamedAnswer, NewContent, PartAnswers, Preview, Progress, TaskView, TextAnswers,
     visible_line,
 };
 
@@ -41,12 +42,14 @@ impl TaskView {
         let mut matched = Vec::new();
         for (part, answers) in message.parts.iter().zip(&answers.parts) {
             match answers {
-                PartAnswers::Text(lines) => {
-                    self.match_text(part.as_text().unwrap_or_default(), lines, &open, &mut matched)?;
+                PartAnswers::Text(answers) => {
+                    self.match_text(part.as_text().unwrap_or_default(), answers, &open, &mut matched)?;
                 }
                 PartAnswers::Data(items) => {
                     for item in items {
-                        matched.push(match_data(progress, item, &open)?);
+                        let answer = match_data(progress, item, &open)?;
+                        self.refuse_unknown_questions(&answer)?;
+                        matched.push(answer);
                     }
                 }
                 PartAnswers::None => {}
@@ -62,19 +65,20 @@ impl TaskView {
     fn match_text(
         &self,
         text: &str,
-        lines: &[AnswerLine],
+        answers: &TextAnswers,
         open: &[&CallProgress],
         matched: &mut Vec<MatchedAnswer>,
     ) -> Result<(), Fault> {
-        if let Some(other) = lines.iter().find_map(|line| self.progress.closed_question(line)) {
+        if let Some(other) = answers.lines.iter().find_map(|line| self.progress.closed_question(line)) {
             return Err(self.progress.not_open(&other));
         }
         // A question takes any text, so only the ids of the other choices are not taken for words.
-        let (asked, words, is_named) = match (named_question(&self.task, text, open), open) {
+        let (asked, words, is_named) = match (named_question(answers, open), open) {
             (Some((asked, words)), _) => (Some(asked), words, true),
-            (None, [only]) => (Some(*only), text.trim(), false),
-            (None, _) => (None, "", false),
+            (None, [only]) => (Some(*only), &answers.words, false),
+            (None, _) => (None, &(0..0), false),
         };
+        let words = text.get(words.clone()).unwrap_or_default();
         let takes_words = |asked: &&CallProgress| {
             takes_any_text(asked)
                 && !words.is_empty()
@@ -85,7 +89,7 @@ impl TaskView {
             matched.push(MatchedAnswer { call: asked.id.clone(), answer, is_named });
             return Ok(());
         }
-        for line in lines {
+        for line in &answers.lines {
             self.match_line(line, open, matched)?;
         }
         Ok(())
@@ -113,6 +117,36 @@ impl TaskView {
             matched.push(MatchedAnswer { call: asked.id.clone(), answer, is_named: one.is_some() });
         }
         Ok(())
+    }
+
+    /// Answers may be given by the names of the questions: their numbers from 0, or their headers.
+    fn refuse_unknown_questions(&self, matched: &MatchedAnswer) -> Result<(), Fault> {
+        let record = self.call_records.find(&matched.call);
+        let (Some(Value::Object(given)), Some(Preview::Questions { questions })) =
+            (&matched.answer.answers, record.and_then(|record| record.preview()))
+        else {
+            return Ok(());
+        };
+        let headers: Vec<&str> = questions
+            .as_array()
+            .map(|all| {
+                all.iter().map(|question| question["header"].as_str().unwrap_or_default().trim()).collect()
+            })
+            .unwrap_or_default();
+        let is_header = |name: &str| headers.iter().any(|header| header.eq_ignore_ascii_case(name));
+        let is_known =
+            |name: &str| name.parse().is_ok_and(|number: usize| number < headers.len()) || is_header(name);
+        let Some(unknown) = given.keys().map(|name| name.trim()).find(|name| !is_known(name)) else {
+            return Ok(());
+        };
+        let named = |(number, header): (usize, &&str)| match *header {
+            "" => format!("\"{number}\""),
+            header => format!("\"{number}\" ({})", visible_line(header)),
+        };
+        let names: Vec<String> = headers.iter().enumerate().map(named).collect();
+        let what =
+            format!("has no question {:?}; the questions are {}", visible_line(unknown), names.join(", "));
+        Err(Fault::invalid("answers", what))
     }
 
     /// Refuses bare words that could be about several calls, and says what each of them would do.
@@ -157,12 +191,15 @@ impl Progress {
         asked.next().is_some_and(takes_any_text) && asked.next().is_none()
     }
 
-    /// Does a text of `message` name an open question of a call that asks something itself? Such a question is open while
+    /// Does a text of a message name an open question of a call that asks something itself? Such a question is open while
     /// other calls still run.
-    pub fn names_own_question(&self, message: &Message) -> bool {
+    pub fn names_own_question(&self, answers: &MessageAnswers) -> bool {
         let open: Vec<_> = self.work.asked().filter(|call| call.asks.is_some()).collect();
-        let names = |text: &str| named_question(&self.task, text, &open).is_some();
-        !open.is_empty() && message.parts.iter().filter_map(Part::as_text).any(names)
+        let names = |part: &PartAnswers| match part {
+            PartAnswers::Text(answers) => named_question(answers, &open).is_some(),
+            PartAnswers::Data(_) | PartAnswers::None => false,
+        };
+        !open.is_empty() && answers.parts.iter().any(names)
     }
 
     /// The running call that a message cancels, by data that names the call and the choice `cancel`.
@@ -230,16 +267,14 @@ fn takes_any_text(asked: &CallProgress) -> bool {
     asked.choices.iter().any(|choice| choice == ANSWER)
 }
 
-/// The question that takes any text and is named before the first colon, and the text behind it.
-fn named_question<'c, 't>(
-    task: &TaskId,
-    text: &'t str,
+/// The question that takes any text and is named, and the words for it.
+fn named_question<'c, 'a>(
+    answers: &'a TextAnswers,
     open: &[&'c CallProgress],
-) -> Option<(&'c CallProgress, &'t str)> {
-    let (name, words) = text.split_once(':')?;
-    let name = id_within(task, name.trim());
-    let asked = *open.iter().find(|asked| takes_any_text(asked) && is_called(asked, name))?;
-    Some((asked, words.trim()))
+) -> Option<(&'c CallProgress, &'a Range<usize>)> {
+    let named = answers.named.as_ref()?;
+    let asked = *open.iter().find(|asked| takes_any_text(asked) && is_called(asked, &named.name))?;
+    Some((asked, &named.words))
 }
 
 fn is_id(id: &CallId, name: &str) -> bool {

@@ -4,6 +4,7 @@
 //! [`TaskView::match_answers`](crate::TaskView::match_answers) finds the question of each answer.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -21,9 +22,27 @@ pub enum PartAnswers {
     /// A file, which answers nothing.
     #[default]
     None,
-    /// The lines of a text that may be answers. After a line that is none, only lines that are answers follow.
-    Text(Vec<AnswerLine>),
+    Text(TextAnswers),
     Data(Vec<DataAnswer>),
+}
+
+/// A text, read in every way in which it may be an answer. The ranges are bytes of the text, because a prompt may be long.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TextAnswers {
+    /// The text without the white space around it.
+    pub words: Range<usize>,
+    /// The text as `NAME: WORDS`.
+    pub named: Option<NamedWords>,
+    /// The lines that may be answers. After a line that is none, only lines that are answers follow.
+    pub lines: Vec<AnswerLine>,
+}
+
+/// Words for a question that takes any text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedWords {
+    /// The id of a question, perhaps.
+    pub name: String,
+    pub words: Range<usize>,
 }
 
 /// A line of text, read in both ways in which it may be an answer.
@@ -102,8 +121,8 @@ impl MessageAnswers {
     pub(crate) fn only_lines(&self) -> Option<Vec<&AnswerLine>> {
         let mut all = Vec::new();
         for part in &self.parts {
-            let PartAnswers::Text(lines) = part else { return None };
-            all.extend(lines);
+            let PartAnswers::Text(text) = part else { return None };
+            all.extend(&text.lines);
         }
         (!all.is_empty() && all.iter().all(|line| line.is_answer())).then_some(all)
     }

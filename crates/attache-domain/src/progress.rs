@@ -192,7 +192,8 @@ impl Turn {
             | Fact::CallAsked(_)
             | Fact::CallCancelRequested { .. }
             | Fact::CallFinished(_)
-            | Fact::Noticed { .. } => {}
+            | Fact::Noticed { .. }
+            | Fact::NoticedLater { .. } => {}
             Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
             Fact::TurnStarted { turn, .. } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
             Fact::TextSaid { last, .. } => {
@@ -357,7 +358,8 @@ impl Progress {
             | Fact::CallAsked(_)
             | Fact::CallCancelRequested { .. }
             | Fact::CallFinished(_)
-            | Fact::Noticed { .. } => {}
+            | Fact::Noticed { .. }
+            | Fact::NoticedLater { .. } => {}
         }
     }
 

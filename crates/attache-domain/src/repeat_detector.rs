@@ -16,7 +16,8 @@ pub struct RepeatDetector {
     /// Oldest first, no more than the detection needs.
     recent: Vec<u64>,
     /// How often the model was warned.
-    told: u32,
+    #[serde(rename = "told")]
+    warnings: u32,
 }
 
 impl RepeatDetector {
@@ -27,11 +28,11 @@ impl RepeatDetector {
 
     /// How often the model was warned in this turn.
     pub fn warnings(&self) -> u32 {
-        self.told
+        self.warnings
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.recent.is_empty() && self.told == 0
+        self.recent.is_empty() && self.warnings == 0
     }
 
     pub(crate) fn record_calls(&mut self, said: &[ModelPart]) {
@@ -46,7 +47,7 @@ impl RepeatDetector {
 
     /// The detection starts again after a warning.
     pub(crate) fn record_warning(&mut self) {
-        self.told += 1;
+        self.warnings += 1;
         self.recent.clear();
     }
 

@@ -45,12 +45,12 @@ pub struct RequestedSettings {
     pub api_key: Option<ApiKey>,
     /// The member of the message's metadata with these settings, for error messages; of one message only. A member of the
     /// request's metadata has [`IN_REQUEST`](Self::IN_REQUEST) before it.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub said_in: String,
+    #[serde(rename = "said_in", skip_serializing_if = "String::is_empty")]
+    pub metadata_key: String,
 }
 
 impl RequestedSettings {
-    /// Prefix of [`said_in`](Self::said_in) for settings in the metadata of the request, beside the message.
+    /// Prefix of [`metadata_key`](Self::metadata_key) for settings in the metadata of the request, beside the message.
     pub const IN_REQUEST: &str = "metadata.";
 
     /// The settings requested in these tasks; later requests win.
@@ -83,7 +83,7 @@ impl RequestedSettings {
 
     /// These settings, completed from `before`.
     pub fn over(self, mut before: Self) -> Self {
-        before.said_in.clone_from(&self.said_in);
+        before.metadata_key.clone_from(&self.metadata_key);
         before.merge(self);
         before
     }

@@ -28,6 +28,7 @@ impl Fact {
             | Self::CredentialAsked { message: said }
             | Self::PersonAsked { message: said, .. }
             | Self::Noticed { message: said }
+            | Self::NoticedLater { message: said, .. }
             | Self::Replied { message: said } => message(said),
             Self::TurnEnded { message: said, .. }
             | Self::PromptSettled { message: said, .. }

@@ -18,8 +18,8 @@ pub struct ToolLoop {
     #[serde(rename = "circles", default, skip_serializing_if = "RepeatDetector::is_empty")]
     pub repeats: RepeatDetector,
     /// The latest answer makes no calls: the turn ends the way the answer ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spoken: Option<ResponseEnd>,
+    #[serde(rename = "spoken", default, skip_serializing_if = "Option::is_none")]
+    pub answer_end: Option<ResponseEnd>,
     /// A command has prompted the model in this turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompted: bool,
@@ -172,7 +172,7 @@ impl ToolLoop {
         if self.calls.iter().any(|call| call.phase != CallPhase::Finished) {
             return CallStep::AskPerson;
         }
-        match &self.spoken {
+        match &self.answer_end {
             Some(end) => CallStep::Settle(TurnEnd::Spoken(end.clone())),
             // Without what the agent wanted for itself the turn goes on.
             None if self.agents_own => CallStep::CallModel,
@@ -315,7 +315,7 @@ impl ToolLoop {
                 }
                 (self.refused, self.approved, self.succeeded) = (false, false, false);
                 self.calls = answer.parts.iter().filter_map(requested).collect();
-                self.spoken = self.calls.is_empty().then(|| answer.end.clone());
+                self.answer_end = self.calls.is_empty().then(|| answer.end.clone());
             }
             Fact::CallProposed(proposed) => {
                 if let Some(call) = self.find_mut(&proposed.call) {
@@ -372,7 +372,7 @@ impl ToolLoop {
                 }
             }
             Fact::ContextGiven(given) => {
-                self.spoken = None;
+                self.answer_end = None;
                 self.prompted |= given.reason == ContextReason::Command;
                 if given.reason == ContextReason::Loop {
                     self.repeats.record_warning();

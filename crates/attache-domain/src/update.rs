@@ -32,7 +32,11 @@ pub enum Update<'a> {
 pub fn closes_stream(fact: &Fact) -> bool {
     matches!(
         fact,
-        Fact::TurnEnded { .. } | Fact::PersonAsked { .. } | Fact::TaskCanceled | Fact::Replied { .. }
+        Fact::TurnEnded { .. }
+            | Fact::PersonAsked { .. }
+            | Fact::TaskCanceled
+            | Fact::NoticedLater { .. }
+            | Fact::Replied { .. }
     )
 }
 
@@ -111,6 +115,7 @@ pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<
         Fact::CredentialAsked { message } => status(TaskState::AuthRequired, Some(message), false),
         Fact::PersonAsked { message, auth } => status(TaskState::asked(*auth), Some(message), true),
         Fact::Noticed { message } => status(TaskState::Working, Some(message), false),
+        Fact::NoticedLater { message, state } => status(*state, Some(message), true),
         Fact::TurnEnded { outcome, message, usage } => {
             let status = TaskStatus { state: outcome.state(), message: message.clone(), at: event.at };
             Some(Update::Status { status, closes: true, usage: usage.as_deref() })

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use answer_text::answer_artifact;
-pub use conversation_items::{Compacted, ConversationItem};
+pub use conversation_items::{CompactedHistory, ConversationItem};
 
 use crate::approval::is_answer;
 use crate::artifact::read_joined;
@@ -53,7 +53,7 @@ pub struct TaskView {
     pub granted: Vec<Grant>,
     /// What compaction has dropped, and the summary that replaces it.
     #[serde(default, rename = "untold")]
-    pub compacted: Compacted,
+    pub compacted: CompactedHistory,
     /// Answers of the model in the whole task.
     #[serde(default)]
     pub rounds: u32,
@@ -84,8 +84,8 @@ pub struct TaskView {
     /// The index of this turn's answer among the artifacts.
     answer: Option<usize>,
     /// The length of this turn's answer.
-    #[serde(default)]
-    said: SaidBytes,
+    #[serde(rename = "said", default)]
+    text_bytes: TextBytes,
     /// The index of each artifact; rebuilt when it is out of date.
     #[serde(skip)]
     artifact_places: HashMap<ArtifactId, usize>,
@@ -109,7 +109,7 @@ pub struct FileChange {
 
 /// The bytes of a turn's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct SaidBytes {
+struct TextBytes {
     bytes: usize,
     /// In whole answers of the model.
     whole: usize,
@@ -147,7 +147,7 @@ impl TaskView {
             call_records: Arc::default(),
             changes: Vec::new(),
             granted: Vec::new(),
-            compacted: Compacted::default(),
+            compacted: CompactedHistory::default(),
             rounds: 0,
             latest_usage: Usage::default(),
             usage: Usage::default(),
@@ -158,7 +158,7 @@ impl TaskView {
             server_approvals: Vec::new(),
             conversation_state: BTreeMap::new(),
             answer: None,
-            said: SaidBytes::default(),
+            text_bytes: TextBytes::default(),
             artifact_places: HashMap::new(),
             progress,
         })
@@ -249,7 +249,7 @@ impl TaskView {
             }
             Fact::TurnStarted { .. } => {
                 self.answer = None;
-                self.said = SaidBytes::default();
+                self.text_bytes = TextBytes::default();
                 self.changes.clear();
                 self.commanded.clear();
                 self.enter(TaskState::Working, None, event.at);
@@ -258,17 +258,21 @@ impl TaskView {
             Fact::TextWithdrawn => {
                 if let Some(index) = self.answer {
                     self.artifacts[index].parts = vec![Part::text("")];
-                    self.said.bytes = 0;
+                    self.text_bytes.bytes = 0;
                 }
             }
             Fact::TextReplaced { text } => {
                 if let Some(index) = self.answer {
                     self.artifacts[index].parts = vec![Part::text(text)];
-                    self.said.bytes = text.len();
+                    self.text_bytes.bytes = text.len();
                 }
             }
             Fact::TextEnded => self.add_answer_text(""),
             Fact::ArtifactAdded { artifact, append, .. } => self.add_artifact(artifact, *append),
+            Fact::NoticedLater { message, .. } => {
+                self.keep_status_message();
+                self.status.message = Some(message.clone());
+            }
             Fact::CredentialAsked { message } => {
                 self.enter(TaskState::AuthRequired, Some(message.clone()), event.at);
             }
@@ -300,7 +304,7 @@ impl TaskView {
 
     fn add_model_answer(&mut self, answer: &ModelAnswer) {
         self.usage.add(&answer.usage);
-        self.said.whole = self.said.bytes;
+        self.text_bytes.whole = self.text_bytes.bytes;
         self.commanding = answer.model == COMMAND_MODEL;
         if !self.commanding && answer.model != AGENT_MODEL {
             self.latest_usage = answer.usage;
@@ -336,8 +340,8 @@ impl TaskView {
         let decided = self.call_records.calls.iter().filter_map(|record| ServerApproval::of(record));
         let room = MAX_GRANTS.saturating_sub(self.server_approvals.len());
         self.server_approvals.extend(decided.take(room));
-        if let Some(told) = missing_servers(self.call_records.calls.iter().map(Arc::as_ref)) {
-            self.add_exchange(told);
+        if let Some(exchange) = missing_servers(self.call_records.calls.iter().map(Arc::as_ref)) {
+            self.add_exchange(exchange);
         }
     }
 
@@ -435,6 +439,6 @@ impl PartialEq for TaskView {
             && self.latest_usage == other.latest_usage
             && self.usage == other.usage
             && self.answer == other.answer
-            && self.said == other.said
+            && self.text_bytes == other.text_bytes
     }
 }

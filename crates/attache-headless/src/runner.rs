@@ -129,7 +129,7 @@ impl HeadlessRunner {
             // A task that has just settled cannot be cancelled, and need not be.
             let _ = session.cancel(&scope, &CancelTask { task, metadata: None }).await;
             // Nothing tells them later.
-            session.tell_peers().await;
+            session.notify_peers().await;
         };
         tokio::select! {
             () = cancel => {}

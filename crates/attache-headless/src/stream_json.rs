@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use attache_domain::{CallOutcome, Content, FinishedCall, Timestamp};
+use attache_domain::{CallOutcome, Content, FinishedCall, Timestamp, quoted};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -154,7 +154,7 @@ fn rfc3339(time: Timestamp) -> String {
 fn result<'a>(finished: &'a FinishedCall, live: &str) -> LineBody<'a> {
     let said = || {
         let texts = finished.output.iter().filter_map(|content| match content {
-            Content::Text(text) => Some(text.as_str()),
+            Content::Text(text) => Some(quoted(text)),
             _ => None,
         });
         match (live.trim_end(), finished.summary.as_str()) {

@@ -23,12 +23,12 @@ impl RunOutput for TextOutput {
             OutputEvent::Text(text) => self.print(text),
             OutputEvent::Withdrawn => {
                 self.end_line()?;
-                tell("WARNING", "the answer was cut off; what was printed of it does not count");
+                print_notice("WARNING", "the answer was cut off; what was printed of it does not count");
                 Ok(())
             }
             OutputEvent::Warning(text) => {
                 self.end_line()?;
-                tell("WARNING", text);
+                print_notice("WARNING", text);
                 Ok(())
             }
             OutputEvent::ToolUse(_) | OutputEvent::ToolResult(..) => Ok(()),
@@ -38,7 +38,7 @@ impl RunOutput for TextOutput {
     fn end(&mut self, ending: &RunSummary<'_>) -> io::Result<()> {
         self.end_line()?;
         if let Err(failure) = ending.result {
-            tell("ERROR", &failure.message);
+            print_notice("ERROR", &failure.message);
         }
         Ok(())
     }
@@ -61,6 +61,6 @@ impl TextOutput {
 }
 
 /// A closed output does not stop the work.
-fn tell(label: &str, text: &str) {
+fn print_notice(label: &str, text: &str) {
     let _ = writeln!(io::stderr(), "[{label}] {}", terminal_safe(text));
 }

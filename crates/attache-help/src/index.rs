@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::question::{Question, Term};
+use crate::search_query::{SearchQuery, Term};
 
 /// How quickly more of the same word stops to matter.
 const K1: f64 = 1.2;
@@ -41,7 +41,7 @@ impl Index {
     }
 
     /// The score of every text; 0 where no word fits.
-    pub(crate) fn scores(&self, question: &Question) -> Vec<f64> {
+    pub(crate) fn scores(&self, question: &SearchQuery) -> Vec<f64> {
         let mut scores = vec![0.0; self.lengths.len()];
         for term in &question.terms {
             for (number, score) in self.term_scores(term) {
@@ -114,11 +114,11 @@ mod tests {
     fn rare_words_and_short_texts_count_more() {
         let texts = ["push push webhook", "push", "push webhook and more words", "none"];
         let index = index(&texts);
-        let scores = index.scores(&Question::read("webhook push"));
+        let scores = index.scores(&SearchQuery::read("webhook push"));
         assert!(scores[0] > scores[2] && scores[2] > scores[1] && scores[1] > scores[3], "{scores:?}");
         assert_eq!(scores[3], 0.0);
-        assert_eq!(index.scores(&Question::read("unknown")), [0.0; 4]);
-        assert_eq!(Index::default().scores(&Question::read("push")), Vec::<f64>::new());
+        assert_eq!(index.scores(&SearchQuery::read("unknown")), [0.0; 4]);
+        assert_eq!(Index::default().scores(&SearchQuery::read("push")), Vec::<f64>::new());
     }
 
     #[test]

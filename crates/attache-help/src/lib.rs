@@ -10,7 +10,7 @@ mod excerpt;
 mod index;
 mod manual;
 mod page;
-mod question;
+mod search_query;
 mod section;
 mod words;
 

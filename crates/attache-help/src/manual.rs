@@ -8,7 +8,7 @@ use crate::answer;
 use crate::excerpt::blocks;
 use crate::index::Index;
 use crate::page::Page;
-use crate::question::{Question, pairs};
+use crate::search_query::{SearchQuery, pairs};
 use crate::section::{self, Section};
 use crate::words::words;
 
@@ -79,7 +79,7 @@ impl Manual {
     /// The sections that fit best, the best first. Empty when none has enough of the question's words.
     pub fn search(&self, question: &str, limit: usize) -> Vec<FoundSection<'_>> {
         let index = self.index.get_or_init(|| self.build_index());
-        let question = Question::read(question);
+        let question = SearchQuery::read(question);
         let blocks = index.blocks.scores(&question);
         let mut scored = self.score_sections(index, &question, &blocks);
         scored.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
@@ -104,7 +104,12 @@ impl Manual {
     }
 
     /// The sections that have enough of the question, with their scores.
-    fn score_sections(&self, index: &ManualIndex, question: &Question, blocks: &[f64]) -> Vec<(f64, usize)> {
+    fn score_sections(
+        &self,
+        index: &ManualIndex,
+        question: &SearchQuery,
+        blocks: &[f64],
+    ) -> Vec<(f64, usize)> {
         let coverage = index.coverage(question);
         let (texts, headings) = (index.texts.scores(question), index.headings.scores(question));
         let pages = index.pages.scores(question);
@@ -146,7 +151,7 @@ impl ManualIndex {
     }
 
     /// How much of the question each section has, from 0 to 1.
-    fn coverage(&self, question: &Question) -> Vec<f64> {
+    fn coverage(&self, question: &SearchQuery) -> Vec<f64> {
         let mut covered = vec![0.0; self.sections.len()];
         let mut whole = 0.0;
         for term in &question.terms {

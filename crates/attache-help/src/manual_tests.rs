@@ -1,13 +1,13 @@
 //! Real questions, and the page that answers each.
 
 use super::*;
-use questions::{HELD_OUT, KNOWN, Question};
+use questions::{HELD_OUT, KNOWN, KnownQuestion};
 
 #[path = "questions.rs"]
 mod questions;
 
 /// Whether a section of an answer is named and quotes as the question wants it.
-fn fits(section: &str, (_, name, quoted): Question) -> bool {
+fn fits(section: &str, (_, name, quoted): KnownQuestion) -> bool {
     let title = section.lines().next().unwrap_or_default().trim_end_matches(':');
     let is_named = |name: &str| match name.strip_suffix('*') {
         Some(page) => title.starts_with(page),
@@ -17,7 +17,7 @@ fn fits(section: &str, (_, name, quoted): Question) -> bool {
 }
 
 /// The place of the section that answers the question; none if no section does.
-fn place(manual: &Manual, question: Question) -> Option<usize> {
+fn place(manual: &Manual, question: KnownQuestion) -> Option<usize> {
     let answer = manual.answer(question.0);
     if question.1.is_empty() {
         return answer.starts_with("Nothing in the documentation").then_some(0);
@@ -26,7 +26,7 @@ fn place(manual: &Manual, question: Question) -> Option<usize> {
 }
 
 /// The questions that are not answered by the first section, and how many are by none of the three.
-fn mistakes<'a>(manual: &Manual, questions: &'a [Question]) -> (Vec<&'a str>, usize) {
+fn mistakes<'a>(manual: &Manual, questions: &'a [KnownQuestion]) -> (Vec<&'a str>, usize) {
     let places = questions.iter().map(|question| (question.0, place(manual, *question)));
     let wrong: Vec<_> = places.filter(|(_, place)| *place != Some(0)).collect();
     let unanswered = wrong.iter().filter(|(_, place)| place.is_none()).count();

@@ -1,6 +1,10 @@
 //! The pages that are part of the program.
 
 use std::borrow::Cow;
+use std::io::Read as _;
+use std::sync::LazyLock;
+
+use flate2::read::DeflateDecoder;
 
 /// One page of documentation, in Markdown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,8 +14,18 @@ pub struct Page {
     pub text: Cow<'static, str>,
 }
 
-/// Name and text of the README and of every page below `docs`; the build script lists them.
-const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+/// Name and length of the README and of every page below `docs`, as the build script lists them.
+const PAGES: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// Their texts, one after the other.
+static TEXTS: LazyLock<String> = LazyLock::new(|| {
+    let compressed = include_bytes!(concat!(env!("OUT_DIR"), "/pages.deflate"));
+    let mut texts = String::new();
+    DeflateDecoder::new(&compressed[..])
+        .read_to_string(&mut texts)
+        .expect("the build script compressed them");
+    texts
+});
 
 /// Pages that report measurements. They share many words with the others, and are seldom what a question is about.
 const REPORTS: &[&str] =
@@ -25,7 +39,12 @@ const OVERVIEWS: &[&str] = &["README.md", "docs/security.md"];
 
 impl Page {
     pub(crate) fn embedded() -> impl Iterator<Item = Self> {
-        PAGES.iter().map(|(name, text)| Self { name: (*name).into(), text: (*text).into() })
+        let mut rest = TEXTS.as_str();
+        PAGES.iter().map(move |(name, length)| {
+            let (text, following) = rest.split_at(*length);
+            rest = following;
+            Self { name: (*name).into(), text: text.into() }
+        })
     }
 
     /// A factor for the score of its sections.

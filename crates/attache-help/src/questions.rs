@@ -3,12 +3,12 @@
 /// A question, the name of the section that answers it (or one of several, with `|` between), and what it has to quote.
 ///
 /// The end of a section's name is enough, or `page*` for any section of a page. An empty name: nothing fits.
-pub(super) type Question = (&'static str, &'static str, &'static str);
+pub(super) type KnownQuestion = (&'static str, &'static str, &'static str);
 
 /// Those by which the search was improved: wrong answers that were reported, and the first that were held out.
 ///
 /// Of the latter 18 of 42 were answered by the first section before, and 22 before they were looked at.
-pub(super) const KNOWN: &[Question] = &[
+pub(super) const KNOWN: &[KnownQuestion] = &[
     ("How do I add an MCP server?", "docs/mcp.md*", "attache mcp add"),
     ("how can I configure a remote subagent", "docs/agent-files.md*", "agent_card_url"),
     ("Which fields does an agent file have?", "docs/agent-files.md*", "display_name"),
@@ -297,7 +297,7 @@ pub(super) const KNOWN: &[Question] = &[
 
 /// Those that were written before keywords came to the pages, and by which nothing was improved. They say how good answers to
 /// unknown questions are.
-pub(super) const HELD_OUT: &[Question] = &[
+pub(super) const HELD_OUT: &[KnownQuestion] = &[
     ("what do I have to install before I can build it?", "README.md › Start|README.md › Test", "Rust"),
     (
         "start a task on my server and watch it from the shell",

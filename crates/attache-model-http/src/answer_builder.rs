@@ -30,11 +30,11 @@ impl AnswerBuilder {
         Self { route: route.into(), model: model.into(), parts: Vec::new(), ids: TakenIds::of(prompt) }
     }
 
-    pub(crate) fn text(&mut self, text: &str, tell: &mut dyn FnMut(AnswerPiece)) {
+    pub(crate) fn text(&mut self, text: &str, emit: &mut dyn FnMut(AnswerPiece)) {
         if text.is_empty() {
             return;
         }
-        tell(AnswerPiece::Text(text.to_owned()));
+        emit(AnswerPiece::Text(text.to_owned()));
         match self.parts.last_mut() {
             Some(ModelPart { what: ModelPartContent::Text(known), opaque: None }) => known.push_str(text),
             _ => self.push(ModelPartContent::Text(text.to_owned()), None),
@@ -42,11 +42,11 @@ impl AnswerBuilder {
     }
 
     /// A piece of a thought; `data` is the same for all pieces of one thought.
-    pub(crate) fn thought(&mut self, text: &str, data: Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    pub(crate) fn thought(&mut self, text: &str, data: Value, emit: &mut dyn FnMut(AnswerPiece)) {
         if text.is_empty() {
             return;
         }
-        tell(AnswerPiece::Thought(text.to_owned()));
+        emit(AnswerPiece::Thought(text.to_owned()));
         match self.parts.last_mut() {
             Some(ModelPart { what: ModelPartContent::Thought(known), opaque: Some(opaque) })
                 if opaque.data == data =>
@@ -63,13 +63,13 @@ impl AnswerBuilder {
         name: String,
         input: Map<String, Value>,
         data: Option<Value>,
-        tell: &mut dyn FnMut(AnswerPiece),
+        emit: &mut dyn FnMut(AnswerPiece),
     ) {
         let given =
             id.filter(|id| !id.is_empty() && id.len() <= MAX_ID_LENGTH).map(|id| CallId(id.to_owned()));
         let id = self.ids.take(given);
         let call = ToolCall { id, name, input };
-        tell(AnswerPiece::Call(call.clone()));
+        emit(AnswerPiece::Call(call.clone()));
         self.push(ModelPartContent::Call(call), data);
     }
 
@@ -111,14 +111,14 @@ impl TakenIds {
 
     /// The id of a new call: the given one if it is free, otherwise a generated one.
     pub(crate) fn take(&mut self, given: Option<CallId>) -> CallId {
-        let free = given.filter(|id| !self.own.contains(id) && !self.is_told(id));
+        let free = given.filter(|id| !self.own.contains(id) && !self.is_in_prompt(id));
         let id =
             free.unwrap_or_else(|| CallId(format!("{GENERATED_ID_PREFIX}{}", uuid::Uuid::new_v4().simple())));
         self.own.insert(id.clone());
         id
     }
 
-    fn is_told(&self, id: &CallId) -> bool {
+    fn is_in_prompt(&self, id: &CallId) -> bool {
         let is_it = |part: &ModelPart| matches!(&part.what, ModelPartContent::Call(call) if call.id == *id);
         self.exchanges.iter().any(|exchange| match &**exchange {
             Exchange::Model(parts) => parts.iter().any(is_it),

@@ -25,7 +25,7 @@ use crate::retry::{RetryReason, RetryState};
 use crate::token::TokenRenewal;
 use answer_reader::{AnswerReader, ReadStep};
 pub(crate) use provider::{
-    AnswerVerdict, Assembly, NUDGE, Provider, RequestVariation, ResponseHead, StreamEnd,
+    AnswerAssembler, AnswerVerdict, NUDGE, Provider, RequestVariation, ResponseHead, StreamEnd,
 };
 use silence_timer::{SilenceTimer, TimedOutcome};
 
@@ -54,7 +54,7 @@ struct AnswerRequest<P: Provider> {
     variation: RequestVariation,
     retry_state: RetryState,
     renew: TokenRenewal,
-    assembly: P::Assembly,
+    assembler: P::Assembler,
     /// The length of the answer at the last continuation, and the number of continuations that added nothing.
     extent: usize,
     empty_continuations: u32,
@@ -77,7 +77,7 @@ enum Phase {
 impl<P: Provider> AnswerRequest<P> {
     fn new(provider: Arc<P>, prompt: Prompt) -> Self {
         Self {
-            assembly: provider.assembly(&prompt),
+            assembler: provider.assembler(&prompt),
             retry_state: RetryState::new(provider.retry().clone()),
             body: None,
             variation: RequestVariation::default(),
@@ -177,7 +177,7 @@ impl<P: Provider> AnswerRequest<P> {
 
     async fn read(&mut self) {
         let Phase::Read(reading) = &mut self.phase else { return };
-        let step = reading.step(self.assembly.has_finished());
+        let step = reading.step(self.assembler.has_finished());
         let step = match &mut self.silence {
             Some(silence) => match silence.until(step).await {
                 TimedOutcome::This(step) => step,
@@ -193,7 +193,7 @@ impl<P: Provider> AnswerRequest<P> {
         match step {
             ReadStep::Events(events) => self.take(&events),
             ReadStep::Closed => self.judge(StreamEnd::Closed),
-            ReadStep::Broken { .. } if self.assembly.has_finished() => self.judge(StreamEnd::Broken),
+            ReadStep::Broken { .. } if self.assembler.has_finished() => self.judge(StreamEnd::Broken),
             ReadStep::Broken { why } => {
                 let end = LanguageError::Unusable { what: why.clone() };
                 self.not_whole(FailedAttempt::of_answer(why, end));
@@ -208,11 +208,11 @@ impl<P: Provider> AnswerRequest<P> {
         for event in events {
             let queued = &mut self.queued;
             let outcome =
-                self.assembly.take(event, &mut |piece| queued.push_back(Ok(AnswerEvent::Piece(piece))));
+                self.assembler.take(event, &mut |piece| queued.push_back(Ok(AnswerEvent::Piece(piece))));
             if let Err(error) = outcome {
                 return self.failed_within(&error);
             }
-            if self.assembly.is_over() {
+            if self.assembler.is_over() {
                 return self.judge(StreamEnd::Closed);
             }
         }
@@ -227,7 +227,7 @@ impl<P: Provider> AnswerRequest<P> {
 
     /// The stream has ended: checks whether the answer is complete.
     fn judge(&mut self, end: StreamEnd) {
-        match self.assembly.verdict(end, ends_with_results(&self.prompt.exchanges)) {
+        match self.assembler.verdict(end, ends_with_results(&self.prompt.exchanges)) {
             AnswerVerdict::Whole(stop) => self.conclude(stop),
             AnswerVerdict::Continues(from) => self.carry_on(from),
             AnswerVerdict::Invalid { why, silent } => {
@@ -240,22 +240,22 @@ impl<P: Provider> AnswerRequest<P> {
     }
 
     fn conclude(&mut self, stop: StopReason) {
-        let assembly = std::mem::replace(&mut self.assembly, self.provider.assembly(&Prompt::default()));
-        let usage = assembly.usage();
-        let parts = assembly.into_parts(&stop);
+        let assembler = std::mem::replace(&mut self.assembler, self.provider.assembler(&Prompt::default()));
+        let usage = assembler.usage();
+        let parts = assembler.into_parts(&stop);
         self.queued.push_back(Ok(AnswerEvent::End { stop, usage, parts }));
         self.phase = Phase::Over;
     }
 
     fn carry_on(&mut self, from: Value) {
-        let extent = self.assembly.extent();
+        let extent = self.assembler.extent();
         self.empty_continuations = if extent > self.extent { 0 } else { self.empty_continuations + 1 };
         self.extent = extent;
         if self.empty_continuations >= MAX_EMPTY_CONTINUATIONS {
             let what = "the answer is continued again and again, and nothing is added".into();
             return self.give_up(LanguageError::Unusable { what });
         }
-        self.assembly.continue_answer();
+        self.assembler.continue_answer();
         self.change(RequestVariation { continuation: Some(from), ..self.variation.clone() });
         self.phase = Phase::Send;
     }
@@ -298,7 +298,7 @@ impl<P: Provider> AnswerRequest<P> {
             return self.give_up(fault.error);
         };
         tracing::debug!(why = fault.why, ?pause, "the model is asked again");
-        self.assembly = self.provider.assembly(&self.prompt);
+        self.assembler = self.provider.assembler(&self.prompt);
         self.change(RequestVariation { continuation: None, ..self.variation.clone() });
         (self.extent, self.empty_continuations) = (0, 0);
         let attempt = self.retry_state.attempt();

@@ -17,11 +17,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::answer_request::{Provider, RequestVariation};
-use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
+use crate::endpoint::{ApiKey, BadOptions, EndpointOptions, ProviderEndpoint, checked_model};
 use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
-use answer::AnthropicAssembly;
+use answer::AnthropicAssembler;
 use models::Model;
 
 const OFFICIAL: &str = "https://api.anthropic.com";
@@ -101,7 +101,7 @@ pub type AnthropicModel = HttpModel<Anthropic>;
 #[derive(Debug)]
 pub struct Anthropic {
     model: Model,
-    endpoint: Endpoint,
+    endpoint: ProviderEndpoint,
     version: ApiVersion,
     retry: RetryOptions,
     client: HttpClient,
@@ -112,7 +112,7 @@ impl AnthropicModel {
         let mut model = Model::named(&checked_model(&options.model)?);
         model.window = options.window.unwrap_or(model.window);
         model.most_output = options.max_output_tokens.unwrap_or(model.most_output);
-        let mut endpoint = Endpoint::new(EndpointOptions {
+        let mut endpoint = ProviderEndpoint::new(EndpointOptions {
             provider: "anthropic",
             official: OFFICIAL,
             base_url: options.base_url,
@@ -138,7 +138,7 @@ impl AnthropicModel {
 }
 
 impl Provider for Anthropic {
-    type Assembly = AnthropicAssembly;
+    type Assembler = AnthropicAssembler;
 
     fn model_id(&self) -> &str {
         &self.model.id
@@ -172,7 +172,7 @@ impl Provider for Anthropic {
         ready(self.endpoint.request(body)).boxed()
     }
 
-    fn assembly(&self, prompt: &Prompt) -> AnthropicAssembly {
-        AnthropicAssembly::new(self, prompt)
+    fn assembler(&self, prompt: &Prompt) -> AnthropicAssembler {
+        AnthropicAssembler::new(self, prompt)
     }
 }

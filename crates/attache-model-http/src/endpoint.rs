@@ -12,7 +12,7 @@ pub struct BadOptions {
 }
 
 #[derive(Debug)]
-pub(crate) struct Endpoint {
+pub(crate) struct ProviderEndpoint {
     url: Url,
     key: Option<ApiKey>,
     /// Headers without secrets.
@@ -41,7 +41,7 @@ pub(crate) struct EndpointOptions {
     pub(crate) headers: Vec<(String, Secret)>,
 }
 
-impl Endpoint {
+impl ProviderEndpoint {
     /// Whether a key is required depends on `is_official`.
     pub(crate) fn new(plan: EndpointOptions) -> Result<Self, BadOptions> {
         let bad = |error: NetError| BadOptions { what: error.to_string() };

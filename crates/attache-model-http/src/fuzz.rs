@@ -9,7 +9,7 @@ use attache_model::{Prompt, StopReason};
 use attache_net::sse::{SseEvent, SseParser};
 use attache_net::{HttpClient, HttpClientOptions};
 
-use crate::answer_request::{Assembly, Provider, RequestVariation, ResponseHead, StreamEnd};
+use crate::answer_request::{AnswerAssembler, Provider, RequestVariation, ResponseHead, StreamEnd};
 use crate::{anthropic, gemini, openai};
 
 const LIMIT: usize = 4000;
@@ -31,18 +31,18 @@ pub fn anthropic(stream: &[u8]) {
 
 /// Events of one answer. The decoded answer can be encoded again. Also decodes the same bytes as the body of an error.
 pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
-    let mut assembly = provider.assembly(&Prompt::default());
+    let mut assembler = provider.assembler(&Prompt::default());
     for event in read(stream) {
-        if let Err(error) = assembly.take(&event, &mut |_| ()) {
+        if let Err(error) = assembler.take(&event, &mut |_| ()) {
             provider.classify_event(&error);
         }
     }
     for end in [StreamEnd::Closed, StreamEnd::Broken] {
-        assembly.verdict(end, false);
+        assembler.verdict(end, false);
     }
-    assembly.continue_answer();
-    let _ = (assembly.has_finished(), assembly.is_over(), assembly.extent(), assembly.usage());
-    let parts = assembly.into_parts(&StopReason::Done);
+    assembler.continue_answer();
+    let _ = (assembler.has_finished(), assembler.is_over(), assembler.extent(), assembler.usage());
+    let parts = assembler.into_parts(&StopReason::Done);
     let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(parts)];
     let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
     let body = provider.body(&prompt, &RequestVariation::default()).expect("what was said can be said again");

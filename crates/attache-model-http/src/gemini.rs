@@ -29,8 +29,8 @@ use crate::answer_request::{Provider, RequestVariation, ResponseHead};
 use crate::failed_attempt::FailedAttempt;
 use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
-use answer::GeminiAssembly;
-use endpoint::Endpoint;
+use answer::GeminiAssembler;
+use endpoint::GeminiEndpoint;
 use models::Model;
 
 pub use crate::BadOptions;
@@ -131,7 +131,7 @@ pub type GeminiModel = HttpModel<Gemini>;
 #[derive(Debug)]
 pub struct Gemini {
     model: Model,
-    endpoint: Endpoint,
+    endpoint: GeminiEndpoint,
     stream_arguments: bool,
     declared: request::DeclarationCache,
     prefixes: contents::PrefixCache,
@@ -146,7 +146,7 @@ impl GeminiModel {
         let stream_arguments =
             options.stream_arguments && !matches!(options.backend, Backend::Developer { .. });
         let retry = options.retry.clone();
-        let endpoint = Endpoint::new(options, &model)?;
+        let endpoint = GeminiEndpoint::new(options, &model)?;
         Ok(Self::of(Gemini {
             model,
             endpoint,
@@ -160,7 +160,7 @@ impl GeminiModel {
 }
 
 impl Provider for Gemini {
-    type Assembly = GeminiAssembly;
+    type Assembler = GeminiAssembler;
 
     fn model_id(&self) -> &str {
         &self.model.id
@@ -198,8 +198,8 @@ impl Provider for Gemini {
         self.endpoint.request(body, renew).boxed()
     }
 
-    fn assembly(&self, prompt: &Prompt) -> GeminiAssembly {
-        GeminiAssembly::new(self, prompt)
+    fn assembler(&self, prompt: &Prompt) -> GeminiAssembler {
+        GeminiAssembler::new(self, prompt)
     }
 
     fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {

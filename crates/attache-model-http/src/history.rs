@@ -17,7 +17,7 @@ pub(crate) const GO_ON: &str = "Please go on.";
 
 /// One message of the history. Results follow directly after the answer with their calls.
 #[derive(Debug)]
-pub(crate) enum Turn<'a> {
+pub(crate) enum HistoryMessage<'a> {
     User(&'a [Content]),
     Model(Vec<AnswerPart<'a>>),
     Results(Vec<CallWithResult<'a>>),
@@ -26,7 +26,7 @@ pub(crate) enum Turn<'a> {
 /// A part of an answer.
 #[derive(Debug)]
 pub(crate) struct AnswerPart<'a> {
-    pub(crate) said: &'a ModelPart,
+    pub(crate) model_part: &'a ModelPart,
     /// The id of a call, in the provider's format.
     pub(crate) id: String,
     /// Whether it belongs to the current turn.
@@ -41,45 +41,45 @@ pub(crate) struct CallWithResult<'a> {
     pub(crate) result: Option<&'a ToolResult>,
 }
 
-pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
+pub(crate) fn history_messages(exchanges: &[Arc<Exchange>]) -> Vec<HistoryMessage<'_>> {
     let latest = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let mut teller = TurnBuilder { turns: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
+    let mut builder = HistoryBuilder { messages: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
     for (index, exchange) in exchanges.iter().enumerate() {
         match &**exchange {
             Exchange::User(content) => {
-                teller.settle(&[]);
-                teller.turns.push(Turn::User(content));
+                builder.settle(&[]);
+                builder.messages.push(HistoryMessage::User(content));
             }
-            Exchange::Model(said) => {
-                teller.settle(&[]);
-                teller.model(said, index > latest);
+            Exchange::Model(parts) => {
+                builder.settle(&[]);
+                builder.model(parts, index > latest);
             }
-            Exchange::Results(results) => teller.settle(results),
+            Exchange::Results(results) => builder.settle(results),
         }
     }
-    teller.settle(&[]);
-    teller.turns
+    builder.settle(&[]);
+    builder.messages
 }
 
-struct TurnBuilder<'a> {
-    turns: Vec<Turn<'a>>,
+struct HistoryBuilder<'a> {
+    messages: Vec<HistoryMessage<'a>>,
     /// The calls of the latest answer.
     pending: Vec<(String, &'a ToolCall)>,
     ids: CallIds,
 }
 
-impl<'a> TurnBuilder<'a> {
-    fn model(&mut self, said: &'a [ModelPart], current: bool) {
+impl<'a> HistoryBuilder<'a> {
+    fn model(&mut self, model_parts: &'a [ModelPart], current: bool) {
         let mut parts = Vec::new();
-        for said in said {
+        for model_part in model_parts {
             let mut id = String::new();
-            if let ModelPartContent::Call(call) = &said.what {
+            if let ModelPartContent::Call(call) = &model_part.what {
                 id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            parts.push(AnswerPart { said, id, current });
+            parts.push(AnswerPart { model_part, id, current });
         }
-        self.turns.push(Turn::Model(parts));
+        self.messages.push(HistoryMessage::Model(parts));
     }
 
     /// Answers every pending call with its entry in `results`, or without a result.
@@ -93,7 +93,7 @@ impl<'a> TurnBuilder<'a> {
             })
             .collect();
         if !settled.is_empty() {
-            self.turns.push(Turn::Results(settled));
+            self.messages.push(HistoryMessage::Results(settled));
         }
     }
 }
@@ -133,11 +133,11 @@ mod tests {
     use super::*;
 
     fn calls(ids: &[&str]) -> Exchange {
-        let said = |id: &&str| {
+        let call = |id: &&str| {
             let call = ToolCall { id: CallId((*id).into()), name: "a".into(), input: Map::new() };
             ModelPart { what: ModelPartContent::Call(call), opaque: None }
         };
-        Exchange::Model(ids.iter().map(said).collect())
+        Exchange::Model(ids.iter().map(call).collect())
     }
 
     fn results(ids: &[&str]) -> Exchange {
@@ -158,14 +158,14 @@ mod tests {
     #[track_caller]
     fn check(exchanges: Vec<Exchange>, expected: &str) {
         let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
-        let turns = turns(&exchanges);
-        let shown = turns.iter().map(|turn| match turn {
-            Turn::User(_) => "u".to_owned(),
-            Turn::Model(spoken) => {
-                let ids: Vec<_> = spoken.iter().map(|spoken| spoken.id.as_str()).collect();
+        let messages = history_messages(&exchanges);
+        let shown = messages.iter().map(|message| match message {
+            HistoryMessage::User(_) => "u".to_owned(),
+            HistoryMessage::Model(parts) => {
+                let ids: Vec<_> = parts.iter().map(|part| part.id.as_str()).collect();
                 format!("m({})", ids.join(" "))
             }
-            Turn::Results(settled) => {
+            HistoryMessage::Results(settled) => {
                 let mark = |settled: &CallWithResult<'_>| match settled.result {
                     Some(_) => settled.id.clone(),
                     None => format!("{}!", settled.id),
@@ -202,18 +202,18 @@ mod tests {
             };
             let exchanges: Vec<_> = history.iter().map(exchange).collect();
             let (mut seen, mut open): (HashSet<String>, Vec<String>) = Default::default();
-            for turn in turns(&exchanges) {
-                match turn {
-                    Turn::User(_) => prop_assert!(open.is_empty()),
-                    Turn::Model(spoken) => {
+            for message in history_messages(&exchanges) {
+                match message {
+                    HistoryMessage::User(_) => prop_assert!(open.is_empty()),
+                    HistoryMessage::Model(parts) => {
                         prop_assert!(open.is_empty());
-                        open = spoken.into_iter().map(|spoken| spoken.id).collect();
+                        open = parts.into_iter().map(|part| part.id).collect();
                         for id in &open {
                             prop_assert!(seen.insert(id.clone()), "{} comes twice", id);
                             prop_assert!(!id.is_empty() && id.len() <= MAX_ID_LENGTH && id.is_ascii());
                         }
                     }
-                    Turn::Results(settled) => {
+                    HistoryMessage::Results(settled) => {
                         let ids: Vec<String> = settled.into_iter().map(|settled| settled.id).collect();
                         prop_assert_eq!(ids, std::mem::take(&mut open));
                     }

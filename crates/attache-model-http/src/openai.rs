@@ -20,11 +20,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::answer_request::{Provider, RequestVariation};
-use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
+use crate::endpoint::{ApiKey, BadOptions, EndpointOptions, ProviderEndpoint, checked_model};
 use crate::http_model::HttpModel;
 use crate::retry::RetryOptions;
 use crate::token::TokenRenewal;
-use answer::OpenAiAssembly;
+use answer::OpenAiAssembler;
 use models::Model;
 
 const OFFICIAL: &str = "https://api.openai.com/v1";
@@ -113,7 +113,7 @@ pub type OpenAiModel = HttpModel<OpenAi>;
 #[derive(Debug)]
 pub struct OpenAi {
     model: Model,
-    endpoint: Endpoint,
+    endpoint: ProviderEndpoint,
     output_limit: OutputLimit,
     include_usage: bool,
     return_reasoning: bool,
@@ -125,7 +125,7 @@ impl OpenAiModel {
     pub fn new(options: OpenAiOptions, client: HttpClient) -> Result<Self, BadOptions> {
         let mut model = Model::named(&checked_model(&options.model)?);
         model.window = options.window.unwrap_or(model.window);
-        let mut endpoint = Endpoint::new(EndpointOptions {
+        let mut endpoint = ProviderEndpoint::new(EndpointOptions {
             provider: "openai",
             official: OFFICIAL,
             base_url: options.base_url,
@@ -164,7 +164,7 @@ impl OpenAiModel {
 }
 
 impl Provider for OpenAi {
-    type Assembly = OpenAiAssembly;
+    type Assembler = OpenAiAssembler;
 
     fn model_id(&self) -> &str {
         &self.model.id
@@ -198,7 +198,7 @@ impl Provider for OpenAi {
         ready(self.endpoint.request(body)).boxed()
     }
 
-    fn assembly(&self, prompt: &Prompt) -> OpenAiAssembly {
-        OpenAiAssembly::new(self, prompt)
+    fn assembler(&self, prompt: &Prompt) -> OpenAiAssembler {
+        OpenAiAssembler::new(self, prompt)
     }
 }

@@ -26,6 +26,9 @@ pub enum NetError {
     /// The proxy's address is wrong, or it refuses us.
     #[error("the proxy cannot be used: {what}")]
     Proxy { what: String },
+    /// The server answers, and not with what gRPC needs. It cannot have taken the request.
+    #[error("the server does not speak HTTP/2, which gRPC needs ({what})")]
+    NoHttp2 { what: String },
     #[error("no data was received for {} s", after.as_secs())]
     IdleTimeout { after: Duration },
     #[error("the connection broke: {what}")]
@@ -84,9 +87,7 @@ impl NetError {
     /// The error of a request with HTTP/2 to a server without TLS, which may know HTTP/1 only.
     pub(crate) fn of_plain_http2(self) -> Self {
         match self {
-            Self::Interrupted { what } if what.contains("frame with invalid size") => Self::Interrupted {
-                what: format!("the server does not speak HTTP/2, which gRPC needs ({what})"),
-            },
+            Self::Interrupted { what } if what.contains("frame with invalid size") => Self::NoHttp2 { what },
             other => other,
         }
     }
@@ -239,7 +240,8 @@ mod tests {
             check(io::Error::other(rustls::Error::AlertReceived(alert)), Some(part));
         }
         let error = NetError::Interrupted { what: "http2 error: frame with invalid size".into() };
-        assert!(error.of_plain_http2().to_string().contains("does not speak HTTP/2"));
+        let error = error.of_plain_http2();
+        assert!(matches!(error, NetError::NoHttp2 { .. }) && !error.is_transient(), "{error}");
     }
 
     #[test]

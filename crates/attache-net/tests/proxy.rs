@@ -191,6 +191,20 @@ fn certificates_that_cannot_be_used_are_named() {
     assert!(set(&mut tls, &certificate, &certificate).unwrap_err().contains("k.pem holds no private key"));
     let encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
     assert!(set(&mut tls, &certificate, encrypted).unwrap_err().contains("without a password"));
+    for (unusable, words) in [
+        (authority.issue_version_1("old-form"), "c.pem holds a certificate of X.509 version 1"),
+        (authority.issue_expired("expired"), "the certificate in c.pem has expired"),
+    ] {
+        let error = set(&mut tls, &read(&unusable.certificate), &read(&unusable.key)).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+    let other = read(&authority.issue("other").key);
+    let error = set(&mut tls, &certificate, &other).unwrap_err();
+    assert!(
+        error.contains("private key in k.pem does not belong to the first certificate in c.pem"),
+        "{error}"
+    );
+    assert_eq!(tls, TlsSettings::default(), "none of them is used");
     set(&mut tls, &certificate, &key).unwrap();
     assert_ne!(tls, tls.without_client_certificate());
     assert_eq!(tls.without_client_certificate(), TlsSettings::default());

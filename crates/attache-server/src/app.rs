@@ -20,7 +20,7 @@ use crate::handler::TaskForm;
 use crate::http::Response;
 use crate::live_tools::LiveTools;
 use crate::metrics::Metrics;
-use crate::open_calls::OpenCalls;
+use crate::open_requests::OpenRequests;
 use crate::request_body::RequestBody;
 use crate::{
     ServerOptions, card, framing, front_page, gemini_routes, grpc, jsonrpc, live_routes, metrics, rest,
@@ -33,7 +33,7 @@ pub(crate) struct App {
     pub(crate) guard: RequestGuard,
     pub(crate) cards: CardDocuments,
     pub(crate) metrics: Metrics,
-    pub(crate) open_calls: OpenCalls,
+    pub(crate) open_requests: OpenRequests,
     pub(crate) started: Instant,
     /// What clients have brought into sessions.
     pub(crate) live_tools: Arc<LiveTools>,
@@ -78,7 +78,7 @@ impl App {
             guard: RequestGuard::new(&options),
             cards: CardDocuments::new(&options),
             metrics: Metrics::new(),
-            open_calls: OpenCalls::new(&options.limits),
+            open_requests: OpenRequests::new(&options.limits),
             started: Instant::now(),
             live_tools: LiveTools::new(),
             sockets: TaskTracker::new(),

@@ -4,13 +4,13 @@ use attache_session::{CommandOutcome, CommandStatus, StartedTask};
 use attache_wire::Encoder;
 use attache_wire::devtool::commands::ExecutionStatus;
 
-use crate::open_calls::OpenCall;
+use crate::open_requests::OpenRequest;
 
 pub(crate) struct ExecutedCommand {
     /// None when the command was refused.
     pub(crate) started: Option<StartedTask>,
     /// Counts the stream of the task's events, if there is one.
-    pub(crate) open_call: Option<OpenCall>,
+    pub(crate) open_request: Option<OpenRequest>,
     pub(crate) response: CommandResponse,
 }
 
@@ -21,12 +21,12 @@ pub(crate) struct CommandResponse {
 }
 
 impl ExecutedCommand {
-    pub(crate) fn new(execution: CommandOutcome, open_call: Option<OpenCall>) -> Self {
+    pub(crate) fn new(execution: CommandOutcome, open_request: Option<OpenRequest>) -> Self {
         match execution {
             CommandOutcome::Refused(why) => {
                 let (status, message) = (ExecutionStatus::FailedToStart, why.to_string());
                 let response = CommandResponse { task: String::new(), status, message };
-                Self { started: None, open_call: None, response }
+                Self { started: None, open_request: None, response }
             }
             CommandOutcome::Started { started, status } => {
                 let task = started.view.task.to_string();
@@ -45,7 +45,7 @@ impl ExecutedCommand {
                     }
                 };
                 let response = CommandResponse { task, status, message: message.to_owned() };
-                Self { started: Some(started), open_call, response }
+                Self { started: Some(started), open_request, response }
             }
         }
     }

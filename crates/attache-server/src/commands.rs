@@ -8,14 +8,14 @@ use attache_domain::{
 use attache_session::{CommandOutcome, CommandRefusal, SendReply, StartedTask};
 
 use crate::app::{App, RequestOrigin};
-use crate::open_calls::{CallPurpose, OpenCall};
+use crate::open_requests::{OpenRequest, RequestPurpose};
 
 pub(crate) enum CommandRun {
     Refused(CommandRefusal),
     /// The model works on it: its task goes on.
     Started {
         started: StartedTask,
-        open_call: OpenCall,
+        open_request: OpenRequest,
     },
     /// The task is settled. `command` is what was run: a word after the name may have been a sub-command.
     Settled {
@@ -37,13 +37,13 @@ pub(crate) async fn run(
     let specs = app.session.commands(scope, list).await?;
     let is_followed = CommandSpec::find(&specs, &command.path).is_some_and(|spec| spec.is_followed);
     send.options.ending = ending(is_followed);
-    let open_call = app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any)?;
+    let open_request = app.open_requests.take(origin.caller, origin.connection, RequestPurpose::Any)?;
     let started = match app.session.run_command(scope, send).await? {
         CommandOutcome::Refused(refusal) => return Ok(CommandRun::Refused(refusal)),
         CommandOutcome::Started { started, .. } => started,
     };
     if is_followed {
-        return Ok(CommandRun::Started { started, open_call });
+        return Ok(CommandRun::Started { started, open_request });
     }
     let mut received = started.view.history.iter().rev();
     let command = received.find_map(|message| message.command.as_deref().cloned()).unwrap_or(command);

@@ -15,12 +15,12 @@ use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
 
 use crate::app::{App, RequestOrigin};
-use crate::call::Call;
 use crate::commands::CommandRun;
 use crate::connection_origin::Admission;
 use crate::framing::{BindingName, Framing, json as answer, with_retry_after};
 use crate::http::Response;
-use crate::open_calls::OpenCall;
+use crate::open_requests::OpenRequest;
+use crate::operation_call::OperationCall;
 use crate::operations::shape;
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
@@ -68,7 +68,7 @@ pub(crate) async fn handle(
         GeminiRoute::Commands => OperationKind::Commands,
         GeminiRoute::Execute => OperationKind::Execute,
     };
-    let call = Call { kind, binding: BindingName::Rest, version: Version::V0_3, origin };
+    let call = OperationCall { kind, binding: BindingName::Rest, version: Version::V0_3, origin };
     let scope = origin.caller.scope("");
     let work = async {
         match route {
@@ -146,7 +146,7 @@ async fn handle_command(
             error_response(404, &format!("Command not found: {why}"))
         }
         CommandRun::Refused(CommandRefusal::BadArguments(why)) => error_response(400, &why),
-        CommandRun::Started { started, open_call } => events(app, started, open_call),
+        CommandRun::Started { started, open_request } => events(app, started, open_request),
         CommandRun::Settled { view, .. } if view.status.state == TaskState::Failed => {
             let why = view.status.message.as_ref().map(|message| message.text()).unwrap_or_default();
             error_response(500, &why)
@@ -158,11 +158,11 @@ async fn handle_command(
 }
 
 /// The events of the command's task.
-fn events(app: &Arc<App>, started: StartedTask, open_call: OpenCall) -> Response {
+fn events(app: &Arc<App>, started: StartedTask, open_request: OpenRequest) -> Response {
     let id = RequestId::Text(started.view.task.to_string());
     let framing = Framing::JsonRpc { version: Version::V0_3, id };
     let start = StreamStart {
-        open_call: Some(open_call),
+        open_request: Some(open_request),
         subscription: app.session.follow(started),
         shape: shape(None, Dialect::Gemini),
         first: StreamOpening::Task,

@@ -17,7 +17,7 @@ use http::{Method, StatusCode, header};
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{BindingName, Framing};
-use crate::handler::{self, OperationRequest, SentForm, TaskForm};
+use crate::handler::{self, OperationRequest, SendResponseForm, TaskForm};
 use crate::http::{Body, Response};
 use crate::request_body::RequestBody;
 use crate::task_stream::StreamStart;
@@ -72,16 +72,16 @@ pub(crate) async fn handle(
         match head.uri.path() {
             health::CHECK => health::check(app, head, body).await,
             health::WATCH | reflection::V1 | reflection::V1_ALPHA => {
-                let open_call = match app.open_calls.take_stream(origin) {
-                    Ok(open_call) => open_call,
+                let open_request = match app.open_requests.take_stream(origin) {
+                    Ok(open_request) => open_request,
                     Err(fault) => {
                         app.metrics.count_refused_stream();
                         return refuse(head.uri.path(), &fault);
                     }
                 };
                 match head.uri.path() {
-                    health::WATCH => health::watch(app, head, body, deadline, open_call).await,
-                    _ => reflection::serve(app, body, deadline, open_call),
+                    health::WATCH => health::watch(app, head, body, deadline, open_request).await,
+                    _ => reflection::serve(app, body, deadline, open_request),
                 }
             }
             _ => call(app, head, body, origin, deadline).await,
@@ -147,8 +147,8 @@ async fn call(
         };
     }
     let (framing, encoding) = (Framing::Grpc { version, deadline }, Encoding::Proto(version));
-    let (sent_form, task_form) = (SentForm::OfVersion, TaskForm::A2a);
-    let request = OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form };
+    let (send_response_form, task_form) = (SendResponseForm::OfVersion, TaskForm::A2a);
+    let request = OperationRequest { head, origin, framing, encoding, kind, send_response_form, task_form };
     let length = message.len();
     let handling = handler::handle(app, request, || proto::decode(version, kind, message));
     large_bodies::run(length, pin!(handling)).await

@@ -11,11 +11,11 @@ use http::header;
 use http::request::Parts;
 
 use crate::app::{App, RequestOrigin};
-use crate::call::Call;
 use crate::command_response::ExecutedCommand;
 use crate::extension_selection::ExtensionSelection;
 use crate::framing::Framing;
 use crate::http::Response;
+use crate::operation_call::OperationCall;
 use crate::operations::{self, OperationOutcome, shape};
 use crate::push_state;
 use crate::sse::{self, SseStream};
@@ -28,13 +28,13 @@ pub(crate) struct OperationRequest<'a> {
     pub(crate) framing: Framing,
     pub(crate) encoding: Encoding,
     pub(crate) kind: OperationKind,
-    pub(crate) sent_form: SentForm,
+    pub(crate) send_response_form: SendResponseForm,
     pub(crate) task_form: TaskForm,
 }
 
 /// How the answer to a send shows that it is a task or a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SentForm {
+pub(crate) enum SendResponseForm {
     /// As the version of the encoding has it.
     OfVersion,
     /// The object of 0.3 as the member `task` or `message`, which is the envelope of 1.0.
@@ -58,7 +58,7 @@ pub(crate) async fn handle(
     let mut extensions = ExtensionSelection::of(app, &request.head.headers, version);
     let mut reservation = None;
     let OperationRequest { kind, origin, .. } = request;
-    let call = Call { kind, binding: request.framing.binding(), version, origin };
+    let call = OperationCall { kind, binding: request.framing.binding(), version, origin };
     let work = operations::run(app, &request, &mut extensions, &mut reservation, decode);
     let result = call.serve(app, work).await;
     let epoch = extensions.is_active(replay::URI).then(|| app.session.epoch().clone());
@@ -84,9 +84,9 @@ impl OperationRequest<'_> {
     }
 
     fn write_sent(&self, member: &str, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-        match self.sent_form {
-            SentForm::OfVersion => write(out),
-            SentForm::Wrapped => {
+        match self.send_response_form {
+            SendResponseForm::OfVersion => write(out),
+            SendResponseForm::Wrapped => {
                 out.extend([b"{\"", member.as_bytes(), b"\":"].concat());
                 write(out);
                 out.push(b'}');
@@ -191,7 +191,7 @@ fn command_events(
     let subscription = app.session.follow(started);
     let dialect = dialect.unwrap_or_else(|| Dialect::from_ending(subscription.view.progress.ending));
     let start = StreamStart {
-        open_call: command.open_call,
+        open_request: command.open_request,
         subscription,
         shape: shape(None, dialect),
         first: StreamOpening::Task,

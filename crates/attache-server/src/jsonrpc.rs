@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
-use crate::handler::{self, OperationRequest, SentForm, TaskForm};
+use crate::handler::{self, OperationRequest, SendResponseForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies, rest};
@@ -63,25 +63,34 @@ async fn answer(
     drop(bytes);
     // The extension's methods have one name in both versions; the header says which.
     let named = jsonrpc::method(&method).or_else(|| {
-        let spoken = requested.as_ref().ok().copied().flatten().unwrap_or(Version::V0_3);
-        commands::method(&method).map(|kind| (spoken, kind))
+        let used_version = requested.as_ref().ok().copied().flatten().unwrap_or(Version::V0_3);
+        commands::method(&method).map(|kind| (used_version, kind))
     });
-    let Some((spoken, kind)) = named else {
+    let Some((used_version, kind)) = named else {
         let looks_like = if method.contains('/') { Version::V0_3 } else { Version::V1_0 };
         let version = requested.as_ref().ok().copied().flatten().unwrap_or(looks_like);
         let method = method.chars().take(MAX_NAME_CHARS).collect();
         let fault = requested.err().unwrap_or(Fault::MethodNotFound { method });
         return rpc_fault(version, &id, &fault);
     };
-    let json_form = jsonrpc::json_form(spoken);
-    let (framing, encoding) = (Framing::JsonRpc { version: spoken, id }, Encoding::Json(json_form));
+    let json_form = jsonrpc::json_form(used_version);
+    let (framing, encoding) = (Framing::JsonRpc { version: used_version, id }, Encoding::Json(json_form));
     let infers_kinds = head.uri.path() == A2A_PATH;
-    let is_mixed = !infers_kinds && spoken == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
-    let sent_form = if is_mixed { SentForm::Wrapped } else { SentForm::OfVersion };
-    let request =
-        OperationRequest { head, origin, framing, encoding, kind, sent_form, task_form: TaskForm::A2a };
-    let checked = requested
-        .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
+    let is_mixed =
+        !infers_kinds && used_version == Version::V0_3 && mixes_versions(origin, kind, params.as_ref());
+    let send_response_form = if is_mixed { SendResponseForm::Wrapped } else { SendResponseForm::OfVersion };
+    let request = OperationRequest {
+        head,
+        origin,
+        framing,
+        encoding,
+        kind,
+        send_response_form,
+        task_form: TaskForm::A2a,
+    };
+    let checked = requested.and_then(|requested| {
+        version::check_rpc(&method, used_version, requested, app.options.strict_version)
+    });
     if let Err(fault) = checked {
         return request.refusal(&fault);
     }

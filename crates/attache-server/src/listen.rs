@@ -29,7 +29,7 @@ use tokio_util::task::TaskTracker;
 use crate::app::App;
 use crate::connection_origin::Admission;
 use crate::http::Request;
-use crate::metrics::{ConnectionEnd, Metrics};
+use crate::metrics::{AbnormalEnd, Metrics};
 use crate::peer::Peer;
 use crate::request_body::UnreadBody;
 use crate::response_budget::ResponseReservation;
@@ -140,9 +140,9 @@ impl Server {
                     () = slot.end.cancelled() => return,
                     reason = watch.closed() => {
                         tracing::debug!(?reason, "a connection is closed");
-                        app.metrics.count_connection_end(match reason {
-                            CloseReason::Idle => ConnectionEnd::Idle,
-                            CloseReason::Stalled => ConnectionEnd::Stalled,
+                        app.metrics.count_abnormal_end(match reason {
+                            CloseReason::Idle => AbnormalEnd::Idle,
+                            CloseReason::Stalled => AbnormalEnd::Stalled,
                         });
                         if reason == CloseReason::Stalled {
                             return;
@@ -191,13 +191,13 @@ async fn end_calls<T>(
 /// Clients must not fill the log: breaks are counted, and floods share one line per interval.
 fn record_broken(metrics: &Metrics, watch: &ConnectionWatch, error: &(dyn std::error::Error + 'static)) {
     if watch.is_flooded() {
-        metrics.count_connection_end(ConnectionEnd::Flood);
+        metrics.count_abnormal_end(AbnormalEnd::Flood);
         if let Some(count) = metrics.floods.record() {
             tracing::warn!(count, "connections were cut off: too many HTTP/2 frames that ask for nothing");
         }
         return;
     }
-    metrics.count_connection_end(ConnectionEnd::Broken);
+    metrics.count_abnormal_end(AbnormalEnd::Broken);
     tracing::debug!(%error, "a connection broke");
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_domain::{
     Cursor, Fault, Interface, MessageId, Operation, OperationKind, Scope, SendMessage, SubscribeTask, TaskId,
 };
-use attache_session::{PromptStream, WhenFinished};
+use attache_session::{FinishedTaskRule, PromptStream};
 use attache_wire::devtool::live_tools::{RegisterTools, UnregisterTools};
 use attache_wire::devtool::{Dialect, live_routes, live_tools};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
@@ -21,8 +21,8 @@ use crate::extension_selection::ExtensionSelection;
 use crate::framing::{BindingName, Framing, json as answer, nothing_more, with_retry_after};
 use crate::http::Response;
 use crate::live_answers::{answered_call, check_has_begun, is_answer};
-use crate::live_news::LiveNews;
-use crate::operations::{open_call, shape};
+use crate::live_updates::LiveUpdates;
+use crate::operations::{open_request, shape};
 use crate::request_body::RequestBody;
 use crate::sse::SseStream;
 use crate::task_stream::{StreamOpening, StreamStart};
@@ -173,7 +173,7 @@ async fn stream(
     }
     complete(app, headers, &mut send, origin, Interface::LiveHttp);
     let operation = Operation::Stream(send);
-    let open_call = open_call(app, &scope, origin, &operation).await?;
+    let open_request = open_request(app, &scope, origin, &operation).await?;
     let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
     let streamed = app.session.stream_prompt(&scope, send, after.as_ref()).await;
     let PromptStream { subscription, turn } =
@@ -184,12 +184,12 @@ async fn stream(
     }
     let first = StreamOpening::Prompt { turn };
     let shape = shape(None, Dialect::Live);
-    let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
-    Ok(events(app, start, LiveNews::new(app, origin, Some(task.clone()))))
+    let start = StreamStart { open_request, subscription, shape, first, resumes: after.is_some() };
+    Ok(events(app, start, LiveUpdates::new(app, origin, Some(task.clone()))))
 }
 
 /// Server-sent events of a task, with the news besides.
-fn events(app: &Arc<App>, start: StreamStart, news: LiveNews) -> Response {
+fn events(app: &Arc<App>, start: StreamStart, news: LiveUpdates) -> Response {
     let mut stream = SseStream::new(app, Framing::Rest { version: Version::V0_3 }, encoder(app), start);
     stream.set_news(news);
     stream.into_response()
@@ -218,14 +218,14 @@ async fn follow(
         Some(after) => Some(after),
         None => live_routes::cursor_in_query(head.uri.query())?,
     };
-    let open_call = Some(app.open_calls.take_stream(origin)?);
+    let open_request = Some(app.open_requests.take_stream(origin)?);
     let scope = origin.caller.scope("");
     let start = follow_task(app, &scope, task, after.as_ref()).await?;
     if comes_back && start.subscription.is_over() {
         return Ok(nothing_more());
     }
-    let start = StreamStart { open_call, ..start };
-    Ok(events(app, start, LiveNews::new(app, origin, Some(task.clone()))))
+    let start = StreamStart { open_request, ..start };
+    Ok(events(app, start, LiveUpdates::new(app, origin, Some(task.clone()))))
 }
 
 /// The events of the task after a cursor. Without one, its state and its open questions come first.
@@ -239,13 +239,13 @@ pub(crate) async fn follow_task(
         Some(after) => (app.session.events_after(scope, task, after).await?, StreamOpening::Events),
         None => {
             let subscribe = SubscribeTask::to(task.clone());
-            let subscription = app.session.subscribe(scope, &subscribe, WhenFinished::Show).await?;
+            let subscription = app.session.subscribe(scope, &subscribe, FinishedTaskRule::Show).await?;
             (subscription, StreamOpening::Task)
         }
     };
     let resumes = after.is_some() && subscription.gap.is_none();
     let shape = shape(None, Dialect::Live);
-    Ok(StreamStart { open_call: None, subscription, shape, first, resumes })
+    Ok(StreamStart { open_request: None, subscription, shape, first, resumes })
 }
 
 /// Events have cursors, which need the name of the log.

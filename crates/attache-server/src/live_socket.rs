@@ -42,11 +42,11 @@ use self::text_frame::TextFrame;
 use crate::app::{App, RequestOrigin};
 use crate::http::Response;
 use crate::listen::Socket;
-use crate::live_news::LiveNews;
 use crate::live_routes::{check_session, encoder, fault_response};
 use crate::live_tools::BroughtTool;
-use crate::metrics::ConnectionEnd;
-use crate::open_calls::OpenCall;
+use crate::live_updates::LiveUpdates;
+use crate::metrics::AbnormalEnd;
+use crate::open_requests::OpenRequest;
 use crate::operations::shape;
 use crate::task_stream::Framer;
 
@@ -77,7 +77,7 @@ pub(crate) async fn handle(app: &Arc<App>, head: &Parts, origin: RequestOrigin) 
 
 async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Response, Fault> {
     let (response, upgrade) = handshake::accept(head)?;
-    let open_call = app.open_calls.take_stream(origin)?;
+    let open_request = app.open_requests.take_stream(origin)?;
     let scope = origin.caller.scope("");
     let named = live_routes::task_in_query(head.uri.query());
     named.as_ref().map_or(Ok(()), |task| check_session(app, task))?;
@@ -94,7 +94,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
         (None, None) => follow_active(app, &scope, &mut followed, &mut out).await?,
         (None, Some(_)) => return Err(live_routes::cursor_without_task()),
     }
-    let news = LiveNews::new(app, origin, only.clone());
+    let news = LiveUpdates::new(app, origin, only.clone());
     let (app, headers) = (app.clone(), head.headers.clone());
     let sockets = app.sockets.clone();
     sockets.spawn(async move {
@@ -124,7 +124,7 @@ async fn open(app: &Arc<App>, head: &Parts, origin: RequestOrigin) -> Result<Res
             heartbeat: Heartbeat::new(heartbeat),
             news,
             brought: Vec::new(),
-            _open_call: open_call,
+            _open_request: open_request,
         };
         live.run().await;
     });
@@ -199,10 +199,10 @@ struct LiveSocket {
     /// Whole frames.
     out: Vec<u8>,
     heartbeat: Heartbeat,
-    news: LiveNews,
+    news: LiveUpdates,
     /// What this client has brought into sessions; it goes with the socket.
     brought: Vec<BroughtTool>,
-    _open_call: OpenCall,
+    _open_request: OpenRequest,
 }
 
 /// Why a socket ends.
@@ -222,7 +222,7 @@ impl LiveSocket {
         let reason = match self.serve().await {
             Ok(()) | Err(SocketEnd::Gone) => "the client has gone",
             Err(SocketEnd::Stalled { written }) => {
-                self.app.metrics.count_connection_end(ConnectionEnd::Stalled);
+                self.app.metrics.count_abnormal_end(AbnormalEnd::Stalled);
                 self.give_up(written).await
             }
             Err(SocketEnd::Close(code, reason)) => self.close(code, reason).await,
@@ -246,7 +246,7 @@ impl LiveSocket {
                     return Err(SocketEnd::Close(CloseCode::Away, "the server stops"));
                 }
                 frame = self.socket.next() => {
-                    self.heartbeat.heard();
+                    self.heartbeat.record_received();
                     match frame {
                         None => return Ok(()),
                         Some(Ok(Frame::Pong(_))) => self.heartbeat.pong(),

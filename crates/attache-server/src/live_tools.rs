@@ -15,12 +15,12 @@ const MAX_CHANGES: usize = 64;
 
 /// The servers of all sessions.
 pub(crate) struct LiveTools {
-    sessions: Mutex<Sessions>,
+    sessions: Mutex<SessionTools>,
     changes: Sender<Arc<TaskKey>>,
 }
 
 #[derive(Default)]
-struct Sessions {
+struct SessionTools {
     servers: HashMap<TaskKey, Vec<(u64, BroughtServer)>>,
     /// Numbers what is brought.
     latest: u64,
@@ -80,7 +80,7 @@ impl LiveTools {
         let _ = self.changes.send(Arc::new(task.clone()));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Sessions> {
+    fn lock(&self) -> MutexGuard<'_, SessionTools> {
         self.sessions.lock().ignore_poison()
     }
 }

@@ -27,14 +27,14 @@ pub(crate) struct Metrics {
     connections: [AtomicU64; 3],
     streams_refused: AtomicU64,
     /// By the reason of an abnormal end.
-    ended: [AtomicU64; ConnectionEnd::ALL.len()],
+    ended: [AtomicU64; AbnormalEnd::ALL.len()],
     pub(crate) floods: LogLimit,
     pub(crate) accept_failures: LogLimit,
 }
 
 /// Why a connection ended abnormally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ConnectionEnd {
+pub(crate) enum AbnormalEnd {
     /// No request for too long.
     Idle,
     /// The client did not read.
@@ -45,7 +45,7 @@ pub(crate) enum ConnectionEnd {
     Broken,
 }
 
-impl ConnectionEnd {
+impl AbnormalEnd {
     const ALL: [(Self, &str); 4] =
         [(Self::Idle, "idle"), (Self::Stalled, "stalled"), (Self::Flood, "flood"), (Self::Broken, "broken")];
 }
@@ -54,9 +54,9 @@ impl ConnectionEnd {
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Counts a stream for as long as it is held.
-pub(crate) struct OpenStream(Arc<AtomicU64>);
+pub(crate) struct OpenStreamCount(Arc<AtomicU64>);
 
-impl Drop for OpenStream {
+impl Drop for OpenStreamCount {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -85,9 +85,9 @@ impl Metrics {
         self.calls[index(binding, version, operation, fault.is_some())].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn open_stream(&self) -> OpenStream {
+    pub(crate) fn open_stream(&self) -> OpenStreamCount {
         self.streams.fetch_add(1, Ordering::Relaxed);
-        OpenStream(self.streams.clone())
+        OpenStreamCount(self.streams.clone())
     }
 
     pub(crate) fn count_connection(&self, admission: Admission) {
@@ -98,7 +98,7 @@ impl Metrics {
         self.streams_refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_connection_end(&self, why: ConnectionEnd) {
+    pub(crate) fn count_abnormal_end(&self, why: AbnormalEnd) {
         self.ended[why as usize].fetch_add(1, Ordering::Relaxed);
     }
 
@@ -108,7 +108,7 @@ impl Metrics {
             text.labelled("connections_total", &[("admission", admission)], count.load(Ordering::Relaxed));
         }
         text.name("connections_ended", "counter", "Connections that did not end in peace, by why");
-        for (why, reason) in ConnectionEnd::ALL {
+        for (why, reason) in AbnormalEnd::ALL {
             let count = self.ended[why as usize].load(Ordering::Relaxed);
             text.labelled("connections_ended_total", &[("reason", reason)], count);
         }

@@ -7,7 +7,7 @@ use attache_domain::{
     PushConfigOperation, PushConfigPage, Scope, SendMessage, StoredPushConfig, SubscribeTask, TaskId,
     TaskState, TaskView,
 };
-use attache_session::{RenderedTask, SendReply, WhenFinished, weight_of_view};
+use attache_session::{FinishedTaskRule, RenderedTask, SendReply, weight_of_view};
 use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{DecodedOperation, Version, replay};
@@ -18,7 +18,7 @@ use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
 use crate::handler::OperationRequest;
 use crate::last_event_id;
-use crate::open_calls::{CallPurpose, OpenCall};
+use crate::open_requests::{OpenRequest, RequestPurpose};
 use crate::response_budget::{BudgetFull, ResponseReservation, reserve, try_reserve};
 use crate::task_stream::{StreamOpening, StreamStart};
 
@@ -91,18 +91,18 @@ impl OperationRun<'_> {
     async fn run(mut self, mut operation: Operation) -> Result<OperationOutcome, Fault> {
         let app = self.app;
         let names_task = self.address(&mut operation).await?;
-        let open_call = open_call(app, &self.scope, self.request.origin, &operation).await?;
+        let open_request = open_request(app, &self.scope, self.request.origin, &operation).await?;
         match operation {
             Operation::Send(send) => self.send(send).await,
             Operation::Get(get) => self.get(get).await,
             Operation::List(list) => self.list(list).await,
             Operation::Cancel(cancel) => self.cancel(&cancel).await,
-            Operation::Stream(send) => self.stream(send, names_task, open_call).await,
-            Operation::Subscribe(subscribe) => self.subscribe(subscribe, open_call).await,
+            Operation::Stream(send) => self.stream(send, names_task, open_request).await,
+            Operation::Subscribe(subscribe) => self.subscribe(subscribe, open_request).await,
             Operation::Commands(list) => {
                 Ok(OperationOutcome::Commands(app.session.commands(&self.scope, list).await?))
             }
-            Operation::Execute(send) => self.execute(send, open_call).await,
+            Operation::Execute(send) => self.execute(send, open_request).await,
             Operation::PushConfig(operation) => self.push_config(operation).await,
             Operation::ExtendedCard if app.cards.has_extended() => Ok(OperationOutcome::ExtendedCard),
             Operation::ExtendedCard => Err(Fault::ExtendedCardNotConfigured),
@@ -219,7 +219,7 @@ impl OperationRun<'_> {
         &mut self,
         send: SendMessage,
         names_task: bool,
-        open_call: Option<OpenCall>,
+        open_request: Option<OpenRequest>,
     ) -> Result<OperationOutcome, Fault> {
         let length = send.configuration.history_length;
         let after = last_event_id::cursor(&self.request.head.headers)?;
@@ -236,21 +236,21 @@ impl OperationRun<'_> {
             (false, false) => StreamOpening::Task,
         };
         let resumes = after.is_some();
-        Ok(OperationOutcome::Stream(StreamStart { open_call, subscription, shape, first, resumes }))
+        Ok(OperationOutcome::Stream(StreamStart { open_request, subscription, shape, first, resumes }))
     }
 
     async fn subscribe(
         &mut self,
         mut subscribe: SubscribeTask,
-        open_call: Option<OpenCall>,
+        open_request: Option<OpenRequest>,
     ) -> Result<OperationOutcome, Fault> {
         subscribe.after = last_event_id::cursor(&self.request.head.headers)?.or(subscribe.after);
         if self.extensions.is_active(replay::URI) {
             subscribe.gap_policy = GapPolicy::Report;
         }
         let when_finished = match self.version() {
-            Version::V0_3 => WhenFinished::Show,
-            Version::V1_0 => WhenFinished::Refuse,
+            Version::V0_3 => FinishedTaskRule::Show,
+            Version::V1_0 => FinishedTaskRule::Refuse,
         };
         let mut subscription = self.app.session.subscribe(&self.scope, &subscribe, when_finished).await?;
         self.reserve(weight_of_view(&subscription.view)).await?;
@@ -262,18 +262,18 @@ impl OperationRun<'_> {
         }
         let resumes = subscribe.after.is_some() && subscription.gap.is_none();
         let first = StreamOpening::Task;
-        Ok(OperationOutcome::Stream(StreamStart { open_call, subscription, shape, first, resumes }))
+        Ok(OperationOutcome::Stream(StreamStart { open_request, subscription, shape, first, resumes }))
     }
 
     async fn execute(
         &self,
         mut send: SendMessage,
-        open_call: Option<OpenCall>,
+        open_request: Option<OpenRequest>,
     ) -> Result<OperationOutcome, Fault> {
         self.app.address_to_session(&mut send);
         self.apply_extensions(&mut send);
         let execution = self.app.session.run_command(&self.scope, send).await?;
-        let command = ExecutedCommand::new(execution, open_call);
+        let command = ExecutedCommand::new(execution, open_request);
         Ok(OperationOutcome::Executed { command, dialect: self.extensions.dialect() })
     }
 
@@ -299,12 +299,12 @@ impl OperationRun<'_> {
 
 /// Counts streams and waiting sends. Refuses them at the caller's limit and on reserve connections, except an answer that a
 /// task waits for.
-pub(crate) async fn open_call(
+pub(crate) async fn open_request(
     app: &App,
     scope: &Scope,
     origin: RequestOrigin,
     operation: &Operation,
-) -> Result<Option<OpenCall>, Fault> {
+) -> Result<Option<OpenRequest>, Fault> {
     let continued = match operation {
         Operation::Send(send) | Operation::Stream(send) | Operation::Execute(send) => {
             send.message.task.clone()
@@ -320,8 +320,8 @@ pub(crate) async fn open_call(
     } else if at_once {
         return Ok(None);
     } else {
-        match app.open_calls.take(origin.caller, origin.connection, CallPurpose::Any) {
-            Ok(open_call) => return Ok(Some(open_call)),
+        match app.open_requests.take(origin.caller, origin.connection, RequestPurpose::Any) {
+            Ok(open_request) => return Ok(Some(open_request)),
             Err(refused) => refused,
         }
     };
@@ -329,7 +329,7 @@ pub(crate) async fn open_call(
         && let Ok(seen) = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await
         && matches!(seen.view.progress.state, TaskState::InputRequired | TaskState::AuthRequired)
     {
-        return app.open_calls.take(origin.caller, origin.connection, CallPurpose::Answer).map(Some);
+        return app.open_requests.take(origin.caller, origin.connection, RequestPurpose::Answer).map(Some);
     }
     app.metrics.count_refused_stream();
     Err(refused)

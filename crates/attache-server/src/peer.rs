@@ -44,7 +44,7 @@ impl Peer {
 
 /// Whether this system tells which user a connection comes from; tried on a connection to itself. Otherwise every caller
 /// needs a token.
-pub fn can_tell_local_users() -> bool {
+pub fn can_identify_local_users() -> bool {
     let tried = || -> std::io::Result<u32> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let client = std::net::TcpStream::connect(listener.local_addr()?)?;
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_system_that_tells_users_is_known_as_one() {
-        assert_eq!(can_tell_local_users(), own_user() != UNMAPPED_USER);
+        assert_eq!(can_identify_local_users(), own_user() != UNMAPPED_USER);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
-use crate::handler::{self, OperationRequest, SentForm, TaskForm};
+use crate::handler::{self, OperationRequest, SendResponseForm, TaskForm};
 use crate::http::Response;
 use crate::request_body::RequestBody;
 use crate::{body, large_bodies};
@@ -30,12 +30,12 @@ pub(crate) async fn handle(
         Ok(route) => route,
         Err(fault) => return rest_fault(rest::version_of_path(path), &fault),
     };
-    let spoken = route.json_form.version();
+    let used_version = route.json_form.version();
     let checked = version::parse_requested(header(&head.headers, version::HEADER_NAME), head.uri.query())
-        .and_then(|requested| version::check_rest(path, spoken, requested, app.options.strict_version));
+        .and_then(|requested| version::check_rest(path, used_version, requested, app.options.strict_version));
     match checked {
         Ok(()) => serve(app, route, head, body, origin, form).await,
-        Err(fault) => rest_fault(spoken, &fault),
+        Err(fault) => rest_fault(used_version, &fault),
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) async fn serve(
         framing,
         encoding,
         kind: route.kind,
-        sent_form: SentForm::OfVersion,
+        send_response_form: SendResponseForm::OfVersion,
         task_form: form,
     };
     large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await

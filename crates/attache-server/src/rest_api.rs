@@ -25,14 +25,14 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::app::{App, RequestOrigin, unless_refused, verb_not_allowed};
-use crate::call::Call;
 use crate::connection_origin::Admission;
 use crate::extension_selection::ExtensionSelection;
 use crate::framing::{BindingName, Framing, json as answer, nothing_more, rest_api_fault};
 use crate::handler::TaskForm;
 use crate::http::Response;
 use crate::live_answers::check_has_begun;
-use crate::operations::{open_call, shape};
+use crate::operation_call::OperationCall;
+use crate::operations::{open_request, shape};
 use crate::request_body::RequestBody;
 use crate::task_stream::{StreamOpening, StreamStart};
 use crate::{body, gemini_routes, health, large_bodies, last_event_id, rest};
@@ -164,7 +164,8 @@ impl Request<'_> {
             Route::Confirm => OperationKind::Send,
             _ => OperationKind::Execute,
         };
-        let call = Call { kind, binding: BindingName::Rest, version: Version::V1_0, origin: self.origin };
+        let call =
+            OperationCall { kind, binding: BindingName::Rest, version: Version::V1_0, origin: self.origin };
         let work = async {
             match route {
                 Route::ExecuteTask => self.handle_prompt(body).await,
@@ -258,17 +259,17 @@ impl Request<'_> {
         let key = complete(app, &self.head.headers, &mut send, self.origin);
         let begin = async {
             let operation = Operation::Stream(send);
-            let open_call = open_call(app, &scope, self.origin, &operation).await?;
+            let open_request = open_request(app, &scope, self.origin, &operation).await?;
             let Operation::Stream(send) = operation else { return Err(Fault::Internal) };
-            Ok((app.session.stream_prompt(&scope, send, after.as_ref()).await?, open_call))
+            Ok((app.session.stream_prompt(&scope, send, after.as_ref()).await?, open_request))
         };
-        let (PromptStream { subscription, turn }, open_call) = unless_refused(key, begin.await)?;
+        let (PromptStream { subscription, turn }, open_request) = unless_refused(key, begin.await)?;
         tracing::debug!(request = self.origin.number, task = %subscription.view.task, "a stream of the REST API");
         if subscription.is_over() {
             return Ok(nothing_more());
         }
         let (first, shape) = (StreamOpening::Prompt { turn }, shape(None, Dialect::RestApi));
-        let start = StreamStart { open_call, subscription, shape, first, resumes: after.is_some() };
+        let start = StreamStart { open_request, subscription, shape, first, resumes: after.is_some() };
         let encoder = Encoder { encoding: Encoding::Json(JsonForm::V1_0), epoch: None };
         Ok(Framing::RestApi.stream(app, encoder, start))
     }
@@ -288,7 +289,7 @@ impl Request<'_> {
         let _ = complete(app, &self.head.headers, &mut send, self.origin);
         send.configuration.return_immediately = true;
         let operation = Operation::Send(send);
-        let _open_call = open_call(app, &scope, self.origin, &operation).await?;
+        let _open_request = open_request(app, &scope, self.origin, &operation).await?;
         let Operation::Send(send) = operation else { return Err(Fault::Internal) };
         let SendReply::Task(view) = app.session.send(&scope, send).await? else {
             return Err(Fault::Internal);

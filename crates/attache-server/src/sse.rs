@@ -18,7 +18,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::app::App;
 use crate::framing::{self, Framing};
 use crate::http::{Body, Response};
-use crate::live_news::LiveNews;
+use crate::live_updates::LiveUpdates;
 use crate::task_stream::{Framer, StreamStart, TaskStream};
 
 pub(crate) struct SseStream {
@@ -64,7 +64,7 @@ impl SseStream {
         self.framer.write_unnumbered(payload, &mut self.preface);
     }
 
-    pub(crate) fn set_news(&mut self, news: LiveNews) {
+    pub(crate) fn set_news(&mut self, news: LiveUpdates) {
         self.news = Some(news.into_stream());
     }
 

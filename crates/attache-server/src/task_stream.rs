@@ -19,8 +19,8 @@ use attache_wire::encode::TaskShape;
 use futures_util::FutureExt;
 
 use crate::app::App;
-use crate::metrics::OpenStream;
-use crate::open_calls::OpenCall;
+use crate::metrics::OpenStreamCount;
+use crate::open_requests::OpenRequest;
 use crate::streamed_prompt::StreamedPrompt;
 
 /// Events taken at once, and bytes after which a write goes out.
@@ -41,7 +41,7 @@ pub(crate) trait Framer {
 /// A stream before its first write.
 pub(crate) struct StreamStart {
     /// Counts the stream while it is open.
-    pub(crate) open_call: Option<OpenCall>,
+    pub(crate) open_request: Option<OpenRequest>,
     pub(crate) subscription: Subscription,
     pub(crate) shape: TaskShape,
     pub(crate) first: StreamOpening,
@@ -91,8 +91,8 @@ pub(crate) struct TaskStream {
     is_between_turns: bool,
     /// The reader has been told that the work waits for the store.
     store_notice_sent: bool,
-    _open: OpenStream,
-    _open_call: Option<OpenCall>,
+    _open: OpenStreamCount,
+    _open_request: Option<OpenRequest>,
 }
 
 /// The task as a stream shows it first. Plain clients append the status message to the agent's answer, so the message
@@ -111,7 +111,7 @@ fn is_queued(view: &TaskView, turn: u32, dialect: Dialect) -> bool {
 
 impl TaskStream {
     pub(crate) fn new(app: &App, encoder: Encoder, start: StreamStart) -> Self {
-        let StreamStart { open_call, subscription, shape, first, resumes } = start;
+        let StreamStart { open_request, subscription, shape, first, resumes } = start;
         let Subscription { view, follower, gap, promised, opening, .. } = subscription;
         let shows_task = match first {
             StreamOpening::Task => true,
@@ -148,7 +148,7 @@ impl TaskStream {
             last_seq,
             store_notice_sent: false,
             _open: app.metrics.open_stream(),
-            _open_call: open_call,
+            _open_request: open_request,
         }
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache_domain::{CallPhase, CallProgress, Seq, TaskKey, TaskView};
+use attache_domain::{CallPhase, CallProgress, Fact, Intent, Message, MessageId, Seq, TaskKey, TaskView};
 use attache_store::{Record, RecordChange, Records, TaskIndex};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 use crate::live_task::LiveTask;
 use crate::reservation::{key_of, name};
 use crate::runner::chain;
-use crate::{Agent, SessionService, TurnRequest};
+use crate::{AbandonedPeers, Agent, SessionService, TurnRequest};
 
 const SPACE: &str = "abandoned-calls";
 /// Before each further attempt.
@@ -56,12 +56,12 @@ struct Entry {
 }
 
 /// The calls of a task that were under way.
-pub(crate) struct OpenCalls {
+pub(crate) struct UnfinishedCalls {
     live: Arc<LiveTask>,
     view: Arc<TaskView>,
 }
 
-impl OpenCalls {
+impl UnfinishedCalls {
     /// None if no call of the task has begun and is not over.
     pub(crate) fn of(live: &Arc<LiveTask>) -> Option<Self> {
         let view = live.view();
@@ -77,6 +77,24 @@ impl OpenCalls {
     }
 }
 
+impl UnfinishedCalls {
+    /// A notice in the task, which is over or works on something else by now.
+    async fn notice(&self, at: Seq, text: &str) {
+        let (task, context) = (self.live.key.task.clone(), self.view.context.clone());
+        let id = MessageId::from(format!("not-told-{at}-{task}"));
+        let message = Arc::new(Message::from_agent(id, context, Some(task), text));
+        let state = self.live.view().progress.state;
+        let later = Fact::NoticedLater { message: message.clone(), state };
+        for fact in [later, Fact::Noticed { message }] {
+            match self.live.record(Intent::Record(fact)).await {
+                Ok(_) => return,
+                Err(error) => tracing::debug!(?error, "a notice does not fit here"),
+            }
+        }
+        tracing::warn!(task = %self.live.key.task, text, "people cannot be told in the task");
+    }
+}
+
 fn is_open(call: &CallProgress) -> bool {
     call.phase == CallPhase::Started || call.asks.is_some()
 }
@@ -88,7 +106,7 @@ impl AbandonedCalls {
     }
 
     /// Remembers the calls before they are over. A store that cannot be written must not prevent a cancel.
-    pub(crate) async fn remember(&self, open: &OpenCalls) {
+    pub(crate) async fn remember(&self, open: &UnfinishedCalls) {
         if open.have_peers() {
             let entry = Entry { at: open.view.progress.head, starts: 0 };
             self.put(&open.live.key, entry).await;
@@ -96,48 +114,65 @@ impl AbandonedCalls {
     }
 
     /// The calls are over: tells their peers, and tries again later if that fails.
-    pub(crate) async fn tell(&self, open: OpenCalls) {
-        let told = self.attempt(&open).await;
+    pub(crate) async fn notify(&self, open: UnfinishedCalls) {
+        let Some(peers) = self.attempt(&open).await else { return };
         if !open.have_peers() {
             return;
         }
         let entry = Entry { at: open.view.progress.head, starts: 0 };
-        if told {
-            self.forget(&open.live.key, entry.at).await;
-        } else if !self.stop.is_cancelled() {
+        if peers.unreached.is_empty() {
+            self.settle(&open, entry, peers).await;
+        } else {
             let this = self.clone();
             self.tracker.spawn(async move { this.retry(open, entry).await });
         }
     }
 
-    /// Whether the peers know now.
-    async fn attempt(&self, open: &OpenCalls) -> bool {
+    /// The peers that do not know yet; none if the server stops.
+    async fn attempt(&self, open: &UnfinishedCalls) -> Option<AbandonedPeers> {
         let request = TurnRequest::at(open.view.clone(), open.live.clone(), self.index.clone());
         tokio::select! {
             biased;
-            told = self.agent.abandon_calls(request) => told,
-            () = self.stop.cancelled() => false,
+            peers = self.agent.abandon_calls(request) => Some(peers),
+            () = self.stop.cancelled() => None,
         }
     }
 
-    async fn retry(&self, open: OpenCalls, entry: Entry) {
+    async fn retry(&self, open: UnfinishedCalls, entry: Entry) {
         let key = &open.live.key;
+        let mut peers = AbandonedPeers::default();
         for delay in DELAYS {
             tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return,
                 () = tokio::time::sleep(delay) => {}
             }
-            if self.attempt(&open).await {
-                return self.forget(key, entry.at).await;
+            let Some(left) = self.attempt(&open).await else { return };
+            if left.unreached.is_empty() {
+                return self.settle(&open, entry, left).await;
             }
+            peers = left;
         }
         let starts = entry.starts + 1;
-        tracing::warn!(task = %key.task, starts, "the peers of cancelled calls were not told");
+        tracing::warn!(task = %key.task, starts, "the peers of cancelled calls were not notified");
         match starts {
-            MAX_STARTS.. => self.forget(key, entry.at).await,
+            MAX_STARTS.. => self.settle(&open, entry, peers).await,
             _ => self.put(key, Entry { starts, ..entry }).await,
         }
+    }
+
+    /// Nothing more is tried. People read which peers do not know that their calls are over.
+    async fn settle(
+        &self,
+        open: &UnfinishedCalls,
+        entry: Entry,
+        AbandonedPeers { unreached, lost }: AbandonedPeers,
+    ) {
+        let sentences = [lost, unreached].concat();
+        if !sentences.is_empty() {
+            open.notice(entry.at, &sentences.join("\n")).await;
+        }
+        self.forget(&open.live.key, entry.at).await;
     }
 
     async fn put(&self, key: &TaskKey, entry: Entry) {
@@ -159,7 +194,7 @@ impl AbandonedCalls {
 
 impl SessionService {
     /// Waits until it was tried to tell the peers of all calls that were cancelled. For a process that ends for good.
-    pub async fn tell_peers(&self) {
+    pub async fn notify_peers(&self) {
         // The sender is part of this service.
         let _ = self.abandoned_calls.pending.subscribe().wait_for(|pending| *pending == 0).await;
     }
@@ -174,8 +209,11 @@ impl SessionService {
                     let abandoned = self.abandoned_calls.clone();
                     self.abandoned_calls.tracker.spawn(async move {
                         match abandoned.attempt(&open).await {
-                            true => abandoned.forget(&open.live.key, entry.at).await,
-                            false => abandoned.retry(open, entry).await,
+                            None => {}
+                            Some(peers) if peers.unreached.is_empty() => {
+                                abandoned.settle(&open, entry, peers).await
+                            }
+                            Some(_) => abandoned.retry(open, entry).await,
                         }
                     });
                 }
@@ -185,14 +223,14 @@ impl SessionService {
     }
 
     /// None if the task is not there any more, or was not canceled after all.
-    async fn left_calls(&self, key: &TaskKey, at: Seq) -> Option<OpenCalls> {
+    async fn left_calls(&self, key: &TaskKey, at: Seq) -> Option<UnfinishedCalls> {
         let live = self.live_task(key).await.ok()??;
         let view = live.view_at(at).await.ok()??;
         let now = live.view();
         let is_over = |call: &CallProgress| now.progress.work.find(&call.id).is_none_or(|now| !is_open(now));
         let ended = now.progress.state.is_terminal() || view.progress.work.calls.iter().all(is_over);
         let view = Arc::new(view);
-        ended.then_some(OpenCalls { live, view })
+        ended.then_some(UnfinishedCalls { live, view })
     }
 }
 

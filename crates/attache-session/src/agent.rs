@@ -178,14 +178,23 @@ pub trait Agent: Send + Sync + 'static {
         None
     }
 
-    /// The turn of the request was cancelled or stopped: tells others who work for its calls. Its time is limited. False if one
-    /// could not be told; then it is called again later, also after a restart.
-    async fn abandon_calls(&self, _request: TurnRequest) -> bool {
-        true
+    /// The turn of the request was cancelled or stopped: tells the peers that work for its calls. Its time is limited. While
+    /// a peer could not be reached, it is called again later, also after a restart.
+    async fn abandon_calls(&self, _request: TurnRequest) -> AbandonedPeers {
+        AbandonedPeers::default()
     }
 
     /// Runs one turn and records everything in `journal`, including the end of the turn.
     ///
     /// The future is dropped when the task is cancelled or the server stops. Recorded facts stay.
     async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped>;
+}
+
+/// The peers of cancelled calls that do not know of the cancel, each in a sentence for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AbandonedPeers {
+    /// They may be reached later.
+    pub unreached: Vec<String>,
+    /// They cannot be told.
+    pub lost: Vec<String>,
 }

@@ -116,8 +116,8 @@ impl SessionService {
 
     async fn wait_until_recorded(&self, watcher: &Watcher) {
         let is_over = |view: &TaskView| view.progress.state.is_terminal();
-        let told = watcher.wait_until(|state| is_over(&state.view) || state.store_failed);
-        let _ = timeout(self.options.cancel_patience, told).await;
+        let settled = watcher.wait_until(|state| is_over(&state.view) || state.store_failed);
+        let _ = timeout(self.options.cancel_patience, settled).await;
         if watcher.task().state().store_failed {
             let recorded = watcher.wait_until(|state| is_over(&state.view));
             let _ = timeout(STORE_RETRY_TIMEOUT, recorded).await;

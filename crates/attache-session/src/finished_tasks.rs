@@ -1,8 +1,9 @@
-//! Finished tasks that were read lately. A finished task never changes, so a copy stays true.
+//! Finished tasks that were read lately. A task that has ended by itself never changes, so a copy stays true; a canceled one may
+//! still get a notice.
 
 use std::sync::{Arc, Mutex};
 
-use attache_domain::{BoundedCache, IgnorePoison, TaskKey, TaskView};
+use attache_domain::{BoundedCache, IgnorePoison, TaskKey, TaskState, TaskView};
 
 use crate::encoded_events::EncodedEvents;
 use crate::weight::weight_of_view;
@@ -52,9 +53,10 @@ impl FinishedTasks {
         self.tasks.lock().ignore_poison().get(key).cloned()
     }
 
-    /// Keeps the task if it is finished.
+    /// Keeps the task if it is finished and does not change any more.
     pub(crate) fn insert(&self, task: &Arc<RenderedTask>) {
-        if task.view.progress.is_final() {
+        let progress = &task.view.progress;
+        if progress.is_final() && progress.state != TaskState::Canceled {
             let (key, weight) = (task.view.key(), weight_of_view(&task.view));
             self.tasks.lock().ignore_poison().insert(key, task.clone(), weight);
         }
@@ -105,6 +107,11 @@ mod tests {
         tasks.insert(&working);
         tasks.insert(&finished);
         assert!(tasks.find(&working.view.key()).is_none());
+        let mut canceled = TaskView::clone(&seen("canceled", "", false).view);
+        canceled.apply(&event(3, Fact::TaskCanceled));
+        let canceled = RenderedTask::new(Arc::new(canceled));
+        tasks.insert(&canceled);
+        assert!(tasks.find(&canceled.view.key()).is_none(), "it may get a notice");
         assert_eq!(tasks.find(&finished.view.key()).unwrap().view, finished.view);
     }
 }

@@ -56,8 +56,8 @@ mod weight;
 
 pub use activity::{ActivityFeed, ActivityReader, TaskActivity};
 pub use agent::{
-    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, ToolsGuard,
-    TurnRequest, TurnStopped,
+    AbandonedPeers, Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask,
+    ToolsGuard, TurnRequest, TurnStopped,
 };
 pub use commands::{CommandOutcome, CommandStatus};
 pub use conversation::OtherTasks;
@@ -70,12 +70,12 @@ pub use listing::TaskPage;
 pub use options::SessionOptions;
 pub use outbox::{
     DeliveryResult, OutboxStats, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload,
-    PushSender, PushSettings,
+    PushSender, PushSetup,
 };
 pub use prompt_stream::PromptStream;
 pub use reservation::Reservation;
 pub use service::{SendReply, SessionService, StartError, StartedTask};
 pub use store_health::{StoreFault, store_fault};
-pub use subscription::{FutureFollower, Subscription, WhenFinished};
+pub use subscription::{FinishedTaskRule, FutureFollower, Subscription};
 pub use tail::TailEntry;
 pub use weight::weight_of_view;

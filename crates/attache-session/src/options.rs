@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use attache_domain::DuplicateWindow;
 
-use crate::PushSettings;
+use crate::PushSetup;
 use crate::history::HistoryLimits;
 
 /// Options of the session.
@@ -19,7 +19,7 @@ pub struct SessionOptions {
     /// A message that names a context but no task is the answer to the one task of the context that waits for input.
     pub answer_by_context: bool,
     /// Who carries push notifications; without it there are none.
-    pub push: Option<PushSettings>,
+    pub push: Option<PushSetup>,
     /// How long a message that is sent again counts as the same, for callers to whom an id alone does not say it.
     pub duplicate_sends: DuplicateWindow,
     /// How long the history of a task may become.

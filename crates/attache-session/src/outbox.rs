@@ -35,7 +35,7 @@ pub(crate) use registration::RegisteredConfig;
 
 pub use sender::{
     DeliveryResult, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload, PushSender,
-    PushSettings,
+    PushSetup,
 };
 
 use crate::Counters;
@@ -127,12 +127,12 @@ pub struct OutboxStats {
 
 impl Outbox {
     pub(crate) async fn start(
-        settings: PushSettings,
+        settings: PushSetup,
         stores: &Stores,
         task_cache: Arc<TaskCache>,
         counters: Arc<Counters>,
     ) -> Result<Arc<Self>, StoreError> {
-        let PushSettings { sender, options } = settings;
+        let PushSetup { sender, options } = settings;
         let outbox = Arc::new(Self {
             sender,
             records: stores.records.clone(),

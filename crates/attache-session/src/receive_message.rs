@@ -163,29 +163,21 @@ fn read(
         return Ok(MessageContent::Prompt(message.clone()));
     }
     // A call may ask while others still run.
-    if !progress.waits_for_person() && !progress.names_own_question(message) {
+    if !progress.waits_for_person() && !progress.names_own_question(answers) {
         view.refuse_late_answer(answers, by, now())?;
         view.refuse_answer_after_end(answers, now())?;
         return Ok(MessageContent::Prompt(message.clone()));
     }
     if interface == Some(Interface::Rest)
         && !progress.takes_any_text()
-        && !progress.names_own_question(message)
+        && !progress.names_own_question(answers)
     {
-        return Err(Fault::invalid("message", confirmation_open(progress)));
+        // The clients of the REST API may pass on the words of a person who has not seen the confirmation.
+        let open = progress.work.asked().map(|asked| visible_line(&asked.question_id().0).into_owned());
+        return Err(Fault::ConfirmationOpen { task: progress.task.clone(), open: open.collect() });
     }
     let answers = view.match_answers(message, answers, by, now())?;
     Ok(MessageContent::Answers { answers, rest: None })
-}
-
-/// A prompt of the REST API answers no confirmation: its clients may pass on the words of a person who has not seen it.
-fn confirmation_open(progress: &Progress) -> String {
-    let open: Vec<_> = progress.work.asked().map(|asked| visible_line(&asked.question_id().0)).collect();
-    format!(
-        "is not taken while a confirmation is open ({}): answer it with POST /tasks/{}/confirmations, then send the prompt",
-        open.join(", "),
-        progress.task
-    )
 }
 
 /// For callers that identify a message by its id alone: an earlier message with this id must have been the same.

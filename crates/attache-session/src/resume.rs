@@ -11,7 +11,7 @@ use attache_store::StoreError;
 use crate::finished_tasks::RenderedTask;
 use crate::live_task::LiveTask;
 use crate::service::internal;
-use crate::subscription::{Subscription, WhenFinished};
+use crate::subscription::{FinishedTaskRule, Subscription};
 use crate::{Follower, SessionService};
 
 impl SessionService {
@@ -25,10 +25,10 @@ impl SessionService {
         &self,
         scope: &Scope,
         subscribe: &SubscribeTask,
-        when_finished: WhenFinished,
+        when_finished: FinishedTaskRule,
     ) -> Result<Subscription, Fault> {
         let live = match self.visible(scope, &subscribe.task).await {
-            Err(Fault::TaskFinished { .. }) if when_finished == WhenFinished::Show => {
+            Err(Fault::TaskFinished { .. }) if when_finished == FinishedTaskRule::Show => {
                 let view = self.quarantined(scope, &subscribe.task).await.ok_or(Fault::Internal)?;
                 return Ok(Subscription::at_rest(view, None));
             }
@@ -59,10 +59,10 @@ impl SessionService {
         }
         match when_finished {
             // Reports a gap to callers that asked for it.
-            WhenFinished::Refuse if gap.is_none() => {
+            FinishedTaskRule::Refuse if gap.is_none() => {
                 Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
             }
-            WhenFinished::Refuse | WhenFinished::Show => Ok(Subscription::at_rest(view, gap)),
+            FinishedTaskRule::Refuse | FinishedTaskRule::Show => Ok(Subscription::at_rest(view, gap)),
         }
     }
 

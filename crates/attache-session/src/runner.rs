@@ -13,7 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
-use crate::abandoned_calls::{AbandonedCalls, OpenCalls};
+use crate::abandoned_calls::{AbandonedCalls, UnfinishedCalls};
 use crate::context_queues::{ContextPermit, ContextPermitFuture, ContextQueues};
 use crate::flush_timer::FlushTimer;
 use crate::history::{HistoryLimits, stopped_calls};
@@ -247,27 +247,27 @@ impl Runner {
 
     /// The request to cancel is recorded first: after a crash in between, the next start continues with it.
     async fn cancel(&self) {
-        let open = OpenCalls::of(&self.live);
+        let open = UnfinishedCalls::of(&self.live);
         self.record(Intent::Cancel).await;
         self.record_changes().await;
         self.end_calls(open, Intent::Record(Fact::TaskCanceled)).await;
     }
 
     async fn stop_turn(&self, turn: u32) {
-        let open = OpenCalls::of(&self.live);
+        let open = UnfinishedCalls::of(&self.live);
         self.record_changes().await;
         self.end_calls(open, Intent::StopTurn { turn }).await;
     }
 
     /// Records `end`, with which the open calls are over, and tells their peers. After a crash in between, the next start does.
-    async fn end_calls(&self, open: Option<OpenCalls>, end: Intent) {
+    async fn end_calls(&self, open: Option<UnfinishedCalls>, end: Intent) {
         let _pending = open.is_some().then(|| self.abandoned_calls.begin());
         if let Some(open) = &open {
             self.abandoned_calls.remember(open).await;
         }
         self.record(end).await;
         if let Some(open) = open {
-            self.abandoned_calls.tell(open).await;
+            self.abandoned_calls.notify(open).await;
         }
     }
 

@@ -158,8 +158,8 @@ impl StoreHealth {
 
     pub(crate) fn fault(&self) -> Option<StoreFault> {
         let number = usize::from(self.fault.load(Ordering::Relaxed));
-        let told = number.checked_sub(1).and_then(|place| StoreFault::ALL.get(place).copied());
-        told.or_else(|| self.is_slow().then_some(StoreFault::Slow))
+        let recorded = number.checked_sub(1).and_then(|place| StoreFault::ALL.get(place).copied());
+        recorded.or_else(|| self.is_slow().then_some(StoreFault::Slow))
     }
 
     fn is_slow(&self) -> bool {

@@ -47,7 +47,7 @@ impl Subscription {
 
 /// What to do with a subscription to a task that is over: the versions of the protocol differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhenFinished {
+pub enum FinishedTaskRule {
     Refuse,
     Show,
 }

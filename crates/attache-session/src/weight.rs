@@ -28,6 +28,7 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
             | Fact::CredentialAsked { message }
             | Fact::PersonAsked { message, .. }
             | Fact::Noticed { message }
+            | Fact::NoticedLater { message, .. }
             | Fact::Replied { message } => weight_of_message(message),
             Fact::CallShowed { text, .. } | Fact::TextReplaced { text } => text.len() * 2,
             Fact::ContextGiven(given) => weight_of_contents(&given.contents),

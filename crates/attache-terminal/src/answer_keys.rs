@@ -42,7 +42,7 @@ struct Word {
 
 /// What is to be done with a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum KeyMeaning {
     /// It is for the line editor.
     Edit,
     /// It is part of an answer that was given already.
@@ -60,7 +60,7 @@ impl AnswerKeys {
         self.lock().open = None;
     }
 
-    pub(crate) fn read(&self, key: KeyEvent, has_draft: bool) -> Meaning {
+    pub(crate) fn read(&self, key: KeyEvent, has_draft: bool) -> KeyMeaning {
         self.lock().read(key, has_draft, Instant::now())
     }
 
@@ -71,7 +71,7 @@ impl AnswerKeys {
 
 impl Keys {
     /// `has_draft`: the line has text already.
-    fn read(&mut self, key: KeyEvent, has_draft: bool, now: Instant) -> Meaning {
+    fn read(&mut self, key: KeyEvent, has_draft: bool, now: Instant) -> KeyMeaning {
         let pause = self.last_key_at.replace(now).map(|before| now.duration_since(before));
         let letter = match key {
             KeyEvent(KeyCode::Char(letter), Modifiers::NONE) => Some(letter.to_ascii_lowercase()),
@@ -79,24 +79,24 @@ impl Keys {
         };
         if let Some(mut word) = self.word.take().filter(|_| pause.is_some_and(|pause| pause < WORD_PAUSE)) {
             if key == KeyEvent(KeyCode::Enter, Modifiers::NONE) {
-                return Meaning::Drop;
+                return KeyMeaning::Drop;
             }
             word.typed.extend(letter);
             if letter.is_some() && word.words.iter().any(|known| known.starts_with(&word.typed)) {
                 self.word = Some(word);
-                return Meaning::Drop;
+                return KeyMeaning::Drop;
             }
         }
-        let Some(open) = &mut self.open else { return Meaning::Edit };
+        let Some(open) = &mut self.open else { return KeyMeaning::Edit };
         let has_paused = pause.is_none_or(|pause| pause >= DRAFT_PAUSE);
         let may_answer = !has_draft || (has_paused && !open.has_typed);
         open.has_typed = true;
         let meant = open.keys.iter().find(|known| Some(known.key) == letter).filter(|_| may_answer);
-        let Some(AnswerKey { key, words }) = meant.cloned() else { return Meaning::Edit };
+        let Some(AnswerKey { key, words }) = meant.cloned() else { return KeyMeaning::Edit };
         self.word = Some(Word { words, typed: key.to_string() });
         match self.open.take() {
-            Some(open) => Meaning::Answer(open.call, key),
-            None => Meaning::Edit,
+            Some(open) => KeyMeaning::Answer(open.call, key),
+            None => KeyMeaning::Edit,
         }
     }
 }
@@ -130,9 +130,9 @@ mod tests {
         for (pause, letter) in keys {
             now += Duration::from_millis(*pause);
             match state.read(key(*letter), !line.is_empty(), now) {
-                Meaning::Edit => line.push(*letter),
-                Meaning::Drop => {}
-                Meaning::Answer(call, key) => {
+                KeyMeaning::Edit => line.push(*letter),
+                KeyMeaning::Drop => {}
+                KeyMeaning::Answer(call, key) => {
                     assert_eq!((call, answered), (CallId("k".into()), None));
                     answered = Some(key);
                 }
@@ -169,6 +169,6 @@ mod tests {
         let keys = AnswerKeys::default();
         keys.open(CallId("k".into()), vec![YES]);
         keys.close();
-        assert_eq!(keys.read(key('y'), false), Meaning::Edit);
+        assert_eq!(keys.read(key('y'), false), KeyMeaning::Edit);
     }
 }

@@ -7,7 +7,7 @@ use rustyline::{
     Cmd, ConditionalEventHandler, Event, EventContext, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 
-use crate::answer_keys::{AnswerKeys, Meaning};
+use crate::answer_keys::{AnswerKeys, KeyMeaning};
 use crate::completer::Completions;
 use crate::keyboard::Key;
 
@@ -33,7 +33,7 @@ pub(crate) struct KeyFilter<F> {
     pub(crate) state: KeyState,
     pub(crate) completions: Completions,
     /// Takes what is for the screen. Must not wait: the line editor prints nothing meanwhile.
-    pub(crate) tell: F,
+    pub(crate) send: F,
 }
 
 impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
@@ -46,7 +46,7 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
             // The line is left for neither, so that nothing of what is typed behind it is lost.
             CTRL_C => {
                 // What the search has found is not what was typed, so there is always something to clear.
-                (self.tell)(Key::Interrupt { has_typed: has_typed || was_searching });
+                (self.send)(Key::Interrupt { has_typed: has_typed || was_searching });
                 return Some(match (was_searching, is_busy) {
                     (true, _) => Cmd::Abort,
                     (false, true) => Cmd::Repaint,
@@ -54,7 +54,7 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
                 });
             }
             ESCAPE if is_busy => {
-                (self.tell)(Key::Escape);
+                (self.send)(Key::Escape);
                 return Some(Cmd::Repaint);
             }
             CTRL_Z => {
@@ -64,13 +64,13 @@ impl<F: Fn(Key) + Send + Sync> ConditionalEventHandler for KeyFilter<F> {
             _ => {}
         }
         match self.state.answers.read(key, has_typed) {
-            Meaning::Edit if key == ENTER && ends_in_backslash(context) => {
+            KeyMeaning::Edit if key == ENTER && ends_in_backslash(context) => {
                 self.completions.continue_line();
                 return Some(Cmd::Complete);
             }
-            Meaning::Edit => return None,
-            Meaning::Drop => {}
-            Meaning::Answer(call, key) => (self.tell)(Key::Answer(call, key)),
+            KeyMeaning::Edit => return None,
+            KeyMeaning::Drop => {}
+            KeyMeaning::Answer(call, key) => (self.send)(Key::Answer(call, key)),
         }
         Some(Cmd::Noop)
     }

@@ -51,15 +51,15 @@ pub(crate) enum Key {
     /// Esc, while the session works on a prompt.
     Escape,
     /// A signal, or another key that interrupts, has ended the line. With what was typed in it.
-    BrokenOff(Typed),
+    BrokenOff(TypedText),
     /// Ctrl-Z has ended the line.
-    Suspend(Typed),
+    Suspend(TypedText),
     /// Ctrl-D, a word that leaves, or the terminal is gone.
     End,
 }
 
 /// What stands before the cursor and after it.
-pub(crate) type Typed = (String, String);
+pub(crate) type TypedText = (String, String);
 
 /// A line that leaves the session. While a question is open, a bare word may be its answer.
 fn is_farewell(line: &str, is_asking: bool) -> bool {
@@ -74,7 +74,7 @@ fn is_farewell(line: &str, is_asking: bool) -> bool {
 pub(crate) struct Keyboard {
     keys: mpsc::Receiver<Key>,
     /// The next line is read when this says so, and begins with what it sends.
-    proceed: blocking::Sender<Typed>,
+    proceed: blocking::Sender<TypedText>,
     /// The next line answers a question, and is not kept in the history if it is one word.
     is_asking: Arc<AtomicBool>,
     /// None on a terminal that gives only whole lines.
@@ -103,12 +103,12 @@ impl Keyboard {
         let key_state = printer.is_some().then(KeyState::default);
         let suspends = key_state.as_ref().map(|state| state.suspends.clone()).unwrap_or_default();
         if let Some(state) = &key_state {
-            let told = sender.clone();
-            let tell = move |key| {
+            let keys = sender.clone();
+            let send = move |key| {
                 // Fails only if the screen takes nothing; then the question stays, and a word answers it.
-                let _ = told.try_send(key);
+                let _ = keys.try_send(key);
             };
-            let filter = KeyFilter { state: state.clone(), completions, tell };
+            let filter = KeyFilter { state: state.clone(), completions, send };
             editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(filter)));
         }
         let (unprinted, printed) = start_printing(printer)?;
@@ -141,7 +141,7 @@ impl Keyboard {
                 next = match waits {
                     true => may_proceed.recv().ok(),
                     false if unreadable => editor.helper().map(Draft::take),
-                    false => Some(Typed::default()),
+                    false => Some(TypedText::default()),
                 };
             }
         })?;
@@ -150,11 +150,11 @@ impl Keyboard {
 
     /// Shows the first prompt.
     pub(crate) fn start_reading(&self) {
-        self.read_on(Typed::default());
+        self.read_on(TypedText::default());
     }
 
     /// Reads the next line after [`Key::BrokenOff`] and [`Key::Suspend`]. The line begins with `typed`.
-    pub(crate) fn read_on(&self, typed: Typed) {
+    pub(crate) fn read_on(&self, typed: TypedText) {
         // Fails only if the thread is gone; then no key comes.
         let _ = self.proceed.send(typed);
     }
@@ -243,7 +243,7 @@ fn is_short(line: &str) -> bool {
 fn read_key(
     editor: &mut Editor<Draft, FileHistory>,
     prompt: &str,
-    typed: &Typed,
+    typed: &TypedText,
     asking: &AtomicBool,
 ) -> (Key, bool) {
     let read = editor.readline_with_initial(prompt, (&typed.0, &typed.1));

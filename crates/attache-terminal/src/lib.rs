@@ -33,5 +33,5 @@ pub use line_screen::{LineScreen, PromptCheck, ScreenEnd, run_line_screen};
 pub use open_session::{OpenSession, OpenSessionError, SessionEvents, SessionStart, unused_session_id};
 pub use session_event::{Participant, SessionEvent};
 pub use session_files::{SessionFileError, SessionPlace, SessionRequest};
-pub use session_input::{InputRefusal, QuestionAnswer, SessionInput};
+pub use session_input::{InputRefusal, SessionInput, TypedAnswer};
 pub use session_retention::{RetentionLimits, delete_old_sessions};

@@ -12,13 +12,13 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::completer::Completions;
-use crate::keyboard::{Key, Keyboard, Typed};
+use crate::keyboard::{Key, Keyboard, TypedText};
 use crate::line::{Line, Style, lines_of};
 use crate::open_session::OpenSession;
 use crate::question::{answer_keys, choice_name, how_to_answer, is_answer_word, read_answer};
 use crate::restore_terminal::RestoreTerminal;
 use crate::session_event::{Participant, SessionEvent};
-use crate::session_input::{InputRefusal, QuestionAnswer, SessionInput};
+use crate::session_input::{InputRefusal, SessionInput, TypedAnswer};
 use crate::session_renderer::{SessionRenderer, notice_lines};
 use crate::signals::{StopSignal, StopSignals, suspend};
 use crate::silence::Silence;
@@ -88,7 +88,7 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
     restore_terminal.has_editor = keyboard.answer_keys().is_some();
     let refused = |fault: attache_domain::Fault| io::Error::other(fault.to_string());
     let (view, mut events) = session.events().await.map_err(refused)?;
-    let mut screen = Running {
+    let mut screen = RunningSession {
         session,
         keyboard,
         has_colour: options.has_colour,
@@ -148,8 +148,8 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
                 screen.open_keys().await;
             }
             () = sleep_until(screen.silence.due().unwrap_or_else(Instant::now)), if screen.silence.due().is_some() => {
-                let told = screen.silence.tell();
-                screen.print(lines_of(Style::Dim, "", &told)).await;
+                let notice = screen.silence.next_notice();
+                screen.print(lines_of(Style::Dim, "", &notice)).await;
             }
             line = next_log_line(&mut log) => screen.print(lines_of(Style::Dim, "", &line)).await,
             Some(stopped) = screen.errands.join_next() => {
@@ -176,7 +176,7 @@ pub async fn run_line_screen(session: OpenSession, options: LineScreen) -> io::R
     Ok(end)
 }
 
-struct Running {
+struct RunningSession {
     session: OpenSession,
     keyboard: Keyboard,
     has_colour: bool,
@@ -202,17 +202,17 @@ struct OtherAnswer {
     choice: String,
 }
 
-impl Running {
-    /// What to tell instead of taking `line` as an answer or as a prompt. The same line counts when it is given again.
+impl RunningSession {
+    /// The notice to print instead of taking `line` as an answer or as a prompt. The same line counts when it is given again.
     fn late_answer(&mut self, line: &str) -> Option<String> {
         let OtherAnswer { at, by, choice } = self.other_answer.take()?;
         if at.elapsed() > READING_INTERVAL || !is_answer_word(line) && line.parse::<usize>().is_err() {
             return None;
         }
-        let told = format!("{by} has answered the question before you: {choice}");
+        let notice = format!("{by} has answered the question before you: {choice}");
         Some(match self.renderer.question() {
-            Some(_) => format!("{told}. Now it is about what is shown last; answer again if you mean that"),
-            None => told,
+            Some(_) => format!("{notice}. Now it is about what is shown last; answer again if you mean that"),
+            None => notice,
         })
     }
 
@@ -284,8 +284,8 @@ impl Running {
             Key::Interrupt { has_typed } => return self.interrupt(has_typed).await,
             Key::BrokenOff(typed) => {
                 // The line stays while the turn is stopped.
-                let kept = if self.renderer.is_busy() { typed.clone() } else { Typed::default() };
-                if let Some(end) = self.interrupt(typed != Typed::default()).await {
+                let kept = if self.renderer.is_busy() { typed.clone() } else { TypedText::default() };
+                if let Some(end) = self.interrupt(typed != TypedText::default()).await {
                     return Some(end);
                 }
                 self.keyboard.read_on(kept);
@@ -341,14 +341,14 @@ impl Running {
     async fn take_answer_key(&mut self, call: &CallId, key: char) {
         let question = self.renderer.question().filter(|question| question.shown_id() == call).cloned();
         let Some(question) = question else {
-            let told = self.late_answer(&key.to_string());
-            return self.warn(told.as_deref().unwrap_or("the question is closed already")).await;
+            let notice = self.late_answer(&key.to_string());
+            return self.warn(notice.as_deref().unwrap_or("the question is closed already")).await;
         };
         let answer = match read_answer(&question, &key.to_string()) {
             Ok(answer) => answer,
             Err(problem) => return self.warn(&problem).await,
         };
-        if let QuestionAnswer::Choice(choice) = &answer {
+        if let TypedAnswer::Choice(choice) = &answer {
             let name = choice_name(&question, choice);
             self.print(lines_of(Style::Dim, "  ", &format!("{key}: {name}"))).await;
         }
@@ -372,8 +372,8 @@ impl Running {
         if line.is_empty() {
             return;
         }
-        if let Some(told) = self.late_answer(line) {
-            return self.warn(&told).await;
+        if let Some(notice) = self.late_answer(line) {
+            return self.warn(&notice).await;
         }
         match self.read_line(line).await {
             Err(problem) => self.warn(&problem).await,
@@ -414,7 +414,7 @@ impl Running {
     }
 }
 
-impl Running {
+impl RunningSession {
     /// `/calls` lists the calls under way, `/calls cancel ID` cancels one. A command of the agent would wait for the turn.
     async fn read_calls_line(&self, rest: &str) -> Result<Option<SessionInput>, String> {
         match rest.split_once(char::is_whitespace).unwrap_or((rest, "")) {

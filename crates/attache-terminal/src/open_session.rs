@@ -9,13 +9,13 @@ use attache_domain::{
     Role, Scope, SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskEnding, TaskId, TaskView,
 };
 use attache_session::{
-    CommandOutcome, Follower, FutureFollower, Reservation, SessionService, TailEntry, WhenFinished,
+    CommandOutcome, FinishedTaskRule, Follower, FutureFollower, Reservation, SessionService, TailEntry,
 };
 use serde_json::{Map, json};
 use uuid::Uuid;
 
 use crate::session_event::{SessionEvent, events_of, prompt_event};
-use crate::session_input::{InputRefusal, QuestionAnswer, SessionInput};
+use crate::session_input::{InputRefusal, SessionInput, TypedAnswer};
 
 /// Entries of the log that are read at once.
 const MAX_ENTRIES: usize = 64;
@@ -108,7 +108,7 @@ impl OpenSession {
     /// The current task, and all events from now on.
     pub async fn events(&self) -> Result<(Arc<TaskView>, SessionEvents), Fault> {
         let subscribe = SubscribeTask::to(self.id.clone());
-        let subscription = self.session.subscribe(&self.scope, &subscribe, WhenFinished::Show).await?;
+        let subscription = self.session.subscribe(&self.scope, &subscribe, FinishedTaskRule::Show).await?;
         let source = match (subscription.follower, subscription.promised) {
             (Some(follower), _) => Source::Task(follower),
             (None, Some(promised)) => Source::Reserved(promised),
@@ -193,10 +193,10 @@ impl OpenSession {
     }
 
     /// The answer as data that names its call, so that it can never be taken for one to another question.
-    fn answer(&self, call: CallId, answer: QuestionAnswer) -> SendMessage {
+    fn answer(&self, call: CallId, answer: TypedAnswer) -> SendMessage {
         let (choice, words) = match answer {
-            QuestionAnswer::Choice(choice) => (choice, None),
-            QuestionAnswer::Words(words) => (ANSWER.to_owned(), Some(words)),
+            TypedAnswer::Choice(choice) => (choice, None),
+            TypedAnswer::Words(words) => (ANSWER.to_owned(), Some(words)),
         };
         let data = Map::from_iter([
             ("tool_call_id".to_owned(), json!(call.0)),

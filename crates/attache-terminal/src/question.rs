@@ -2,13 +2,13 @@
 
 use attache_domain::{
     ANSWER, AnswerLine, CallRecord, MODIFY, Message, MessageId, PROCEED_ALWAYS, Part, PartAnswers, Preview,
-    RUN_AGAIN, Role, visible, visible_line,
+    RUN_AGAIN, Role, TextAnswers, visible, visible_line,
 };
 use attache_wire::devtool::call_display::{self, ConfirmationOption};
 use attache_wire::{read_answers, words_for};
 
 use crate::line::{Line, Style, lines_of};
-use crate::session_input::QuestionAnswer;
+use crate::session_input::TypedAnswer;
 
 /// What would be done, and the answers that there are.
 pub(crate) fn question_lines(record: &CallRecord) -> Vec<Line> {
@@ -109,16 +109,16 @@ pub(crate) fn choice_name(record: &CallRecord, choice: &str) -> String {
 }
 
 /// What a typed line answers; or why it is no answer.
-pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<QuestionAnswer, String> {
+pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<TypedAnswer, String> {
     let line = line.trim();
     if record.choices.iter().any(|choice| choice == ANSWER) {
         if let Some(choice) = other_choices(record).find(|choice| *choice == line) {
-            return Ok(QuestionAnswer::Choice(choice.to_owned()));
+            return Ok(TypedAnswer::Choice(choice.to_owned()));
         }
         return match Options::of(record) {
             // The question would close, and the call would fail.
             Some(options) if !options.take(line) => Err(options.refusal()),
-            _ => Ok(QuestionAnswer::Words(line.to_owned())),
+            _ => Ok(TypedAnswer::Words(line.to_owned())),
         };
     }
     let offered = offered(record);
@@ -128,11 +128,11 @@ pub(crate) fn read_answer(record: &CallRecord, line: &str) -> Result<QuestionAns
         offered.iter().find(|option| letter_for(option.id) == Some(letter))
     };
     if let Some(option) = by_number.or_else(by_letter) {
-        return Ok(QuestionAnswer::Choice(option.id.to_owned()));
+        return Ok(TypedAnswer::Choice(option.id.to_owned()));
     }
     let meant = meanings(line);
     let choice = meant.iter().find(|choice| offered.iter().any(|option| option.id == choice.as_str()));
-    choice.map(|choice| QuestionAnswer::Choice(choice.clone())).ok_or_else(|| {
+    choice.map(|choice| TypedAnswer::Choice(choice.clone())).ok_or_else(|| {
         let numbers = format!("1 to {}", offered.len());
         format!("that is no answer: give a number from {numbers}, yes, no, or another of the words above")
     })
@@ -199,7 +199,9 @@ fn as_answer(line: &str) -> Option<AnswerLine> {
         metadata: None,
     };
     let answers = read_answers(&message);
-    let Some(PartAnswers::Text(mut lines)) = answers.parts.into_iter().next() else { return None };
+    let Some(PartAnswers::Text(TextAnswers { mut lines, .. })) = answers.parts.into_iter().next() else {
+        return None;
+    };
     lines.pop().filter(|_| lines.is_empty())
 }
 
@@ -240,7 +242,7 @@ mod tests {
     #[track_caller]
     fn check(choices: &[&str], line: &str, expected: Option<&str>) {
         let answer = read_answer(&record(choices), line).ok();
-        assert_eq!(answer, expected.map(|choice| QuestionAnswer::Choice(choice.to_owned())), "{line}");
+        assert_eq!(answer, expected.map(|choice| TypedAnswer::Choice(choice.to_owned())), "{line}");
     }
 
     #[test]
@@ -275,10 +277,10 @@ mod tests {
     #[test]
     fn a_question_of_a_tool_takes_any_words() {
         let asks = record(&[ANSWER, CANCEL]);
-        assert_eq!(read_answer(&asks, "1"), Ok(QuestionAnswer::Words("1".into())));
-        assert_eq!(read_answer(&asks, "no"), Ok(QuestionAnswer::Words("no".into())));
-        assert_eq!(read_answer(&asks, "cancel"), Ok(QuestionAnswer::Choice(CANCEL.into())));
-        assert_eq!(read_answer(&asks, "skip"), Ok(QuestionAnswer::Words("skip".into())));
+        assert_eq!(read_answer(&asks, "1"), Ok(TypedAnswer::Words("1".into())));
+        assert_eq!(read_answer(&asks, "no"), Ok(TypedAnswer::Words("no".into())));
+        assert_eq!(read_answer(&asks, "cancel"), Ok(TypedAnswer::Choice(CANCEL.into())));
+        assert_eq!(read_answer(&asks, "skip"), Ok(TypedAnswer::Words("skip".into())));
     }
 
     #[test]
@@ -293,7 +295,7 @@ mod tests {
             let proposal = Proposal { input: Default::default(), effects: Vec::new(), shown };
             CallRecord { proposal: Some(Arc::new(proposal)), ..record(&[ANSWER, CANCEL]) }
         };
-        let words = |line: &str| Ok(QuestionAnswer::Words(line.to_owned()));
+        let words = |line: &str| Ok(TypedAnswer::Words(line.to_owned()));
         for line in ["red", "Blue", "1", "2"] {
             assert_eq!(read_answer(&asks(false), line), words(line), "{line}");
         }
@@ -306,7 +308,7 @@ mod tests {
         }
         assert_eq!(read_answer(&asks(true), "red, 2"), words("red, 2"));
         assert!(read_answer(&asks(true), "red, green").is_err());
-        assert_eq!(read_answer(&asks(false), "cancel"), Ok(QuestionAnswer::Choice(CANCEL.into())));
+        assert_eq!(read_answer(&asks(false), "cancel"), Ok(TypedAnswer::Choice(CANCEL.into())));
         let lines: Vec<_> = question_lines(&asks(false)).iter().map(|line| line.render(false)).collect();
         assert!(lines.iter().any(|line| line.contains("- Red")), "{lines:?}");
         assert_eq!(
@@ -318,6 +320,6 @@ mod tests {
     #[test]
     fn a_question_of_a_tool_may_be_skipped() {
         let asks = record(&[ANSWER, SKIP, CANCEL]);
-        assert_eq!(read_answer(&asks, "skip"), Ok(QuestionAnswer::Choice(SKIP.into())));
+        assert_eq!(read_answer(&asks, "skip"), Ok(TypedAnswer::Choice(SKIP.into())));
     }
 }

@@ -9,7 +9,7 @@ pub enum SessionInput {
     /// For the agent itself.
     Command(CommandCall),
     /// The answer to the open question about a call.
-    Answer { call: CallId, answer: QuestionAnswer },
+    Answer { call: CallId, answer: TypedAnswer },
     /// Ends the running turn. The session stays.
     StopTurn,
     /// Cancels one running call. The turn goes on.
@@ -17,7 +17,7 @@ pub enum SessionInput {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QuestionAnswer {
+pub enum TypedAnswer {
     /// The id of an offered choice.
     Choice(String),
     /// The words that answer a question of a tool.

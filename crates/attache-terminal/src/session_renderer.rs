@@ -117,6 +117,7 @@ impl SessionRenderer {
             }
             SessionEvent::Asked(call) => {
                 self.is_busy = true;
+                lines.extend(self.rest_of_output(&call.call.id));
                 lines.extend(self.ask(call));
             }
             SessionEvent::Answered { call, choice, by } => {
@@ -267,7 +268,7 @@ fn answer_line(text: String) -> Line {
     Line::plain(if has_mark { format!(" {text}") } else { text })
 }
 
-/// What the session itself tells.
+/// A notice of the session itself.
 pub(crate) fn notice_lines(text: &str, columns: usize) -> Vec<Line> {
     lines_of(Style::Yellow, NOTICE, &wrapped(text, columns.saturating_sub(NOTICE.len())))
 }
@@ -307,14 +308,15 @@ fn outcome_lines(call: &CallRecord) -> Vec<Line> {
     // The output was shown while it ran.
     let is_command = call.proposal.as_ref().is_some_and(|it| matches!(it.shown, Preview::Exec { .. }));
     let agent = call.proposal.as_ref().and_then(|proposal| proposal.agent());
-    let told = match agent {
+    let outcome = match agent {
         Some(_) if was_shown(&outcome, call) => "",
         _ if is_command && !call.live.is_empty() => call.summary.as_str(),
         _ => &*outcome,
     };
     // What an agent said was made visible where it came in.
-    let told = if agent.is_some() { visible_again(told.trim_end()) } else { visible(told.trim_end()) };
-    let mut lines = limited(lines_of(Style::Dim, "  ", &told), MAX_OUTCOME_LINES);
+    let outcome =
+        if agent.is_some() { visible_again(outcome.trim_end()) } else { visible(outcome.trim_end()) };
+    let mut lines = limited(lines_of(Style::Dim, "  ", &outcome), MAX_OUTCOME_LINES);
     if let Some(diff) = call.diff.as_ref().filter(|_| call.answer.is_none()) {
         lines.extend(limited(diff_lines("  ", &visible(diff)), MAX_DIFF_LINES));
     }

@@ -66,6 +66,20 @@ fn agent_call(agent: &str) -> CallRecord {
 }
 
 #[test]
+fn what_an_agent_says_before_its_question_stands_before_it() {
+    let mut shown = Shown(SessionRenderer::default());
+    let call = Arc::new(agent_call("one"));
+    shown.of(SessionEvent::CallStarted(call.clone()));
+    assert_eq!(
+        shown.of(SessionEvent::CallOutput { call: call.clone(), text: "Let me think. ".into() }),
+        [""; 0]
+    );
+    let lines = shown.of(SessionEvent::Asked(call));
+    assert_eq!(lines[0], "  | Let me think.", "{lines:?}");
+    assert!(lines.len() > 1 && !shown.0.has_unfinished_line(), "{lines:?}");
+}
+
+#[test]
 fn an_agent_is_read_while_it_speaks_and_once() {
     let mut shown = Shown(SessionRenderer::default());
     let call = Arc::new(agent_call("one"));

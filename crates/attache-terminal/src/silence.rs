@@ -12,24 +12,24 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub(crate) struct Silence {
     /// Since when nothing was shown. None while nothing is worked on, or a person is waited for.
     since: Option<Instant>,
-    told: usize,
+    notices: usize,
 }
 
 impl Silence {
     /// Something was shown, or happened. `is_working`: more is to come without the person.
     pub(crate) fn end(&mut self, is_working: bool, now: Instant) {
-        *self = Self { since: is_working.then_some(now), told: 0 };
+        *self = Self { since: is_working.then_some(now), notices: 0 };
     }
 
-    /// When to tell next.
+    /// When to print the next notice.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.since.map(|since| since + self.next())
     }
 
-    /// What to tell, now that it is due.
-    pub(crate) fn tell(&mut self) -> String {
+    /// The notice that is due.
+    pub(crate) fn next_notice(&mut self) -> String {
         let silence = self.next();
-        self.told += 1;
+        self.notices += 1;
         let seconds = silence.as_secs();
         let time = match seconds {
             0..60 => format!("{seconds} s"),
@@ -40,9 +40,9 @@ impl Silence {
     }
 
     fn next(&self) -> Duration {
-        match SIGNS.get(self.told) {
+        match SIGNS.get(self.notices) {
             Some(seconds) => Duration::from_secs(*seconds),
-            None => HOUR * u32::try_from(self.told + 2 - SIGNS.len()).unwrap_or(u32::MAX),
+            None => HOUR * u32::try_from(self.notices + 2 - SIGNS.len()).unwrap_or(u32::MAX),
         }
     }
 }
@@ -57,15 +57,15 @@ mod tests {
         assert_eq!(silence.due(), None);
         let begun = Instant::now();
         silence.end(true, begun);
-        let mut told = Vec::new();
+        let mut notices = Vec::new();
         for _ in 0..8 {
             let due = silence.due().unwrap();
-            told.push((due.duration_since(begun).as_secs(), silence.tell()));
+            notices.push((due.duration_since(begun).as_secs(), silence.next_notice()));
         }
-        let times: Vec<_> = told.iter().map(|(time, _)| *time).collect();
+        let times: Vec<_> = notices.iter().map(|(time, _)| *time).collect();
         assert_eq!(times, [10, 60, 300, 900, 1800, 3600, 7200, 10800]);
-        assert_eq!(told[0].1, "(still working; nothing new for 10 s. Ctrl-C stops it)");
-        assert!(told[2].1.contains("5 min") && told[6].1.contains("2 h"), "{told:?}");
+        assert_eq!(notices[0].1, "(still working; nothing new for 10 s. Ctrl-C stops it)");
+        assert!(notices[2].1.contains("5 min") && notices[6].1.contains("2 h"), "{notices:?}");
         silence.end(true, begun);
         assert_eq!(silence.due(), Some(begun + Duration::from_secs(10)));
         silence.end(false, begun);

@@ -36,15 +36,36 @@ impl TestAuthority {
 
     /// A certificate for a host, or for a client with a name.
     pub fn issue(&self, name: &str) -> TestCertificate {
-        let [request, key, certificate] = ["csr", "key", "pem"].map(|ending| format!("{name}.{ending}"));
-        let subject = ["-subj", &format!("/CN={name}"), "-keyout", &key, "-out", &request];
-        self.openssl(&[&["req"], &KEY[..], &subject].concat());
         let extensions = format!("{name}.ext");
         let text = format!("subjectAltName=DNS:{name}\nbasicConstraints=CA:FALSE\n");
         std::fs::write(self.path(&extensions), text).expect("a file in the temporary folder");
-        let issuer = ["-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial", "-days", "2"];
-        let files = ["-in", &request, "-out", &certificate, "-extfile", &extensions];
-        self.openssl(&[&["x509", "-req"], &issuer[..], &files].concat());
+        self.issue_with(name, &["-days", "2", "-extfile", &extensions])
+    }
+
+    /// A certificate in the old form without extensions.
+    pub fn issue_version_1(&self, name: &str) -> TestCertificate {
+        self.issue_with(name, &["-days", "2"])
+    }
+
+    /// A certificate whose time ended years ago.
+    pub fn issue_expired(&self, name: &str) -> TestCertificate {
+        let issued = self.issue(name);
+        std::fs::write(self.path("ca.conf"), DATED).expect("a file in the temporary folder");
+        std::fs::write(self.path("index.txt"), "").expect("a file in the temporary folder");
+        let (request, certificate) = (format!("{name}.csr"), format!("{name}.pem"));
+        let dates = ["-startdate", "20200101000000Z", "-enddate", "20200102000000Z"];
+        let files = ["-in", &request, "-out", &certificate, "-notext"];
+        self.openssl(&[&["ca", "-batch", "-config", "ca.conf"], &dates[..], &files].concat());
+        issued
+    }
+
+    fn issue_with(&self, name: &str, options: &[&str]) -> TestCertificate {
+        let [request, key, certificate] = ["csr", "key", "pem"].map(|ending| format!("{name}.{ending}"));
+        let subject = ["-subj", &format!("/CN={name}"), "-keyout", &key, "-out", &request];
+        self.openssl(&[&["req"], &KEY[..], &subject].concat());
+        let issuer = ["-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial"];
+        let files = ["-in", &request, "-out", &certificate];
+        self.openssl(&[&["x509", "-req"], &issuer[..], &files, options].concat());
         TestCertificate { certificate: self.path(&certificate), key: self.path(&key) }
     }
 
@@ -64,6 +85,24 @@ impl TestAuthority {
 }
 
 const KEY: [&str; 5] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+/// What `openssl ca` needs; the other commands of this version take no dates.
+const DATED: &str = "[ca]
+default_ca = here
+[here]
+database = index.txt
+new_certs_dir = .
+certificate = authority.pem
+private_key = authority.key
+rand_serial = yes
+default_md = sha256
+policy = any
+x509_extensions = extensions
+[any]
+commonName = supplied
+[extensions]
+basicConstraints = CA:FALSE
+";
 
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Vec<u8> {

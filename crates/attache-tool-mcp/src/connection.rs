@@ -29,7 +29,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CallError, ConnectError};
-use crate::{ConnectContext, ServerOptions};
+use crate::{ConnectContext, McpServerOptions};
 use connection_end::ConnectionEnd;
 use host::{Host, ServerNotifications};
 use http_channel::HttpError;
@@ -63,7 +63,7 @@ pub(crate) struct RequestOptions<'a> {
 impl Connection {
     /// Connects and performs the handshake within the timeout of the context.
     pub(crate) async fn open(
-        options: &ServerOptions,
+        options: &McpServerOptions,
         context: &ConnectContext,
     ) -> Result<Self, ConnectError> {
         open::open(options, context).await

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::tool_list::{MAX_TOOLS, ToolList};
 use crate::tool_result::{self, ResultSource};
-use crate::{ServerOptions, Transport, connection, input, server};
+use crate::{McpServerOptions, Transport, connection, input, server};
 
 const SOURCE: ResultSource<'_> = ResultSource { server: "server", tool: "tool" };
 
@@ -17,7 +17,7 @@ const SOURCE: ResultSource<'_> = ResultSource { server: "server", tool: "tool" }
 pub fn tools(text: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
     let transport = Transport::Sse { url: "http://127.0.0.1:1/".into(), headers: Vec::new() };
-    let options = ServerOptions::new("server", transport);
+    let options = McpServerOptions::new("server", transport);
     let mut offer = ToolList::default();
     let entries = value.as_array().cloned().unwrap_or_else(|| vec![value]);
     let count = entries.len();

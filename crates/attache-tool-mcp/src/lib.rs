@@ -7,11 +7,11 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
-//! use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, Transport};
+//! use attache_tool_mcp::{ConnectContext, McpServers, McpServerOptions, ServerState, Transport};
 //!
 //! let transport = Transport::Stdio { command: "not-there".into(), args: vec![], env: vec![], directory: None };
 //! let context = ConnectContext::new("/", vec![]);
-//! let servers = McpServers::connect(vec![ServerOptions::new("notes", transport)], context).await;
+//! let servers = McpServers::connect(vec![McpServerOptions::new("notes", transport)], context).await;
 //! let ServerState::Failed { why } = &servers.statuses()[0].state else { panic!("there is no such program") };
 //! assert!(why.contains("`not-there` cannot be started"));
 //! assert!(servers.tools().is_empty());
@@ -42,5 +42,5 @@ mod tool_result;
 mod visible;
 
 pub use attache_tool::{ServerState, ServerStatus};
-pub use options::{ConnectContext, ServerConfinement, ServerOptions, Transport};
+pub use options::{ConnectContext, McpServerOptions, ServerConfinement, Transport};
 pub use servers::{McpServers, UnapprovedServer};

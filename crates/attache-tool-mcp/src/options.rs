@@ -11,7 +11,7 @@ use attache_tool::{Access, Confiner};
 
 /// A server of the settings or of a client.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ServerOptions {
+pub struct McpServerOptions {
     pub name: String,
     pub transport: Transport,
     /// The timeout of a call.
@@ -31,7 +31,7 @@ pub struct ServerOptions {
     pub needs_approval: bool,
 }
 
-impl ServerOptions {
+impl McpServerOptions {
     pub fn new(name: impl Into<String>, transport: Transport) -> Self {
         Self {
             name: name.into(),
@@ -186,7 +186,7 @@ mod tests {
             Transport::Sse { url: "s3cret".into(), headers: vec![] },
         ];
         for transport in transports {
-            let shown = format!("{:?}", ServerOptions::new("a", transport));
+            let shown = format!("{:?}", McpServerOptions::new("a", transport));
             assert!(!shown.contains("s3cret"), "{shown}");
         }
     }

@@ -1,9 +1,9 @@
 //! Selects the tools of a server.
 
-use crate::ServerOptions;
+use crate::McpServerOptions;
 
 /// Exclusion wins. An entry may have arguments in parentheses, which matter only to rules.
-pub(crate) fn wanted(options: &ServerOptions, tool: &str) -> bool {
+pub(crate) fn wanted(options: &McpServerOptions, tool: &str) -> bool {
     let named = |entries: &[String]| entries.iter().any(|entry| bare(entry) == tool);
     !named(&options.exclude) && options.include.as_deref().is_none_or(named)
 }
@@ -21,7 +21,7 @@ mod tests {
     fn check(include: Option<&[&str]>, exclude: &[&str], tool: &str, expected: bool) {
         let owned = |entries: &[&str]| entries.iter().map(|entry| String::from(*entry)).collect();
         let transport = Transport::Http { url: String::new(), headers: vec![] };
-        let mut options = ServerOptions::new("a", transport);
+        let mut options = McpServerOptions::new("a", transport);
         options.include = include.map(owned);
         options.exclude = owned(exclude);
         assert_eq!(wanted(&options, tool), expected, "{include:?} {exclude:?} {tool}");

@@ -19,7 +19,7 @@ use crate::connection::{Connection, RequestOptions};
 use crate::error::{CallError, ConnectError};
 use crate::mcp_tool::McpTool;
 use crate::tool_list::ToolList;
-use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus, Transport};
+use crate::{ConnectContext, McpServerOptions, ServerState, ServerStatus, Transport};
 use lists::ServerLists;
 
 /// The delay before a failed server is tried again, because a model may call in a loop.
@@ -27,7 +27,7 @@ const RECONNECT_DELAY: Duration = Duration::from_secs(2);
 const MAX_INSTRUCTIONS_LENGTH: usize = 10_000;
 
 pub(crate) struct Server {
-    pub(crate) options: ServerOptions,
+    pub(crate) options: McpServerOptions,
     context: Arc<ConnectContext>,
     current: watch::Sender<Option<Arc<Connection>>>,
     /// Locked while a connection is made, so that only one is made. Holds the latest failure and its time.
@@ -63,7 +63,7 @@ impl Server {
     }
 
     pub(crate) fn new(
-        options: ServerOptions,
+        options: McpServerOptions,
         context: Arc<ConnectContext>,
         changes: Arc<watch::Sender<u64>>,
     ) -> Self {

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::connect_server::ConnectServer;
 use crate::resources::{ListResources, ReadResource};
 use crate::server::Server;
-use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus};
+use crate::{ConnectContext, McpServerOptions, ServerState, ServerStatus};
 
 /// The servers of one conversation. Dropping it ends all connections and all started programs.
 pub struct McpServers {
@@ -32,14 +32,14 @@ pub struct UnapprovedServer {
 impl McpServers {
     /// Connects to all at once and waits until each is connected or has failed. [`McpServers::statuses`] reports
     /// unreachable servers.
-    pub async fn connect(options: Vec<ServerOptions>, context: ConnectContext) -> Self {
+    pub async fn connect(options: Vec<McpServerOptions>, context: ConnectContext) -> Self {
         let servers = Self::start(options, context);
         servers.settled().await;
         servers
     }
 
     /// Connects without waiting. Requires a runtime.
-    pub fn start(options: Vec<ServerOptions>, context: ConnectContext) -> Self {
+    pub fn start(options: Vec<McpServerOptions>, context: ConnectContext) -> Self {
         let (context, changes) = (Arc::new(context), Arc::new(watch::Sender::new(0)));
         let server = |options| Arc::new(Server::new(options, context.clone(), changes.clone()));
         let servers: Arc<[Arc<Server>]> = options.into_iter().map(server).collect();

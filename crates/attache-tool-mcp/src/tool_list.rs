@@ -6,7 +6,7 @@ use attache_domain::excerpt_in_bytes;
 use attache_tool::{ToolKind, ToolOrigin, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use crate::ServerOptions;
+use crate::McpServerOptions;
 use crate::selection::wanted;
 use crate::tool_name::tool_name;
 use crate::visible::{in_lines, is_drawn, on_one_line};
@@ -35,7 +35,7 @@ pub(crate) struct ToolList {
 
 impl ToolList {
     /// Adds one entry of a server's list.
-    pub(crate) fn add(&mut self, options: &ServerOptions, entry: Value) {
+    pub(crate) fn add(&mut self, options: &McpServerOptions, entry: Value) {
         let named = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         if !named.is_empty() && !wanted(options, &named) {
             return;
@@ -78,7 +78,7 @@ impl ToolList {
     }
 }
 
-fn spec(options: &ServerOptions, named: &str, mut entry: Value) -> Result<ToolSpec, String> {
+fn spec(options: &McpServerOptions, named: &str, mut entry: Value) -> Result<ToolSpec, String> {
     if named.is_empty() {
         return Err("it has no name".into());
     }
@@ -144,9 +144,9 @@ mod tests {
     use super::*;
     use crate::Transport;
 
-    fn options(trust: bool) -> ServerOptions {
+    fn options(trust: bool) -> McpServerOptions {
         let transport = Transport::Http { url: String::new(), headers: vec![] };
-        ServerOptions { trust, ..ServerOptions::new("srv", transport) }
+        McpServerOptions { trust, ..McpServerOptions::new("srv", transport) }
     }
 
     fn offer(trust: bool, entries: impl IntoIterator<Item = Value>) -> ToolList {

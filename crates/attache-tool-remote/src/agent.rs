@@ -11,7 +11,7 @@ use attache_client::{
 use attache_domain::IgnorePoison;
 use attache_tool::{AgentCardSummary, AgentState, AgentStatus, CallQuestion, QuestionKind};
 use tokio::sync::{OnceCell, Semaphore};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::agent_call::holds_words_of_peer;
 use crate::call_origins::CallOrigins;
@@ -67,6 +67,9 @@ pub(crate) struct Agent {
     connection: Mutex<Connection>,
 }
 
+/// The time for a card before a person is asked about all origins to which it may lead.
+const CARD_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// Calls to one agent that run at the same time. Agents that delegate to each other in a circle and do not pass on what the
 /// message says about it come to an end here.
 pub(crate) const MAX_RUNNING_CALLS: usize = 1_024;
@@ -106,6 +109,15 @@ impl Agent {
                 CallOrigins::new(None, card.chain(self.options.access.allowed_origins()))
             }
         }
+    }
+
+    /// The same for an approval. Where the card decides between several origins, it is waited for.
+    pub(crate) async fn origins_to_approve(&self) -> CallOrigins {
+        let origins = self.call_origins();
+        if origins.is_one() || timeout(CARD_TIMEOUT, self.client()).await.is_err() {
+            return origins;
+        }
+        self.call_origins()
     }
 
     pub(crate) fn origins_of(&self, client: &Client) -> CallOrigins {

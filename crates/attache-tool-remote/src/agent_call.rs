@@ -12,6 +12,7 @@ mod stop;
 
 pub(crate) use explain::holds_words_of_peer;
 use replay::Replay;
+pub(crate) use stop::not_told;
 
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ use crate::kept_output;
 use crate::message_id::message_id;
 use crate::remote_conversation::{BusyGuard, RemoteConversation};
 use crate::saved_call::{MAX_ID, Phase, SavedCall};
+use crate::shown_words::{self, ShownWords, TextKind};
 
 /// The delay after the first failed attempt to connect after a restart; each further one is twice as long.
 const INITIAL_CONNECT_DELAY: Duration = Duration::from_millis(250);
@@ -59,8 +61,10 @@ pub(crate) struct AgentCall<'a> {
     first_message: Option<FirstMessage>,
     /// The agent did not know the conversation that earlier calls had.
     has_lost_conversation: bool,
-    /// What was shown of the run that was interrupted.
-    shown: String,
+    /// Words that the run has shown that was interrupted, unless the agent tells them again.
+    words_before: String,
+    /// Bytes of the agent that it has shown; unknown if the log has only the end of them.
+    shown_before: Option<usize>,
     /// A message is on its way, and the agent has not named the task for it yet.
     in_flight: watch::Sender<bool>,
     id_changes: u32,
@@ -106,7 +110,8 @@ impl<'a> AgentCall<'a> {
             output: AgentOutput::new(agent.cleaner.clone()),
             first_message: None,
             has_lost_conversation: false,
-            shown: String::new(),
+            words_before: String::new(),
+            shown_before: Some(0),
             in_flight: watch::Sender::new(false),
             id_changes: 0,
             replay: Replay::None,
@@ -159,7 +164,7 @@ impl<'a> AgentCall<'a> {
         let is_known = start.saved.is_some();
         // A person decided that a call whose outcome is unknown runs again.
         let runs_again = !start.restarted && start.answer.is_none();
-        self.shown = start.shown;
+        self.resume_shown(&start);
         let text = self.next_text(prompt, start.answer.map(|answer| answer.text)).await;
         let client = match self.connect(is_known).await {
             Ok(client) => client,
@@ -195,6 +200,35 @@ impl<'a> AgentCall<'a> {
         }
     }
 
+    /// Takes note of what an interrupted run has shown. Another run begins with nothing.
+    fn resume_shown(&mut self, start: &CallStart) {
+        if !start.restarted {
+            (self.saved.began_after, self.saved.shown) = (self.saved.cursor.clone(), ShownWords::default());
+        }
+        self.words_before = self.saved.shown.resume(&start.shown).replace(UNREACHABLE, "");
+        let notices = start.shown.matches(UNREACHABLE).count() * UNREACHABLE.len();
+        self.shown_before = shown_words::is_whole(&start.shown).then(|| start.shown.len() - notices);
+    }
+
+    /// Shows text to people. What kind it is, is durable first, where the agent does not tell everything again.
+    async fn show(&mut self, kind: TextKind, text: &str) -> Result<(), ToolError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let tells_again = self.client.as_ref().is_some_and(Client::replays_events);
+        if !tells_again && self.saved.shown.begin(kind) {
+            self.save().await?;
+        }
+        self.saved.shown.add(text);
+        self.context.live.show(text);
+        Ok(())
+    }
+
+    fn show_unreachable(&mut self) {
+        self.saved.shown.add(UNREACHABLE);
+        self.context.live.show(UNREACHABLE);
+    }
+
     /// Now that the card is known: it leads to what was approved, and not back to this server or one before it.
     fn check_address(&self, client: &Client) -> Result<(), ToolError> {
         let (name, now) = (self.agent.name(), self.agent.origins_of(client));
@@ -221,12 +255,15 @@ impl<'a> AgentCall<'a> {
             return (self.saved.phase != Phase::Asked).then(|| prompt.to_owned());
         }
         let text = reply.filter(|_| !self.saved.signed_in).or_else(|| self.saved.answer.clone())?;
+        if self.saved.asks_credential {
+            self.agent.cleaner.hide_credential(&text);
+        }
         self.output.answer(if self.saved.asks_credential { CREDENTIAL } else { &text });
         Some(text)
     }
 
     /// `after_restart`: an agent that cannot be reached may still be starting, too.
-    async fn connect(&self, after_restart: bool) -> Result<Client, ConnectFailure> {
+    async fn connect(&mut self, after_restart: bool) -> Result<Client, ConnectFailure> {
         let mut delay = INITIAL_CONNECT_DELAY;
         let mut tries = if after_restart { MAX_CONNECT_TRIES } else { 1 };
         loop {
@@ -234,7 +271,7 @@ impl<'a> AgentCall<'a> {
             match self.agent.client().await {
                 Err(ConnectFailure { sign_in: None, .. }) if tries > 0 => {
                     if tries + 1 == MAX_CONNECT_TRIES {
-                        self.context.live.show(UNREACHABLE);
+                        self.show_unreachable();
                     }
                     tokio::time::sleep(delay).await;
                     delay *= 2;

@@ -3,7 +3,7 @@
 //! Texts of statuses are joined as they come; an artifact is replaced or grows. All of it is bounded, and what does not fit
 //! is counted.
 
-use attache_client::{Artifact, Base64, Message, Part, PartContent, Role, StreamEvent};
+use attache_client::{Artifact, Base64, Message, Part, PartContent, RemoteTask, Role, StreamEvent};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -19,8 +19,6 @@ const MAX_FILES: usize = 64;
 const MAX_NAME: usize = 200;
 /// Bytes of an artifact's id. A longer one is known by its hash.
 const MAX_ARTIFACT_ID: usize = 200;
-/// Bytes of an artifact that are recognised in what was shown before.
-const MIN_REPEATED: usize = 12;
 /// Questions of one call that its result tells about.
 const MAX_DIALOG: usize = 64;
 /// Bytes of a question or an answer in the result.
@@ -32,10 +30,11 @@ pub(crate) struct AgentOutput {
     /// What no text may hold.
     #[serde(skip)]
     cleaner: TextCleaner,
+    /// What statuses and messages said.
     log: String,
-    /// Bytes of the log that an interrupted run has shown. They hold texts of artifacts, too.
-    #[serde(default)]
-    shown_before: usize,
+    /// An interrupted run has shown what the log ends with.
+    #[serde(skip)]
+    has_words_before: bool,
     /// The hash of the status text that came last, which is not repeated.
     last_status: String,
     artifacts: Vec<ArtifactText>,
@@ -79,6 +78,14 @@ pub(crate) struct ReceivedFile {
     pub(crate) bytes: Base64,
 }
 
+/// The text in an event that is new.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    pub(crate) artifacts: String,
+    /// Of a status or a message. They come after the artifacts.
+    pub(crate) words: String,
+}
+
 /// Text and files of some parts.
 #[derive(Debug, Default)]
 struct Content {
@@ -97,29 +104,32 @@ impl AgentOutput {
     }
 
     /// Takes an event, and returns the text in it that is new.
-    pub(crate) fn add(&mut self, event: &StreamEvent) -> String {
+    pub(crate) fn add(&mut self, event: &StreamEvent) -> News {
+        let of_artifact = |artifacts| News { artifacts, words: String::new() };
+        let of_words = |words| News { artifacts: String::new(), words };
         match event {
             StreamEvent::Task(task) => {
                 let last = task.history.iter().rev().find(|message| message.role == Role::Agent);
                 if let Some(message) = last {
                     self.last_message = shortened(self.content(&message.parts).text, MAX_TEXT);
                 }
-                let mut new: String = task.artifacts.iter().map(|artifact| self.replace(artifact)).collect();
-                if let Some(message) = &task.status.message {
-                    new.push_str(&self.status(message));
-                }
-                new
+                let artifacts = task.artifacts.iter().map(|artifact| self.replace(artifact)).collect();
+                let message = task.status.message.as_ref();
+                let words = message.map(|message| self.status(message)).unwrap_or_default();
+                News { artifacts, words }
             }
             StreamEvent::Message(message) => {
                 let Content { text, files } = self.content(&message.parts);
                 self.keep_files(files);
-                self.append_log(text)
+                of_words(self.append_log(text))
             }
-            StreamEvent::ArtifactUpdate(update) if update.append => self.append(&update.artifact),
-            StreamEvent::ArtifactUpdate(update) => self.replace(&update.artifact),
+            StreamEvent::ArtifactUpdate(update) if update.append => {
+                of_artifact(self.append(&update.artifact))
+            }
+            StreamEvent::ArtifactUpdate(update) => of_artifact(self.replace(&update.artifact)),
             StreamEvent::StatusUpdate(update) => match &update.status.message {
-                Some(message) => self.status(message),
-                None => String::new(),
+                Some(message) => of_words(self.status(message)),
+                None => News::default(),
             },
         }
     }
@@ -131,8 +141,9 @@ impl AgentOutput {
             return String::new();
         }
         self.last_status = hash;
-        // The status that an interrupted run has shown last.
-        if self.shown_before == self.log.len() && self.log.ends_with(&text) {
+        let is_dialog = self.dialog.iter().any(|turn| turn.question == text);
+        // The status that an interrupted run has shown last, or a question that the dialog has.
+        if is_dialog || (std::mem::take(&mut self.has_words_before) && self.log.ends_with(&text)) {
             return String::new();
         }
         self.keep_files(files);
@@ -143,20 +154,35 @@ impl AgentOutput {
         self.append_log(text)
     }
 
-    /// What an interrupted run has shown of the agent's words.
-    pub(crate) fn was_shown(&mut self, text: String) {
-        if self.log.is_empty() {
-            self.append_log(text);
-            self.shown_before = self.log.len();
-        }
+    /// Words that an interrupted run has shown.
+    pub(crate) fn was_shown(&mut self, words: String) {
+        self.has_words_before = !words.is_empty();
+        self.append_log(words);
     }
 
-    /// What statuses said. Of what was shown before, artifacts are left out.
-    fn statuses(&self) -> String {
-        let (before, since) = self.log.split_at(self.shown_before);
-        let texts = self.artifacts.iter().map(|artifact| artifact.text.as_str());
-        let before = texts.fold(before.to_owned(), |before, text| without_artifact(&before, text));
-        before + since
+    /// Some agents keep in the history of `task` what their statuses said, also while nothing followed them. It counts from the
+    /// message `begin` on, if everything that is known is in it.
+    pub(crate) fn fill_words(&mut self, task: &RemoteTask, begin: &str) {
+        let Some(begin) = task.history.iter().position(|message| message.id.as_str() == begin) else {
+            return;
+        };
+        let later = task.history[begin + 1..].iter().chain(&task.status.message);
+        let (mut filled, mut last, mut rest) = (String::new(), String::new(), self.log.as_str());
+        for message in later.filter(|message| message.role == Role::Agent) {
+            let text = self.words(message);
+            let is_artifact = self.artifacts.iter().any(|artifact| artifact.text.trim() == text.trim());
+            if text.is_empty() || text == last || is_artifact {
+                continue;
+            }
+            rest = rest.strip_prefix(text.as_str()).unwrap_or(rest);
+            filled.push_str(&text);
+            last = text;
+        }
+        let added = filled.len().saturating_sub(self.log.len());
+        if rest.is_empty() && added > 0 && self.kept_text + added <= MAX_TEXT {
+            self.kept_text += added;
+            (self.log, self.last_status) = (filled, hash(&last));
+        }
     }
 
     fn append_log(&mut self, text: String) -> String {
@@ -207,7 +233,7 @@ impl AgentOutput {
         let name = artifact.name.as_deref().filter(|name| !name.is_empty());
         if let Some(name) = name {
             let name: String = name.chars().take(MAX_NAME).collect();
-            self.artifacts[at].name = Some(self.cleaner.clean(&name));
+            self.artifacts[at].name = Some(self.cleaner.clean(&on_one_line(&name)));
         }
         Some(at)
     }
@@ -251,10 +277,10 @@ impl AgentOutput {
         let mut blocks = Vec::new();
         let filled: Vec<_> = self.artifacts.iter().filter(|it| !it.text.trim().is_empty()).collect();
         // Some agents put into an artifact what their statuses said already.
-        let log = self.statuses();
-        let is_repeated = filled.iter().any(|artifact| artifact.text.trim() == log.trim());
-        if !log.trim().is_empty() && !is_repeated {
-            blocks.push(log);
+        let log = self.log.trim();
+        let is_repeated = filled.iter().any(|artifact| artifact.text.trim() == log);
+        if !log.is_empty() && !is_repeated {
+            blocks.push(self.log.clone());
         }
         let is_all = blocks.is_empty() && filled.len() == 1;
         for artifact in filled {
@@ -305,7 +331,6 @@ impl AgentOutput {
     pub(crate) fn ask(&mut self, question: &str) {
         if self.log.ends_with(question) {
             self.log.truncate(self.log.len() - question.len());
-            self.shown_before = self.shown_before.min(self.log.len());
             self.kept_text -= question.len();
         }
         if self.dialog.len() == MAX_DIALOG {
@@ -350,20 +375,6 @@ fn hash(text: &str) -> String {
     })
 }
 
-/// An artifact was shown whole, or it was being shown when the run was interrupted. A few letters may be there by chance.
-fn without_artifact(shown: &str, artifact: &str) -> String {
-    if artifact.starts_with(shown) {
-        return String::new();
-    }
-    if artifact.len() >= MIN_REPEATED && shown.contains(artifact) {
-        return shown.replacen(artifact, "", 1);
-    }
-    let ends = artifact.char_indices().map(|(at, letter)| at + letter.len_utf8());
-    let ends = ends.skip_while(|end| *end < MIN_REPEATED).take_while(|end| *end <= shown.len());
-    let overlap = ends.filter(|end| shown.ends_with(&artifact[..*end])).last().unwrap_or(0);
-    shown[..shown.len() - overlap].to_owned()
-}
-
 fn shortened(mut text: String, most: usize) -> String {
     text.truncate(text.floor_char_boundary(most));
     text.shrink_to_fit();
@@ -393,12 +404,17 @@ fn content(parts: &[Part]) -> Content {
     content
 }
 
+/// A name cannot pass for other lines.
+fn on_one_line(name: &str) -> String {
+    name.replace(['\n', '\r'], " ")
+}
+
 /// The last part of a path. The middle of a long one is left out, so that its extension stays.
 fn file_name(path: &str) -> String {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = on_one_line(path.rsplit(['/', '\\']).next().unwrap_or_default());
     let length = name.chars().count();
     if length <= MAX_NAME {
-        return name.to_owned();
+        return name;
     }
     let end = name.chars().skip(length - MAX_NAME / 2);
     name.chars().take(MAX_NAME / 2).chain(end).collect()

@@ -31,7 +31,8 @@ fn task(artifacts: Value, message: Option<&str>, history: Value) -> Value {
 #[track_caller]
 fn check(events: &[Value], text: &str, new: &[&str]) {
     let mut output = AgentOutput::default();
-    let shown: Vec<String> = events.iter().map(|value| output.add(&event(value.clone()))).collect();
+    let news = events.iter().map(|value| output.add(&event(value.clone())));
+    let shown: Vec<String> = news.map(|News { artifacts, words }| artifacts + &words).collect();
     assert_eq!((output.text().as_str(), &shown), (text, &new.iter().map(|it| (*it).to_owned()).collect()));
 }
 

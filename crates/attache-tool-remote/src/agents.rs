@@ -28,6 +28,8 @@ pub type OwnOrigin = Arc<OnceLock<String>>;
 /// Connections to agents, shared by all conversations that have the same ones.
 pub struct AgentConnections {
     agents: Vec<Arc<Agent>>,
+    /// They get nothing but the cancel of what they do already.
+    switched_off: Vec<Arc<Agent>>,
     /// Grows when a card was read.
     version: Arc<AtomicU64>,
     /// Where this server is, if it is one.
@@ -40,9 +42,20 @@ pub struct AgentConnections {
 impl AgentConnections {
     /// Connects to none of them.
     pub fn new(agents: Vec<AgentOptions>, own_origin: OwnOrigin, warned: WarnedAgents) -> Arc<Self> {
-        let agents = agents.into_iter().map(|options| Arc::new(Agent::new(options))).collect();
+        Self::with_switched_off(agents, Vec::new(), own_origin, warned)
+    }
+
+    /// `switched_off` get nothing but the cancel of what they do already.
+    pub fn with_switched_off(
+        agents: Vec<AgentOptions>,
+        switched_off: Vec<AgentOptions>,
+        own_origin: OwnOrigin,
+        warned: WarnedAgents,
+    ) -> Arc<Self> {
+        let [agents, switched_off] = [agents, switched_off]
+            .map(|all| all.into_iter().map(|options| Arc::new(Agent::new(options))).collect());
         let reading = Mutex::new(JoinSet::new());
-        Arc::new(Self { agents, version: Arc::default(), own_origin, warned, reading })
+        Arc::new(Self { agents, switched_off, version: Arc::default(), own_origin, warned, reading })
     }
 
     /// Begins to read the cards that were not read yet. The model gets their descriptions once they are there; nothing waits
@@ -111,12 +124,17 @@ impl AgentConnections {
         }
     }
 
-    fn find(&self, name: &str) -> Option<&Arc<Agent>> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Arc<Agent>> {
         self.agents.iter().find(|agent| agent.name() == name)
     }
 
     pub(crate) fn agents(&self) -> &[Arc<Agent>] {
         &self.agents
+    }
+
+    /// An agent that may be told that its work is over.
+    pub(crate) fn find_any(&self, name: &str) -> Option<&Arc<Agent>> {
+        self.find(name).or_else(|| self.switched_off.iter().find(|agent| agent.name() == name))
     }
 
     pub(crate) fn own_origin(&self) -> Option<String> {
@@ -181,15 +199,20 @@ impl ConversationAgents {
         if self.agents.agents.is_empty() {
             return None;
         }
+        Some(self.begun_tool())
+    }
+
+    /// The tool for calls that began before. Without agents it only ends them.
+    pub fn begun_tool(&self) -> Arc<dyn Tool> {
         let version = self.agents.version();
         let mut known = self.tool.lock().ignore_poison();
         match known.as_ref() {
-            Some((made_for, tool)) if *made_for == version => Some(tool.clone()),
+            Some((made_for, tool)) if *made_for == version => tool.clone(),
             _ => {
                 let tool: Arc<dyn Tool> =
                     Arc::new(InvokeAgent::new(self.agents.clone(), self.busy.clone(), self.attended));
                 *known = Some((version, tool.clone()));
-                Some(tool)
+                tool
             }
         }
     }

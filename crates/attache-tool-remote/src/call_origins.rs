@@ -3,9 +3,7 @@
 //! A card may lead to other origins than its own. While it is not known, a person is shown every origin to which it may lead.
 
 use attache_client::Origin;
-use attache_tool::{ToolError, ToolErrorKind};
-
-const BETWEEN: &str = " or ";
+use attache_tool::{BETWEEN_ORIGINS, ToolError, ToolErrorKind};
 
 #[derive(Debug)]
 pub(crate) struct CallOrigins(Vec<Origin>);
@@ -25,7 +23,7 @@ impl CallOrigins {
 
     /// As people and rules see it: `https://a.example or https://b.example`.
     pub(crate) fn parse(text: &str) -> Self {
-        Self(text.split(BETWEEN).filter_map(|origin| Origin::parse(origin).ok()).collect())
+        Self(text.split(BETWEEN_ORIGINS).filter_map(|origin| Origin::parse(origin).ok()).collect())
     }
 
     /// Calls that may go to `self` may go to `others`.
@@ -35,6 +33,10 @@ impl CallOrigins {
 
     pub(crate) fn has_any_of(&self, others: &Self) -> bool {
         others.0.iter().any(|origin| self.0.contains(origin))
+    }
+
+    pub(crate) fn is_one(&self) -> bool {
+        self.0.len() <= 1
     }
 
     pub(crate) fn contains(&self, origin: &str) -> bool {
@@ -55,7 +57,7 @@ impl std::fmt::Display for CallOrigins {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let origins: Vec<String> = self.0.iter().map(ToString::to_string).collect();
         formatter.write_str(if origins.is_empty() { "unknown" } else { "" })?;
-        formatter.write_str(&origins.join(BETWEEN))
+        formatter.write_str(&origins.join(BETWEEN_ORIGINS))
     }
 }
 

@@ -11,12 +11,13 @@ use attache_tool::{
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, MAX_RUNNING_CALLS};
-use crate::agent_call::AgentCall;
+use crate::agent_call::{AgentCall, not_told};
 use crate::agents::AgentConnections;
 use crate::call_origins::{CallOrigins, not_approved};
 use crate::catalog;
 use crate::remote_conversation::{BusyAgents, RemoteConversation};
 use crate::saved_call::{Phase, SavedCall};
+use crate::shown_words::ShownWords;
 
 /// Bytes of a prompt.
 const MAX_PROMPT: usize = 1 << 20;
@@ -39,7 +40,8 @@ impl InvokeAgent {
         let known = self.agents.agents();
         known.iter().find(|agent| agent.name() == name).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|agent| agent.name()).collect();
-            ToolError::bad_input(format!("there is no agent {name:?}; there are: {}", names.join(", ")))
+            let others = if names.is_empty() { "none here".to_owned() } else { names.join(", ") };
+            ToolError::bad_input(format!("there is no agent {name:?}; there are: {others}"))
         })
     }
 
@@ -84,7 +86,10 @@ impl InvokeAgent {
         context: &'a ToolContext,
     ) -> Result<(AgentCall<'a>, String), ToolError> {
         let (agent_name, prompt) = read(&proposal.input)?;
-        let agent = self.find(&agent_name)?;
+        let agent = match &saved {
+            Some(_) => self.agents.find_any(&agent_name).map_or_else(|| self.find(&agent_name), Ok)?,
+            None => self.find(&agent_name)?,
+        };
         let own_origin = match &saved {
             Some(saved) => saved.own_origin.clone(),
             None => self.agents.own_origin(),
@@ -118,6 +123,8 @@ impl InvokeAgent {
                 context,
                 task,
                 cursor: None,
+                began_after: None,
+                shown: ShownWords::default(),
                 question: None,
                 asked_in: None,
                 may_be_answered: false,
@@ -166,8 +173,8 @@ impl Tool for InvokeAgent {
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let (name, prompt) = read(input)?;
         let agent = self.find(&name)?;
+        let origin = agent.origins_to_approve().await.to_string();
         self.chain(agent, &context.delegation, self.agents.own_origin())?;
-        let origin = agent.call_origins().to_string();
         Ok(Proposal {
             input: Map::from_iter([
                 ("agent_name".to_owned(), name.clone().into()),
@@ -206,13 +213,19 @@ impl ResumableTool for InvokeAgent {
     ) -> Result<CallEnd, ToolError> {
         let saved = SavedCall::read(start.saved.as_ref());
         let was_sent = saved.is_some();
+        let name = read(&proposal.input)?.0;
+        if was_sent && self.agents.find(&name).is_none() && self.agents.find_any(&name).is_some() {
+            let why = format!("the agent {name} is not asked: it is switched off");
+            let refused = ToolError::new(ToolErrorKind::PolicyViolation, why);
+            return Err(self.end(&proposal, start, refused, context).await);
+        }
         let (call, prompt) = match self.prepare(&proposal, saved, context) {
             // The agent is gone, and what it does for us cannot be known. A person who decides that the call goes on nevertheless
             // reads why it does not.
             Err(_) if was_sent && start.restarted => return Ok(CallEnd::Unknown),
             ready => ready?,
         };
-        let permit = self.find(&read(&proposal.input)?.0)?.call_permits.clone().try_acquire_owned();
+        let permit = self.find(&name)?.call_permits.clone().try_acquire_owned();
         // A call that was running before goes on in any case.
         if permit.is_err() && !was_sent {
             return Err(too_many_calls(&proposal));
@@ -228,17 +241,22 @@ impl ResumableTool for InvokeAgent {
         context: &ToolContext,
     ) -> ToolError {
         let Some(saved) = SavedCall::read(start.saved.as_ref()) else { return refused };
-        match self.prepare(proposal, Some(saved), context) {
-            Ok((call, _)) => call.end(refused, start.answer).await,
-            Err(_) => refused,
+        match self.prepare(proposal, Some(saved.clone()), context) {
+            Ok((call, _)) => call.end(refused, start).await,
+            Err(error) => ToolError::new(
+                refused.kind,
+                format!("{}\n{}", refused.message, not_told(&saved, &error.message)),
+            ),
         }
     }
 
     async fn cancel(&self, proposal: &Proposal, saved: Option<Value>, context: &ToolContext) -> PeerNotice {
-        let Some(saved) = SavedCall::read(saved.as_ref()) else { return PeerNotice::Told };
-        match self.prepare(proposal, Some(saved), context) {
+        let Some(saved) = SavedCall::read(saved.as_ref()).filter(SavedCall::has_peer) else {
+            return PeerNotice::Told;
+        };
+        match self.prepare(proposal, Some(saved.clone()), context) {
             Ok((call, _)) => call.abandon().await,
-            Err(_) => PeerNotice::Told,
+            Err(error) => PeerNotice::Never(not_told(&saved, &error.message)),
         }
     }
 }

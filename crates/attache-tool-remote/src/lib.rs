@@ -20,6 +20,7 @@ mod received_files;
 mod remote_conversation;
 mod result_text;
 mod saved_call;
+mod shown_words;
 mod unusable_agents;
 
 pub use agent::{AgentAccess, AgentOptions};

@@ -12,6 +12,9 @@ use std::sync::Arc;
 use attache_client::SentSecrets;
 use attache_domain::is_hidden;
 
+/// Bytes of a text that may be a credential.
+const MIN_CREDENTIAL: usize = 8;
+
 /// Cleans the texts of one agent. Clones share the credentials.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TextCleaner {
@@ -22,6 +25,14 @@ impl TextCleaner {
     /// For the options of the agent's clients.
     pub(crate) fn secrets(&self) -> Arc<SentSecrets> {
         self.secrets.clone()
+    }
+
+    /// A person typed `answer` where the agent asked for a credential. Words such as `done` are none.
+    pub(crate) fn hide_credential(&self, answer: &str) {
+        let answer = answer.trim();
+        if answer.len() >= MIN_CREDENTIAL && !answer.contains(char::is_whitespace) {
+            self.secrets.note_text(answer);
+        }
     }
 
     /// `text` of the agent, without the credentials that it was sent and with hidden characters written out.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::message_id::message_id;
+use crate::shown_words::ShownWords;
 
 /// How far a call has come. Saved before anything depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,12 @@ pub(crate) struct SavedCall {
     /// The latest event that was shown, where the agent has cursors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<String>,
+    /// The same when this run began, if a run before has shown events of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) began_after: Option<String>,
+    /// Which parts of what this run has shown are words, where the agent has no cursors.
+    #[serde(default, skip_serializing_if = "ShownWords::is_empty")]
+    pub(crate) shown: ShownWords,
     /// What the agent asked last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<String>,
@@ -78,6 +85,11 @@ impl SavedCall {
 
     pub(crate) fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Something was sent, or may have been.
+    pub(crate) fn has_peer(&self) -> bool {
+        self.phase != Phase::Unsent || self.sent > 0
     }
 
     pub(crate) fn ask(&mut self, question: &str, kind: QuestionKind, status: &RemoteStatus) {
@@ -130,7 +142,7 @@ mod tests {
     fn what_is_stored_keeps_its_spelling() {
         let stored = json!({
             "agent": "helper", "origin": "http://127.0.0.1:9", "own_origin": "http://127.0.0.1:8", "message": "m", "sent": 1, "phase": "following", "continues": true,
-            "context": "c", "task": "t", "cursor": "e.7", "question": "Which?",
+            "context": "c", "task": "t", "cursor": "e.7", "began_after": "e.3", "shown": [0, 7], "question": "Which?",
             "asked_in": "a-1", "may_be_answered": true, "asks_credential": true, "answer": "That.", "signed_in": true,
         });
         let saved = SavedCall::read(Some(&stored)).unwrap();

@@ -27,7 +27,7 @@ use std::process::{Command, ExitCode, Stdio};
 use attache_tool::AccessLevel;
 
 use crate::CommandLimits;
-use crate::plan::{ChildRequest, Isolation, Network, Plan};
+use crate::confinement_plan::{ChildRequest, ConfinementPlan, Isolation, NetworkAccess};
 use crate::probe;
 use supervise::InnerAction;
 
@@ -53,7 +53,7 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let mut command = Command::new(arguments.next().unwrap_or_default());
     command.args(arguments);
     let (done, refuse): (_, fn(&str) -> ExitCode) = match request {
-        ChildRequest::Confine(plan) if plan.walls == Isolation::None => {
+        ChildRequest::Confine(plan) if plan.isolation == Isolation::None => {
             (confine(*plan, command), not_started)
         }
         ChildRequest::Confine(plan) => (confine(*plan, command), not_confined),
@@ -98,12 +98,12 @@ impl<T, E: Into<io::Error>> InStep<T> for Result<T, E> {
     }
 }
 
-fn confine(plan: Plan, command: Command) -> Result<ExitCode, StepError> {
+fn confine(plan: ConfinementPlan, command: Command) -> Result<ExitCode, StepError> {
     let server = supervise::watch_server(plan.server).in_step("finding the server")?;
-    match plan.walls {
+    match plan.isolation {
         Isolation::Namespaces => {
             let folder = StartFolder::current()?;
-            in_namespaces(server.handle, &[], || Ok(Some(Job { plan, command, folder })))
+            in_namespaces(server.handle, &[], || Ok(Some(ConfinedCommand { plan, command, folder })))
         }
         Isolation::None => limited(server, plan.limits, with_input(plan.input, command)),
         Isolation::Landlock => watcher::run_watched(server, plan.limits, || {
@@ -123,7 +123,7 @@ fn supervise_only(server: i32, limits: CommandLimits, command: Command) -> Resul
 }
 
 fn limited(
-    server: supervise::ServerHandle,
+    server: supervise::ServerProcess,
     limits: CommandLimits,
     command: Command,
 ) -> Result<ExitCode, StepError> {
@@ -134,8 +134,8 @@ fn limited(
 }
 
 /// A command, and what confines it.
-struct Job {
-    plan: Plan,
+struct ConfinedCommand {
+    plan: ConfinementPlan,
     command: Command,
     folder: StartFolder,
 }
@@ -145,7 +145,7 @@ struct Job {
 fn in_namespaces(
     server: OwnedFd,
     reads: &[PathBuf],
-    next: impl FnOnce() -> Result<Option<Job>, StepError>,
+    next: impl FnOnce() -> Result<Option<ConfinedCommand>, StepError>,
 ) -> Result<ExitCode, StepError> {
     namespaces::create().in_step("making namespaces")?;
     let (ours, theirs) = UnixStream::pair().in_step("making a socket")?;
@@ -154,7 +154,7 @@ fn in_namespaces(
     supervise::in_child(beside, move || {
         let tree = root::begin(reads);
         // First, because an error is printed to the output of the command.
-        let Some(Job { plan, command, folder }) = next()? else {
+        let Some(ConfinedCommand { plan, command, folder }) = next()? else {
             return Ok(InnerAction::Ended(ExitCode::from(NOT_STARTED)));
         };
         root::finish(tree?, &plan)?;
@@ -164,7 +164,7 @@ fn in_namespaces(
         if plan.level > AccessLevel::Look {
             loopback::bring_up().in_step("bringing up the loopback device")?;
         }
-        if plan.network == Network::Proxy {
+        if plan.network == NetworkAccess::Proxy {
             loopback::send_listener().in_step("handing out the proxy's socket")?;
         }
         restrict(&plan)?;
@@ -176,9 +176,9 @@ fn in_namespaces(
 }
 
 /// Restricts this process. Children inherit the restrictions.
-fn restrict(plan: &Plan) -> Result<(), StepError> {
-    resource_limits::set_limits(plan.limits, plan.walls).in_step("setting limits")?;
-    if plan.walls == Isolation::Namespaces {
+fn restrict(plan: &ConfinementPlan) -> Result<(), StepError> {
+    resource_limits::set_limits(plan.limits, plan.isolation).in_step("setting limits")?;
+    if plan.isolation == Isolation::Namespaces {
         capabilities::forbid_user_namespaces().in_step("closing user namespaces")?;
         capabilities::drop_all().in_step("dropping capabilities")?;
     }
@@ -189,7 +189,7 @@ fn restrict(plan: &Plan) -> Result<(), StepError> {
 }
 
 /// Tries to read the file that the plan names for a probe.
-fn run_probe(plan: &Plan) -> Option<ExitCode> {
+fn run_probe(plan: &ConfinementPlan) -> Option<ExitCode> {
     let readable = std::fs::File::open(plan.probe.as_ref()?).is_ok();
     Some(ExitCode::from(if readable { probe::NOT_CONFINED } else { probe::CONFINED }))
 }

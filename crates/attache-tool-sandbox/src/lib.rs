@@ -12,13 +12,13 @@
 //!
 //! The access of a command is decided in `attache_tool::ruling`.
 
+mod confinement_plan;
 mod egress;
 mod enter;
 mod git;
 mod guard;
 mod handles;
 mod limits;
-mod plan;
 mod probe;
 mod protected;
 mod readable_paths;

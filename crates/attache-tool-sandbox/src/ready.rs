@@ -21,8 +21,8 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
+use crate::confinement_plan::{ChildRequest, ReadyCommand};
 use crate::enter::NO_ARENA;
-use crate::plan::{ChildRequest, ReadyCommand};
 use crate::{ENTER, handles};
 
 /// A longer message could block the server. Its command gets a copy of its own.

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use attache_tool::{AccessLevel, ConfinedProgram, Confinement, Confiner, Launch, ProgramInput, ReadyProcess};
 
+use crate::confinement_plan::{ChildRequest, ConfinementPlan, Isolation, NetworkAccess, PROXY_PORT};
 use crate::egress::{Egress, EgressOptions};
 use crate::enter::NO_ARENA;
 use crate::guard::CommandGuard;
-use crate::plan::{ChildRequest, Isolation, Network, PROXY_PORT, Plan};
 use crate::protected::{Protection, protection};
 use crate::readable_paths::{ReadablePaths, readable_paths};
 use crate::ready::ReadyCopies;
@@ -82,7 +82,7 @@ impl Sandbox {
         program: &ConfinedProgram<'_>,
         folder: &Path,
         protection: &Protection,
-    ) -> io::Result<Plan> {
+    ) -> io::Result<ConfinementPlan> {
         let ConfinedProgram { workspace, access, .. } = program;
         let (temporary, home) = (folder.join("tmp"), folder.join("home"));
         for folder in [&temporary, &home] {
@@ -95,14 +95,14 @@ impl Sandbox {
         let hidden = self.options.hidden.iter().filter_map(|path| path.canonicalize().ok());
         let secrets = self.home.iter().filter(|home| in_roots(home)).flat_map(|home| home_secrets(home));
         let network = match (access.network.is_empty(), self.isolation) {
-            (true, _) => Network::None,
-            (false, Isolation::Namespaces) => Network::Proxy,
-            (false, Isolation::Landlock | Isolation::None) => Network::All,
+            (true, _) => NetworkAccess::None,
+            (false, Isolation::Namespaces) => NetworkAccess::Proxy,
+            (false, Isolation::Landlock | Isolation::None) => NetworkAccess::All,
         };
         let own = self.home.clone().filter(|home| !in_roots(home));
-        Ok(Plan {
+        Ok(ConfinementPlan {
             server: i32::try_from(std::process::id()).map_err(io::Error::other)?,
-            walls: if access.level == AccessLevel::Open { Isolation::None } else { self.isolation },
+            isolation: if access.level == AccessLevel::Open { Isolation::None } else { self.isolation },
             level: access.level,
             reads: self.readable_paths.reads.iter().chain([&workspace.scratch]).cloned().collect(),
             writes: writes.cloned().collect(),
@@ -144,30 +144,30 @@ impl Confiner for Sandbox {
 }
 
 impl Sandbox {
-    /// With `probe` the copy does not run the program: see [`Plan::probe`].
+    /// With `probe` the copy does not run the program: see [`ConfinementPlan::probe`].
     pub(crate) fn launch(&self, program: ConfinedProgram<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
         let protection = match program.access.level {
             AccessLevel::Look | AccessLevel::Open => Protection::default(),
             AccessLevel::Work => protection(&program.workspace.roots, &program.access.writes, &self.scans),
         };
         let scratch = &program.workspace.scratch;
-        let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };
-        if plan.input && plan.network == Network::Proxy {
+        let plan = ConfinementPlan { probe, ..self.plan(&program, scratch, &protection)? };
+        if plan.input && plan.network == NetworkAccess::Proxy {
             // The proxy's socket arrives on the standard input.
             return Err(io::Error::other("a program that reads its input cannot have single hosts"));
         }
         let (egress, input) = match plan.network {
-            Network::Proxy => {
+            NetworkAccess::Proxy => {
                 let (egress, input) = Egress::start(&program.access.network, &self.options.egress)?;
                 (Some(egress), Some(input))
             }
-            Network::None | Network::All => (None, None),
+            NetworkAccess::None | NetworkAccess::All => (None, None),
         };
-        let can_wait = plan.walls == Isolation::Namespaces && !plan.input && plan.probe.is_none();
+        let can_wait = plan.isolation == Isolation::Namespaces && !plan.input && plan.probe.is_none();
         let copies = can_wait.then(|| self.ready.clone());
         let ready = copies.as_ref().and_then(|copies| copies.take());
         let guard = CommandGuard::new(protection.watched, egress, copies);
-        let temporary = match plan.walls {
+        let temporary = match plan.isolation {
             Isolation::Namespaces => Some("/tmp".to_owned()),
             Isolation::Landlock => Some(plan.temporary.display().to_string()),
             Isolation::None => None,
@@ -190,11 +190,11 @@ impl Sandbox {
     }
 }
 
-fn environment_variables(temporary: Option<String>, network: Network) -> Vec<(String, String)> {
+fn environment_variables(temporary: Option<String>, network: NetworkAccess) -> Vec<(String, String)> {
     let (name, value) = NO_ARENA;
     let mut variables = vec![(name.to_owned(), value.to_owned())];
     variables.extend(temporary.map(|folder| ("TMPDIR".to_owned(), folder)));
-    if network == Network::Proxy {
+    if network == NetworkAccess::Proxy {
         let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
             variables.push((name.to_owned(), proxy.clone()));

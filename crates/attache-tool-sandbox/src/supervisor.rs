@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use attache_tool::{ConfinedProgram, Confinement, Confiner, Launch, ProgramInput};
 
+use crate::confinement_plan::ChildRequest;
 use crate::enter::NO_ARENA;
-use crate::plan::ChildRequest;
 use crate::{CommandLimits, ENTER};
 
 /// Runs commands unconfined, and says why.

@@ -5,9 +5,9 @@ mod shell {
     mod background;
     mod conversation;
     mod ending;
+    mod environment;
     mod hostile_git;
     mod output;
-    mod surroundings;
     mod terminal;
     mod world;
 }

@@ -1,4 +1,4 @@
-//! What is known about an agent that tasks can be given to, and the form of the tool that does it.
+//! The status of an agent that can be delegated to, and the declaration of the tool that delegates.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub struct AgentCardSummary {
     /// Such as `JSONRPC 1.0`.
     pub protocol: String,
     pub streams: bool,
-    /// What should be known about the card: origins that were not followed, signatures that are not valid.
+    /// Notices about the card: origins that were not followed, signatures that are not valid.
     pub notices: Vec<String>,
 }
 

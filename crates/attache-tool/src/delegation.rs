@@ -1,4 +1,4 @@
-//! How many agents a request has passed, so that agents that delegate to each other come to an end.
+//! Counts the agents that a request has passed, and limits them: agents may delegate to each other in a circle.
 
 use attache_domain::{Fault, Message, Role, TaskView};
 use serde_json::{Value, json};
@@ -9,6 +9,9 @@ pub const DELEGATION: &str = "attache/delegation";
 
 /// Messages from further away are refused.
 pub const MAX_DELEGATION_DEPTH: u32 = 3;
+
+/// Stands between the origins of a call that may go to one of several.
+pub const BETWEEN_ORIGINS: &str = " or ";
 
 /// The name under which a conversation keeps where its next call to an agent goes on.
 pub fn agent_state_key(agent: &str) -> String {
@@ -28,7 +31,7 @@ pub struct Delegation {
 }
 
 impl Delegation {
-    /// What `message` says about it; none when it says nothing. Refuses malformed and too deep chains.
+    /// The chain in `message`; none if it has none. Refuses malformed and too deep chains.
     pub fn of(message: &Message) -> Result<Self, Fault> {
         let Some(value) = message.metadata.as_ref().and_then(|metadata| metadata.get(DELEGATION)) else {
             return Ok(Self::default());
@@ -61,7 +64,7 @@ impl Delegation {
         Some(Self { depth, chain: chain.filter(|chain| chain.len() <= MAX_CHAIN)? })
     }
 
-    /// What the latest message of a client to the task says about it.
+    /// The chain in the latest message of a client to the task.
     pub fn of_task(view: &TaskView) -> Self {
         let latest = view.history.iter().rev().find(|message| message.role == Role::User);
         latest.and_then(|message| Self::of(message).ok()).unwrap_or_default()

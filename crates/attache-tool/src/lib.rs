@@ -24,16 +24,15 @@ mod shorten;
 mod spec;
 mod tool;
 mod tool_names;
-mod untrusted;
 
 pub use agent_status::{AgentCardSummary, AgentState, AgentStatus, INVOKE_AGENT, invoke_agent_spec};
 /// Stored in the log, so they are types of the domain.
-pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal, QuestionKind};
+pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal, QuestionKind, untrusted};
 pub use confinement::{
     ConfinedProgram, Confinement, ConfinementGuard, Confiner, Launch, NoConfinement, ProgramInput,
     ReadyProcess, ReadyStart, WATCHER_NAME,
 };
-pub use delegation::{DELEGATION, Delegation, MAX_DELEGATION_DEPTH, agent_state_key};
+pub use delegation::{BETWEEN_ORIGINS, DELEGATION, Delegation, MAX_DELEGATION_DEPTH, agent_state_key};
 pub use error::{ToolError, ToolErrorKind};
 pub use file_stamp::FileStamp;
 pub use glob_limit::check_glob;
@@ -51,4 +50,3 @@ pub use tool::{
     ToolOutput, Workspace,
 };
 pub use tool_names::is_tool_name;
-pub use untrusted::untrusted;

@@ -49,12 +49,14 @@ pub trait ResumableTool: Send + Sync {
 }
 
 /// Whether the peer of a call was notified that the call is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerNotice {
-    /// The peer was notified, or there is no peer, or no way to reach it.
+    /// The peer was notified, or there is no peer.
     Told,
     /// The peer could not be reached, or does not know the call yet.
     NotYet,
+    /// There is no way to reach it. A sentence for people says which peer that is, and why.
+    Never(String),
 }
 
 /// The time limit of a notification of the peer.
@@ -152,8 +154,7 @@ pub trait CallState: Send + Sync {
     fn kept(&self, key: &str) -> Option<Value>;
 
     /// Saves a value for later calls of the conversation, with the limits of [`Self::save`]; `null` removes it. It is
-    /// durable
-    /// once the call is over or has saved something.
+    /// durable once the call is over or has saved something.
     async fn keep(&self, key: &str, value: Value) -> Result<(), ToolError>;
 }
 

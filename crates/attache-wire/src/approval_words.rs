@@ -6,10 +6,12 @@
 //! `all: answer`. Which of the choices a question offers, and which question is open, `attache-domain` decides.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use attache_domain::{
-    ANSWER, AnswerLine, CANCEL, GivenChoice, MODIFY, NamedAnswer, PROCEED_ALWAYS, PROCEED_ALWAYS_AND_SAVE,
-    PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN, SKIP,
+    ANSWER, AnswerLine, CANCEL, GivenChoice, MODIFY, NamedAnswer, NamedWords, PROCEED_ALWAYS,
+    PROCEED_ALWAYS_AND_SAVE, PROCEED_ALWAYS_SERVER, PROCEED_ALWAYS_TOOL, PROCEED_ONCE, RUN_AGAIN, SKIP,
+    TextAnswers,
 };
 
 /// Stands for every call that waits.
@@ -17,6 +19,12 @@ const ALL: &str = "all";
 
 /// Longer than every word and every id below.
 const MAX_WORD_BYTES: usize = 64;
+
+/// Longer than every id of a call as it is shown.
+const MAX_NAME_BYTES: usize = 64 << 10;
+
+/// The first words for yes and for no, which every question takes.
+const PLAIN_WORDS: usize = 2;
 
 /// How much of a line that is no answer is kept for the refusal.
 const MAX_GIVEN_CHARS: usize = 80;
@@ -53,8 +61,25 @@ const NEAREST: &[(&str, &[&str])] = &[
     (PROCEED_ALWAYS_AND_SAVE, &[PROCEED_ALWAYS_TOOL, PROCEED_ALWAYS, PROCEED_ONCE, RUN_AGAIN]),
 ];
 
+/// Reads a text in every way in which it may be an answer.
+pub(crate) fn read_text(text: &str) -> TextAnswers {
+    let named = text.split_once(':').filter(|(name, _)| name.len() <= MAX_NAME_BYTES);
+    let named = named.map(|(name, words)| NamedWords {
+        name: name.trim().to_owned(),
+        words: trimmed(text, text.len() - words.len()),
+    });
+    TextAnswers { words: trimmed(text, 0), named, lines: read_lines(text) }
+}
+
+/// The bytes of `text` after `start` without the white space around them.
+fn trimmed(text: &str, start: usize) -> Range<usize> {
+    let end = text.trim_end().len().max(start);
+    let words = &text[start..end];
+    end - words.trim_start().len()..end
+}
+
 /// The lines of `text` that may be answers. A prompt may be long: after a line that is no answer, only answers are kept.
-pub(crate) fn read_text(text: &str) -> Vec<AnswerLine> {
+fn read_lines(text: &str) -> Vec<AnswerLine> {
     let mut lines = Vec::new();
     let mut has_other = false;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -115,6 +140,18 @@ pub fn meanings(word: &str) -> &'static [&'static str] {
     WORDS.iter().find(|(words, _)| words.contains(&normal.as_str())).map_or(&[], |(_, choices)| choices)
 }
 
+/// Whether a line says plainly yes or no, for questions that take no other word. `None` for everything else, which an empty
+/// line and the end of input are too.
+pub fn yes_or_no(line: &str) -> Option<bool> {
+    let word = line.trim().to_lowercase();
+    let is_plain = |choice| words_for(choice).iter().take(PLAIN_WORDS).any(|plain| *plain == word);
+    match (is_plain(PROCEED_ONCE), is_plain(CANCEL)) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
 /// The words for a choice, the one that is shown to people first.
 pub fn words_for(choice: &str) -> &'static [&'static str] {
     WORDS.iter().find(|(_, choices)| choices.contains(&choice)).map_or(&[], |(words, _)| words)
@@ -129,7 +166,7 @@ mod tests {
     use super::*;
 
     fn is_answer(text: &str) -> bool {
-        let lines = read_text(text);
+        let lines = read_lines(text);
         !lines.is_empty() && lines.iter().all(AnswerLine::is_answer)
     }
 
@@ -177,15 +214,46 @@ mod tests {
 
     #[test]
     fn a_line_names_its_question_before_the_last_colon() {
-        let lines = read_text("a:b: yes\n\nALL : no\nyes");
+        let lines = read_lines("a:b: yes\n\nALL : no\nyes");
         let named = |line: &AnswerLine| line.named.clone().map(|named| (named.name, named.is_all));
         let named: Vec<_> = lines.iter().map(named).collect();
         assert_eq!(named, [Some(("a:b".into(), false)), Some(("ALL".into(), true)), None]);
     }
 
     #[test]
+    fn a_text_names_its_question_before_the_first_colon() {
+        let read = |text: &str| {
+            let answers = read_text(text);
+            let named = answers.named.map(|named| (named.name, text[named.words].to_owned()));
+            (text[answers.words].to_owned(), named)
+        };
+        let named = |name: &str, words: &str| Some((name.to_owned(), words.to_owned()));
+        assert_eq!(
+            read(" a b :\n Berlin: Mitte \n"),
+            ("a b :\n Berlin: Mitte".into(), named("a b", "Berlin: Mitte"))
+        );
+        assert_eq!(read("\u{a0}Köln "), ("Köln".into(), None));
+        assert_eq!(read("a:"), ("a:".into(), named("a", "")));
+        assert_eq!(read("a: \n"), ("a:".into(), named("a", "")));
+        assert_eq!(read(" "), (String::new(), None));
+        assert_eq!(read(&format!("{}: x", "a".repeat(MAX_NAME_BYTES + 1))).1, None);
+    }
+
+    #[test]
+    fn plain_yes_and_no_are_the_only_words_of_other_questions() {
+        for (line, expected) in
+            [("Yes\n", Some(true)), (" y", Some(true)), ("NO\n", Some(false)), ("n", Some(false))]
+        {
+            assert_eq!(yes_or_no(line), expected, "{line:?}");
+        }
+        for line in ["perhaps\n", "\n", "", "ok", "stop", "yes."] {
+            assert_eq!(yes_or_no(line), None, "{line:?}");
+        }
+    }
+
+    #[test]
     fn of_a_long_prompt_only_one_line_and_the_answers_are_kept() {
-        let lines = read_text("Please do this:\nand that\none: yes\nand more\nno");
+        let lines = read_lines("Please do this:\nand that\none: yes\nand more\nno");
         let given: Vec<_> = lines.iter().map(|line| line.whole.given.as_str()).collect();
         assert_eq!(given, ["Please do this:", "one: yes", "no"]);
     }

@@ -81,6 +81,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         | Fault::NothingToAnswer { .. }
         | Fault::AlreadyAnswered { .. }
         | Fault::NotAChoice { .. }
+        | Fault::ConfirmationOpen { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
         | Fault::BadCursor { .. } => {
@@ -153,6 +154,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::InvalidRequest { .. }
         | Fault::InvalidParams { .. }
         | Fault::SettingRefused { .. }
+        | Fault::ConfirmationOpen { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
         | Fault::BadCursor { .. }
@@ -224,6 +226,7 @@ fn violations(fault: &Fault) -> Vec<Value> {
         Fault::InvalidParams { violations } => {
             violations.iter().map(|it| violation(&it.field, &it.description)).collect()
         }
+        Fault::ConfirmationOpen { .. } => vec![violation("message", &fault.to_string())],
         Fault::ContextMismatch { .. } => vec![violation("message.contextId", &fault.to_string())],
         Fault::TenantNotFound { .. } => vec![violation("tenant", &fault.to_string())],
         Fault::MessageIdTaken { .. } => vec![violation("message.messageId", &fault.to_string())],

@@ -40,7 +40,7 @@ pub mod rest;
 pub mod version;
 
 pub use approval_answers::read_answers;
-pub use approval_words::{meanings, words_for};
+pub use approval_words::{meanings, words_for, yes_or_no};
 pub use decode::{
     DecodeOptions, DecodedOperation, MessageTask, PartKinds, decode, decode_with, omits_part_kinds,
 };

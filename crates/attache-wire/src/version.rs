@@ -25,43 +25,33 @@ pub fn parse_requested(header: Option<&str>, query: Option<&str>) -> Result<Opti
     }
 }
 
-/// Does a JSON-RPC method that belongs to `spoken` fit the version asked for?
+/// Does a JSON-RPC method that belongs to `used` fit the version asked for?
 ///
 /// Without a version, a 1.0 method is taken as 1.0 unless `strict`: then the absent version means 0.3,
 /// which has no such method.
-pub fn check_rpc(
-    method: &str,
-    spoken: Version,
-    requested: Option<Version>,
-    strict: bool,
-) -> Result<(), Fault> {
-    if is_compatible(spoken, requested, strict) {
+pub fn check_rpc(method: &str, used: Version, requested: Option<Version>, strict: bool) -> Result<(), Fault> {
+    if is_compatible(used, requested, strict) {
         return Ok(());
     }
     Err(Fault::MethodNotFound { method: method.to_owned() })
 }
 
-/// Does a path that belongs to `spoken` fit the version asked for? The fault names what `path` speaks.
-pub fn check_rest(
-    path: &str,
-    spoken: Version,
-    requested: Option<Version>,
-    strict: bool,
-) -> Result<(), Fault> {
-    if is_compatible(spoken, requested, strict) {
+/// Does a path that belongs to `used` fit the version asked for? The fault names what `path` speaks.
+pub fn check_rest(path: &str, used: Version, requested: Option<Version>, strict: bool) -> Result<(), Fault> {
+    if is_compatible(used, requested, strict) {
         return Ok(());
     }
     let requested = requested.map_or("0.3 (the version when none is named)", Version::as_str);
     Err(Fault::VersionNotSupported {
         requested: format!("{requested} on {path}"),
-        supported: vec![spoken.as_str().to_owned()],
+        supported: vec![used.as_str().to_owned()],
     })
 }
 
-fn is_compatible(spoken: Version, requested: Option<Version>, strict: bool) -> bool {
+fn is_compatible(used: Version, requested: Option<Version>, strict: bool) -> bool {
     match requested {
-        Some(requested) => requested == spoken,
-        None => spoken == Version::V0_3 || !strict,
+        Some(requested) => requested == used,
+        None => used == Version::V0_3 || !strict,
     }
 }
 

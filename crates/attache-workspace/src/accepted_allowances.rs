@@ -86,13 +86,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use attache_config::Origin;
+    use attache_config::SettingOrigin;
 
     #[test]
     fn what_is_accepted_counts_for_its_folder_alone() {
         let home = tempfile::tempdir().unwrap();
         let homes = HomeFolders::new(Some(home.path().to_owned()), &|_| None);
-        let allowance = Allowance::setting("tools.allowed", &json!(["a"]), Origin::BuiltIn);
+        let allowance = Allowance::setting("tools.allowed", &json!(["a"]), SettingOrigin::BuiltIn);
         let (one, other) = (Path::new("/one"), Path::new("/other"));
         assert!(load(&homes, one).unwrap().is_empty());
         accept_allowances(&homes, one, [&allowance]).unwrap();

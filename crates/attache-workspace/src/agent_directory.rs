@@ -95,9 +95,10 @@ impl WorkspaceAgents {
     /// From now on the conversation uses what `project` says. Returns what was known before.
     fn use_agents(&self, project: Project) -> KnownAgents {
         let notice = project.agents_notice();
-        let Project { settings, agents, .. } = project;
+        let Project { settings, agents, switched_off, .. } = project;
         let known = KnownAgents { settings: Arc::new(settings), agents: agents.map(Arc::new), notice };
-        self.remote.reload(self.builder.agent_group(&known.settings, known.agents.as_deref()));
+        let group = self.builder.agent_group(&known.settings, known.agents.as_deref(), &switched_off);
+        self.remote.reload(group);
         std::mem::replace(&mut *self.known.lock().ignore_poison(), known)
     }
 

@@ -25,7 +25,7 @@ mod web_address;
 pub use auth::{AgentAuth, HttpCredential};
 pub use built_in::{BUILT_IN_AGENTS, BuiltInAgent, CLI_HELP};
 pub use credential_source::{AgentSource, SourceContext, credential_source, oauth_source, sign_out};
-pub use definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
+pub use definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition, LocalAgent, RemoteAgent};
 pub use dynamic_value::DynamicValue;
 pub use load::{AgentFileError, DisabledAgent, LoadedAgents};
 pub(crate) use load::{AgentSources, count_files, load};

@@ -81,14 +81,25 @@ impl ResumableTool for GuardedTool {
         start: CallStart,
         context: &ToolContext,
     ) -> Result<CallEnd, ToolError> {
-        // A call that was interrupted sends nothing new, and goes on.
-        let refused =
-            if start.saved.is_none() || !start.restarted { self.check(&proposal).await.err() } else { None };
+        let refused = self.check(&proposal).await.err();
         match (self.tool.resumable(), refused) {
             (Some(tool), Some(refused)) => Err(tool.end(&proposal, start, refused, context).await),
             (None, Some(refused)) => Err(refused),
             (Some(tool), None) => tool.run_from(proposal, start, context).await,
             (None, None) => self.tool.run(proposal, context).await.map(CallEnd::Finished),
+        }
+    }
+
+    async fn end(
+        &self,
+        proposal: &Proposal,
+        start: CallStart,
+        refused: ToolError,
+        context: &ToolContext,
+    ) -> ToolError {
+        match self.tool.resumable() {
+            Some(tool) => tool.end(proposal, start, refused, context).await,
+            None => refused,
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use attache_config::{ApprovalMode, Origin, SecretText};
+use attache_config::{ApprovalMode, SecretText, SettingOrigin};
 use attache_tool::policy::{PolicyRule, to_toml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -28,7 +28,7 @@ pub enum AllowanceKind {
 pub struct Allowance {
     pub kind: AllowanceKind,
     /// The file and the line.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
     /// What it lets happen, for people. Characters that could deceive are escaped.
     pub words: String,
     /// The hash of its content.
@@ -37,7 +37,7 @@ pub struct Allowance {
 
 impl Allowance {
     /// `canonical` is its content in a form that does not depend on blanks, order or place.
-    pub fn new(kind: AllowanceKind, origin: Origin, words: &str, canonical: &str) -> Self {
+    pub fn new(kind: AllowanceKind, origin: SettingOrigin, words: &str, canonical: &str) -> Self {
         let digest = Sha256::digest(format!("{}\0{canonical}", kind.name()));
         let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         Self { kind, origin, words: visible(words), digest }
@@ -47,16 +47,16 @@ impl Allowance {
     pub fn command(name: &str, path: &Path, line: u32, programs: &[String]) -> Self {
         let words = format!("/{name} runs {}", quoted(programs));
         let canonical = Value::from(vec![name.to_owned(), Value::from(programs.to_vec()).to_string()]);
-        let origin = Origin::File { path: path.into(), line };
+        let origin = SettingOrigin::File { path: path.into(), line };
         Self::new(AllowanceKind::Command, origin, &words, &canonical.to_string())
     }
 
     /// An agent of an agent file.
-    pub(crate) fn agent(origin: Origin, words: &str, canonical: &str) -> Self {
+    pub(crate) fn agent(origin: SettingOrigin, words: &str, canonical: &str) -> Self {
         Self::new(AllowanceKind::Agent, origin, words, canonical)
     }
 
-    pub(crate) fn setting(key: &str, value: &Value, origin: Origin) -> Self {
+    pub(crate) fn setting(key: &str, value: &Value, origin: SettingOrigin) -> Self {
         let words = setting_words(key, value);
         Self::new(AllowanceKind::Setting, origin, &words, &format!("{key}={value}"))
     }
@@ -73,7 +73,7 @@ impl Allowance {
         let text = to_toml(std::slice::from_ref(rule));
         let fields: Vec<&str> = text.lines().filter(|line| !line.is_empty() && *line != "[[rule]]").collect();
         let words = format!("these calls run unasked: {}", fields.join(", "));
-        let origin = Origin::File { path: path.into(), line };
+        let origin = SettingOrigin::File { path: path.into(), line };
         Self::new(AllowanceKind::Rule, origin, &words, &text)
     }
 }
@@ -167,7 +167,7 @@ pub struct ProjectReport {
     /// Every allowance, and whether it counts.
     pub allowances: Vec<(Allowance, bool)>,
     /// What else is ignored because the folder is not trusted: place and name.
-    pub ignored: Vec<(Origin, String)>,
+    pub ignored: Vec<(SettingOrigin, String)>,
 }
 
 impl ProjectReport {
@@ -227,7 +227,9 @@ impl ProjectReport {
         const MAX_NAMED: usize = 4;
         let ignored = self.allowances.iter().filter(|(_, counts)| !counts).map(|(it, _)| &it.origin);
         let mut names: Vec<String> = Vec::new();
-        for path in ignored.chain(self.ignored.iter().map(|(origin, _)| origin)).filter_map(Origin::file) {
+        for path in
+            ignored.chain(self.ignored.iter().map(|(origin, _)| origin)).filter_map(SettingOrigin::file)
+        {
             let parts: Vec<_> = path.components().rev().take(2).collect();
             let short: std::path::PathBuf = parts.into_iter().rev().collect();
             let name = visible(&short.display().to_string());
@@ -248,8 +250,8 @@ mod tests {
 
     use super::*;
 
-    fn at(line: u32) -> Origin {
-        Origin::File { path: Path::new("/w/.gemini/settings.json").into(), line }
+    fn at(line: u32) -> SettingOrigin {
+        SettingOrigin::File { path: Path::new("/w/.gemini/settings.json").into(), line }
     }
 
     #[test]

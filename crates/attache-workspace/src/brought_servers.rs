@@ -15,7 +15,7 @@ use crate::implementations::ToolServers;
 /// The maximum in one conversation, of all clients together.
 const MAX_SERVERS: usize = 16;
 
-pub(crate) type Conversation = (Scope, ContextId);
+pub(crate) type ConversationKey = (Scope, ContextId);
 
 /// The added servers of all conversations.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(crate) struct BroughtServers(Mutex<Registry>);
 
 #[derive(Default)]
 struct Registry {
-    conversations: HashMap<Conversation, Vec<BroughtServer>>,
+    conversations: HashMap<ConversationKey, Vec<BroughtServer>>,
     /// The number of changes so far.
     changes: u64,
 }
@@ -41,7 +41,7 @@ struct BroughtServer {
 /// Removes the server from the conversation when it is dropped. Its connection ends, and its running calls fail.
 pub(crate) struct BroughtGuard {
     all: Arc<BroughtServers>,
-    conversation: Conversation,
+    conversation: ConversationKey,
     number: u64,
 }
 
@@ -49,7 +49,7 @@ impl BroughtServers {
     /// Reserves a name in a conversation. The server is used once it was [given](BroughtGuard::connected).
     pub(crate) fn reserve(
         self: &Arc<Self>,
-        conversation: &Conversation,
+        conversation: &ConversationKey,
         name: &str,
         by: &str,
     ) -> Result<BroughtGuard, SettingsRefusal> {
@@ -112,7 +112,7 @@ impl Drop for BroughtGuard {
 #[derive(Clone)]
 pub(crate) struct BroughtTools {
     pub(crate) all: Arc<BroughtServers>,
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: ConversationKey,
 }
 
 impl BroughtTools {

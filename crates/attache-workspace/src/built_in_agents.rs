@@ -90,13 +90,13 @@ fn line(agent: &BuiltInAgent) -> String {
 }
 
 /// The tool for remote agents, with the built-in agent among them.
-struct InvokeAny {
+struct InvokeAnyAgent {
     spec: ToolSpec,
     remote: Arc<dyn Tool>,
     built_in: Arc<CliHelp>,
 }
 
-impl InvokeAny {
+impl InvokeAnyAgent {
     fn new(remote: Arc<dyn Tool>, remote_names: &[String], built_in: Arc<CliHelp>) -> Self {
         let description = format!("{}\n\nBuilt in:\n{}", remote.spec().description, catalog());
         let remote_names = remote_names.iter().map(String::as_str);
@@ -110,7 +110,7 @@ impl InvokeAny {
 }
 
 #[async_trait]
-impl Tool for InvokeAny {
+impl Tool for InvokeAnyAgent {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
@@ -129,7 +129,7 @@ impl Tool for InvokeAny {
 }
 
 #[async_trait]
-impl ResumableTool for InvokeAny {
+impl ResumableTool for InvokeAnyAgent {
     async fn run_from(
         &self,
         proposal: Proposal,
@@ -172,11 +172,11 @@ pub(crate) struct AllAgents {
     /// Counts how often that has changed.
     changes: AtomicU64,
     /// The tool as it was made last.
-    tool: Mutex<Option<MadeTool>>,
+    tool: Mutex<Option<ToolPair>>,
 }
 
 /// A tool for all agents, and the tool for the remote ones that it was made from.
-struct MadeTool {
+struct ToolPair {
     of: Arc<dyn Tool>,
     tool: Arc<dyn Tool>,
 }
@@ -218,15 +218,21 @@ impl RemoteAgents for AllAgents {
         }
         let Some(remote) = remote else { return Some(self.built_in.clone()) };
         let mut made = self.tool.lock().ignore_poison();
-        if let Some(MadeTool { of, tool }) = made.as_ref()
+        if let Some(ToolPair { of, tool }) = made.as_ref()
             && Arc::ptr_eq(of, &remote)
         {
             return Some(tool.clone());
         }
         let names: Vec<String> = self.remote.statuses().into_iter().map(|agent| agent.name).collect();
-        let tool: Arc<dyn Tool> = Arc::new(InvokeAny::new(remote.clone(), &names, self.built_in.clone()));
-        *made = Some(MadeTool { of: remote, tool: tool.clone() });
+        let tool: Arc<dyn Tool> =
+            Arc::new(InvokeAnyAgent::new(remote.clone(), &names, self.built_in.clone()));
+        *made = Some(ToolPair { of: remote, tool: tool.clone() });
         Some(tool)
+    }
+
+    /// The built-in agent has no calls that last.
+    fn begun_tool(&self) -> Arc<dyn Tool> {
+        self.remote.begun_tool()
     }
 
     fn reload(&self, group: AgentGroup) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_command::{AgentDirectory, ExtensionEntry, Memory, MemoryFile, ServerEntry, WorkspaceInfo};
+use attache_command::{AgentDirectory, ExtensionEntry, LoadedMemory, MemoryFile, ServerEntry, WorkspaceInfo};
 use attache_tool::{ServerState, ServerStatus};
 
 use crate::agent_directory::WorkspaceAgents;
@@ -38,14 +38,14 @@ pub(crate) fn context_files(settings: &WorkspaceSettings, root: &std::path::Path
 
 #[async_trait]
 impl WorkspaceInfo for WorkspaceCommandContext {
-    async fn memory(&self) -> Memory {
+    async fn memory(&self) -> LoadedMemory {
         let (settings, root) = (self.settings.clone(), self.root.clone());
         let read = tokio::task::spawn_blocking(move || context_files(&settings, &root)).await;
-        let Ok(told) = read else { return Memory::default() };
+        let Ok(told) = read else { return LoadedMemory::default() };
         let texts = [told.global.as_str(), told.project.as_str()].map(str::trim);
         let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let files = told.files.into_iter().map(|(path, bytes)| MemoryFile { path, bytes });
-        Memory { text: texts.join("\n\n"), files: files.collect() }
+        LoadedMemory { text: texts.join("\n\n"), files: files.collect() }
     }
 
     fn servers(&self) -> Vec<ServerEntry> {

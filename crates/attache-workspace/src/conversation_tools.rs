@@ -6,7 +6,7 @@ use attache_agent::{ClientServer, ToolSource, declarations};
 use attache_command::CONFIGURE_AGENT;
 use attache_domain::IgnorePoison;
 use attache_model::ToolDeclaration;
-use attache_tool::{Tool, ToolRegistry};
+use attache_tool::{INVOKE_AGENT, Tool, ToolRegistry};
 
 use crate::RemoteAgents;
 use crate::agent_switches::AgentSwitches;
@@ -95,6 +95,13 @@ impl ToolSource for ConversationTools {
     fn unapproved_servers(&self) -> Vec<ClientServer> {
         let own = self.servers.iter().flat_map(|servers| servers.unapproved());
         own.chain(self.brought.unapproved()).collect()
+    }
+
+    fn begun_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        match name {
+            INVOKE_AGENT => Some(self.agents.switches.guard(self.agents.agents.begun_tool())),
+            _ => self.tools().find(name).ok().cloned(),
+        }
     }
 
     fn command_tool(&self, name: &str) -> Option<Arc<dyn Tool>> {

@@ -12,7 +12,7 @@ use attache_tool::ServerState;
 use crate::RemoteAgents;
 use crate::agent_directory::{KnownAgents, WorkspaceAgents};
 use crate::agent_switches::AgentSwitches;
-use crate::brought_servers::{BroughtServers, BroughtTools, Conversation};
+use crate::brought_servers::{BroughtServers, BroughtTools, ConversationKey};
 use crate::command_context::WorkspaceCommandContext;
 use crate::configure_agent::ConfigureAgent;
 use crate::conversation_tools::{AgentTools, ConversationTools};
@@ -35,7 +35,7 @@ pub struct WorkspaceConversations {
     brought: Arc<BroughtServers>,
 }
 
-type OpenConversations = BoundedCache<Conversation, OpenConversation>;
+type OpenConversations = BoundedCache<ConversationKey, OpenConversation>;
 
 #[derive(Clone)]
 struct OpenConversation {
@@ -65,7 +65,7 @@ impl WorkspaceConversations {
 
     async fn build_setup(
         &self,
-        conversation: &Conversation,
+        conversation: &ConversationKey,
         requested: &RequestedSettings,
     ) -> Result<(ConversationSetup, Arc<dyn RemoteAgents>), SettingsRefusal> {
         let snapshot = self.builder.current_snapshot(requested).await?;
@@ -187,7 +187,8 @@ impl Conversations for WorkspaceConversations {
         let Some(known) = self.lock_open().get(&conversation).cloned() else { return };
         let OpenConversation { requested, setup, agents } = known;
         let Ok(snapshot) = self.builder.current_snapshot(&requested).await else { return };
-        agents.reload(self.builder.agent_group(&snapshot.settings, snapshot.agents.as_deref()));
+        let WorkspaceSnapshot { settings, agents: loaded, switched_off, .. } = snapshot.as_ref();
+        agents.reload(self.builder.agent_group(settings, loaded.as_deref(), switched_off));
         if let Ok(PreparedSetup { setup: fresh, .. }) =
             self.builder.build(&snapshot, &conversation, &requested, &agents)
         {

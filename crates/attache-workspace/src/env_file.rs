@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_config::{Origin, SecretText, VARIABLES};
+use attache_config::{SecretText, SettingOrigin, VARIABLES};
 
 use crate::HomeFolders;
 use crate::project_root::top_of;
@@ -117,9 +117,10 @@ impl EnvFile {
     }
 
     /// The last line that sets the variable counts. An empty value counts as not set.
-    pub(crate) fn get(&self, name: &str) -> Option<(&str, Origin)> {
+    pub(crate) fn get(&self, name: &str) -> Option<(&str, SettingOrigin)> {
         let line = self.values.iter().rfind(|line| line.name == name)?;
-        let origin = Origin::VariableIn { name: name.to_owned(), path: self.path.clone(), line: line.line };
+        let origin =
+            SettingOrigin::VariableIn { name: name.to_owned(), path: self.path.clone(), line: line.line };
         Some((line.value.expose(), origin)).filter(|(value, _)| !value.is_empty())
     }
 }

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use attache_command::custom::{self, CustomSource, LoadedCommands};
-use attache_config::{ConfigError, Environment, Origin, Settings};
+use attache_config::{ConfigError, Environment, SettingOrigin, Settings};
 
-use crate::agent_files::{self, AgentSources, AgentSwitch, LoadedAgents, SwitchContext, SwitchError};
+use crate::agent_files::{
+    self, AgentDefinition, AgentSources, AgentSwitch, LoadedAgents, SwitchContext, SwitchError,
+};
 use crate::policy::{self, LoadedRules, RuleSources};
 use crate::{
     AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsScope,
@@ -21,6 +23,8 @@ pub struct Project {
     pub rules: LoadedRules,
     /// None while `experimental.enableAgents` is off.
     pub agents: Option<LoadedAgents>,
+    /// Those that would count, and are switched off: some of them, or all.
+    pub(crate) switched_off: Vec<AgentDefinition>,
     /// Agent files that are ignored because of that.
     pub unused_agent_files: usize,
     pub report: ProjectReport,
@@ -100,16 +104,33 @@ impl Project {
             report.extend(of_project);
             agents
         });
+        let unused = agents.is_none().then(|| agent_files::load(sources));
+        let switched_off =
+            agents.as_ref().or(unused.as_ref().map(|(unused, _)| unused)).map_or_else(Vec::new, |all| {
+                let used = if unused.is_some() { all.agents.as_slice() } else { &[] };
+                used.iter().chain(all.disabled.iter().map(|disabled| &disabled.agent)).cloned().collect()
+            });
         // People accept the switch and the agents together.
-        if agents.is_none() && report.is_pending(&agent_switch()) {
-            report.extend(agent_files::load(sources).1);
+        if let Some((_, of_project)) = unused.filter(|_| report.is_pending(&agent_switch())) {
+            report.extend(of_project);
         }
         let unused_agent_files = match agents {
             Some(_) => 0,
             None => agent_files::count_files(&project_trust, &settings.homes, folder),
         };
         let folder = folder.to_owned();
-        Ok(Self { folder, project_trust, settings, rules, agents, unused_agent_files, report, broken: None })
+        let broken = None;
+        Ok(Self {
+            folder,
+            project_trust,
+            settings,
+            rules,
+            agents,
+            switched_off,
+            unused_agent_files,
+            report,
+            broken,
+        })
     }
 
     /// Everything that the project allows, accepted or not.
@@ -159,7 +180,7 @@ impl Project {
 
 /// The permissions that a project's settings grant when they enable agents.
 fn agent_switch() -> Allowance {
-    Allowance::setting("experimental.enableAgents", &true.into(), Origin::BuiltIn)
+    Allowance::setting("experimental.enableAgents", &true.into(), SettingOrigin::BuiltIn)
 }
 
 /// With `--trust`, accepts the current permissions of the folder for this run and returns them. Later changes are not
@@ -202,7 +223,7 @@ pub(crate) fn commands(
         let line = command.first_program_line();
         if programs.is_empty() {
             if !project_trust.is_trusted() {
-                let origin = Origin::File { path: command.path().into(), line: 0 };
+                let origin = SettingOrigin::File { path: command.path().into(), line: 0 };
                 report.ignored.push((origin, format!("/{name}")));
             }
             return project_trust.is_trusted();

@@ -7,22 +7,22 @@ use attache_tool::{AgentStatus, Tool};
 
 use crate::agent_files::{AgentDefinition, AgentKind};
 
-/// The remote agents that count in a workspace.
-#[derive(Clone)]
+/// The remote agents of a workspace.
+#[derive(Clone, PartialEq)]
 pub struct AgentGroup {
-    /// Remote ones only.
+    /// Those that count.
     pub agents: Vec<AgentDefinition>,
+    /// Those that are switched off. They get nothing but the cancel of what they do already.
+    pub switched_off: Vec<AgentDefinition>,
     /// A person can answer what an agent asks.
     pub attended: bool,
     /// Whether the agent that is built in can be asked, too.
     pub(crate) built_in: bool,
 }
 
-impl AgentGroup {
-    pub(crate) fn new(agents: &[AgentDefinition], attended: bool, built_in: bool) -> Self {
-        let remote = agents.iter().filter(|agent| matches!(agent.kind, AgentKind::Remote(_)));
-        Self { agents: remote.cloned().collect(), attended, built_in }
-    }
+/// The remote ones of `agents`.
+pub(crate) fn remote<'a>(agents: impl IntoIterator<Item = &'a AgentDefinition>) -> Vec<AgentDefinition> {
+    agents.into_iter().filter(|agent| matches!(agent.kind, AgentKind::Remote(_))).cloned().collect()
 }
 
 /// The agents of one conversation. Connections are made when they are needed, and never waited for before.
@@ -36,6 +36,9 @@ pub trait RemoteAgents: Send + Sync + 'static {
 
     /// `invoke_agent`, with the descriptions that are known now; none without agents.
     fn tool(&self) -> Option<Arc<dyn Tool>>;
+
+    /// The same tool for calls that began before. It ends those of agents that are switched off.
+    fn begun_tool(&self) -> Arc<dyn Tool>;
 
     /// From now on these agents count. Cards are read again.
     fn reload(&self, group: AgentGroup);

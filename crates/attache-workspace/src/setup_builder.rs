@@ -22,11 +22,12 @@ use requested_model::RequestedModel;
 use sha2::{Digest, Sha256};
 use snapshot::SnapshotCache;
 
-use crate::agent_files::LoadedAgents;
+use crate::agent_files::{AgentDefinition, LoadedAgents};
 use crate::built_in_agents::{AllAgents, CliHelp};
 use crate::command_context::WorkspaceCommandContext;
 use crate::context_files::WorkspaceContextFiles;
 use crate::implementations::{Implementations, ServerGroup};
+use crate::remote_agents::remote;
 use crate::{
     AgentFlags, AgentGroup, ChosenBy, ModelChoice, ProjectTrust, RemoteAgents, WorkspaceSettings, policy,
     project,
@@ -219,10 +220,14 @@ impl SetupBuilder {
         &self,
         settings: &WorkspaceSettings,
         agents: Option<&LoadedAgents>,
+        switched_off: &[AgentDefinition],
     ) -> AgentGroup {
-        let agents =
-            agents.filter(|_| settings.tools.offers(INVOKE_AGENT)).map(|loaded| loaded.agents.as_slice());
-        AgentGroup::new(agents.unwrap_or_default(), self.is_interactive(), CliHelp::is_offered(settings))
+        let agents = agents.map(|loaded| loaded.agents.as_slice()).unwrap_or_default();
+        let (agents, unused) =
+            if settings.tools.offers(INVOKE_AGENT) { (agents, &[][..]) } else { (&[][..], agents) };
+        let switched_off = remote(switched_off.iter().chain(unused));
+        let (attended, built_in) = (self.is_interactive(), CliHelp::is_offered(settings));
+        AgentGroup { agents: remote(agents), switched_off, attended, built_in }
     }
 
     /// The tool for the built-in agent, if it can be called.
@@ -232,7 +237,7 @@ impl SetupBuilder {
 
     /// The agents of one conversation.
     pub(crate) fn agents(&self, snapshot: &WorkspaceSnapshot) -> Arc<dyn RemoteAgents> {
-        let group = self.agent_group(&snapshot.settings, snapshot.agents.as_deref());
+        let group = self.agent_group(&snapshot.settings, snapshot.agents.as_deref(), &snapshot.switched_off);
         let is_asked = group.built_in;
         let remote = self.options.implementations.remote_agents(group);
         Arc::new(AllAgents::new(remote, self.help.clone(), is_asked))

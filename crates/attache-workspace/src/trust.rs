@@ -153,7 +153,7 @@ fn enabled(
 fn trust_variable(environment: Environment<'_>) -> Result<Option<bool>, ConfigError> {
     let name = "GEMINI_CLI_TRUST_WORKSPACE";
     let Some(value) = variable(environment, name) else { return Ok(None) };
-    crate::settings::truth(&value, &attache_config::Origin::Variable(name.to_owned())).map(Some)
+    crate::settings::truth(&value, &attache_config::SettingOrigin::Variable(name.to_owned())).map(Some)
 }
 
 /// The entries of `trustedFolders.json`.

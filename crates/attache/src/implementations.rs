@@ -10,7 +10,7 @@ use attache_domain::{Content, Scope};
 use attache_net::{AddressRules, HttpClient};
 use attache_tool::ruling::FileLookup;
 use attache_tool::{Confiner, LeftoverProcesses, ToolContext, ToolRegistry, Workspace};
-use attache_tool_mcp::{ConnectContext, ServerConfinement, ServerOptions};
+use attache_tool_mcp::{ConnectContext, McpServerOptions, ServerConfinement};
 use attache_tool_remote::OwnOrigin;
 use attache_tool_std::{
     GoogleWebSearch, MarkedProcesses, WebFetch, WebFetchOptions, WorkspaceFiles, mentions,
@@ -85,11 +85,11 @@ impl StandardImplementations {
         Ok(ConnectContext { addresses: address_rules(&self.operator, rules)?, ..context })
     }
 
-    fn server_options(&self, group: &ServerGroup) -> anyhow::Result<Vec<ServerOptions>> {
+    fn server_options(&self, group: &ServerGroup) -> anyhow::Result<Vec<McpServerOptions>> {
         let named_by_client = !matches!(group.source, ServerSource::Settings { .. });
         // Such a server may be on this machine: a person agrees before anything is sent to it.
         let needs_approval = group.source == ServerSource::LocalClient;
-        let options = group.servers.iter().map(|(name, server)| ServerOptions {
+        let options = group.servers.iter().map(|(name, server)| McpServerOptions {
             named_by_client,
             needs_approval,
             ..server_options(name, server)

@@ -11,12 +11,13 @@ use attache_cli::report::with_hint;
 use attache_config::{LogFormat, LogSettings};
 use tokio::sync::mpsc;
 use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, registry};
+use tracing_subscriber::{Layer, Registry, fmt, registry};
 
 pub(crate) use self::console::open as open_console;
 pub(crate) use self::screen::MAX_SCREEN_LINES;
@@ -73,19 +74,20 @@ pub(crate) fn start_on_screen(settings: &LogSettings, lines: mpsc::Sender<String
 
 fn start_with<L>(settings: &LogSettings, lines: L) -> anyhow::Result<()>
 where
-    L: Layer<Filtered> + Send + Sync,
+    L: Layer<FilteredRegistry> + Send + Sync,
 {
     let started = registry().with(filter(settings)?).with(lines).with(console::ConsoleLayer).try_init();
     started.map_err(|error| anyhow::anyhow!("logging cannot start: {error}"))
 }
 
-type Filtered = tracing_subscriber::layer::Layered<EnvFilter, Registry>;
+type FilteredRegistry = tracing_subscriber::layer::Layered<Targets, Registry>;
 
-fn filter(settings: &LogSettings) -> anyhow::Result<EnvFilter> {
+fn filter(settings: &LogSettings) -> anyhow::Result<Targets> {
     // The MCP library logs what servers send, which the log shows only if the settings ask for it. The
     // HTTP/2 library warns of frames that any client can send by the thousand without authentication; the server
     // counts such connections itself.
-    EnvFilter::try_new(format!("rmcp=off,h2=error,{}", settings.filter))
+    format!("rmcp=off,h2=error,{}", settings.filter)
+        .parse::<Targets>()
         .with_context(|| format!("{:?} is not a log filter", settings.filter))
         .map_err(|error| with_hint(error, "say --log info, or --log attache_server=debug"))
 }

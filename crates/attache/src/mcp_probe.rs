@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use attache_config::Settings;
-use attache_tool_mcp::{ConnectContext, McpServers, ServerConfinement, ServerOptions, ServerStatus};
+use attache_tool_mcp::{ConnectContext, McpServerOptions, McpServers, ServerConfinement, ServerStatus};
 use attache_workspace::WorkspaceSettings;
 
 use crate::mcp_servers::configured_servers;
@@ -32,7 +32,7 @@ pub(crate) fn probe(
 }
 
 /// Connects, and ends what was started, also on an interrupt.
-async fn statuses(options: Vec<ServerOptions>, context: ConnectContext) -> Vec<ServerStatus> {
+async fn statuses(options: Vec<McpServerOptions>, context: ConnectContext) -> Vec<ServerStatus> {
     let servers = McpServers::start(options, context);
     tokio::select! {
         () = servers.settled() => {}

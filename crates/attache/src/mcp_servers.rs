@@ -10,7 +10,7 @@ use attache_config::{SecretText, Settings};
 use attache_domain::{IgnorePoison, Scope};
 use attache_net::Secret;
 use attache_tool::{Access, ServerStatus, Tool};
-use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
+use attache_tool_mcp::{ConnectContext, McpServerOptions, McpServers, Transport};
 use attache_workspace::{HttpKind, McpServerSettings, McpTransport, ToolServers, WorkspaceSettings};
 
 /// Connections that conversations use. A connection ends with the last conversation that uses it.
@@ -21,7 +21,7 @@ pub(crate) struct SharedServers {
 
 struct SharedGroup {
     scope: Scope,
-    options: Vec<ServerOptions>,
+    options: Vec<McpServerOptions>,
     context: ConnectContext,
     servers: Weak<ConnectedServers>,
 }
@@ -31,7 +31,7 @@ impl SharedServers {
     pub(crate) fn connect(
         &self,
         scope: &Scope,
-        options: Vec<ServerOptions>,
+        options: Vec<McpServerOptions>,
         context: ConnectContext,
     ) -> Arc<ConnectedServers> {
         // People agree to a connection for one conversation.
@@ -88,7 +88,7 @@ impl ToolServers for ConnectedServers {
 pub(crate) fn configured_servers(
     operator: &Settings,
     settings: &WorkspaceSettings,
-) -> io::Result<Vec<ServerOptions>> {
+) -> io::Result<Vec<McpServerOptions>> {
     let servers = settings.mcp_servers.iter();
     let options = servers.map(|(name, server)| server_options(name, server)).collect();
     if settings.trusted { Ok(options) } else { outside_the_folder(operator, options) }
@@ -98,8 +98,8 @@ pub(crate) fn configured_servers(
 /// start (`.npmrc`, `node_modules`, `uv.toml`) decides what they run. Servers are still told that they work in the folder.
 pub(crate) fn outside_the_folder(
     operator: &Settings,
-    mut servers: Vec<ServerOptions>,
-) -> io::Result<Vec<ServerOptions>> {
+    mut servers: Vec<McpServerOptions>,
+) -> io::Result<Vec<McpServerOptions>> {
     if servers.is_empty() {
         return Ok(servers);
     }
@@ -114,7 +114,7 @@ pub(crate) fn outside_the_folder(
 }
 
 /// A server of the settings, as options of the connection.
-pub(crate) fn server_options(name: &str, server: &McpServerSettings) -> ServerOptions {
+pub(crate) fn server_options(name: &str, server: &McpServerSettings) -> McpServerOptions {
     let secrets = |values: &BTreeMap<String, SecretText>| {
         values.iter().map(|(name, value)| (name.clone(), Secret::new(value.expose()))).collect()
     };
@@ -134,13 +134,13 @@ pub(crate) fn server_options(name: &str, server: &McpServerSettings) -> ServerOp
             }
         }
     };
-    ServerOptions {
+    McpServerOptions {
         timeout: server.timeout,
         trust: server.trust,
         include: server.include_tools.clone(),
         exclude: server.exclude_tools.clone(),
         description: server.description.clone(),
         access: Access::new(server.confinement),
-        ..ServerOptions::new(name, transport)
+        ..McpServerOptions::new(name, transport)
     }
 }

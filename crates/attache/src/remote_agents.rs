@@ -12,7 +12,9 @@ use attache_credentials::{NoSignIn, SignIn, SignInLater};
 use attache_domain::IgnorePoison;
 use attache_net::{HttpClientOptions, NetworkSettings};
 use attache_tool::{AgentStatus, Tool};
-use attache_tool_remote::{AgentAccess, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents};
+use attache_tool_remote::{
+    AgentAccess, AgentConnections, AgentOptions, ConversationAgents, OwnOrigin, WarnedAgents,
+};
 use attache_workspace::agent_files::{self, AgentDefinition, AgentKind, AgentSource, SourceContext};
 use attache_workspace::{AgentGroup, RemoteAgents};
 
@@ -34,10 +36,8 @@ pub(crate) struct SharedAgents {
 }
 
 struct SharedGroup {
-    definitions: Vec<AgentDefinition>,
-    /// A person can sign in where they need it.
-    attended: bool,
-    agents: Arc<attache_tool_remote::AgentConnections>,
+    group: AgentGroup,
+    agents: Arc<AgentConnections>,
 }
 
 impl SharedAgents {
@@ -47,19 +47,20 @@ impl SharedAgents {
     }
 
     /// The connections to these agents. `anew`: all cards are read again.
-    fn find(&self, group: AgentGroup, anew: bool) -> Arc<attache_tool_remote::AgentConnections> {
-        let AgentGroup { agents: definitions, attended, .. } = group;
+    fn find(&self, group: AgentGroup, anew: bool) -> Arc<AgentConnections> {
         let mut known = self.known.lock().ignore_poison();
-        let place =
-            known.iter().position(|group| group.definitions == definitions && group.attended == attended);
+        let place = known.iter().position(|known| known.group == group);
         let is_known = place.is_some();
         let group = match place {
             Some(place) => known.remove(place),
             None => {
-                let options = definitions.iter().filter_map(|agent| self.options(agent, attended)).collect();
+                let options = |agents: &[AgentDefinition]| -> Vec<AgentOptions> {
+                    agents.iter().filter_map(|agent| self.options(agent, group.attended)).collect()
+                };
                 let (own_origin, warned) = (self.own_origin.clone(), self.warned.clone());
-                let agents = attache_tool_remote::AgentConnections::new(options, own_origin, warned);
-                SharedGroup { definitions, attended, agents }
+                let (agents, switched_off) = (options(&group.agents), options(&group.switched_off));
+                let agents = AgentConnections::with_switched_off(agents, switched_off, own_origin, warned);
+                SharedGroup { group, agents }
             }
         };
         let agents = group.agents.clone();
@@ -78,8 +79,8 @@ impl SharedAgents {
     fn options(&self, agent: &AgentDefinition, attended: bool) -> Option<AgentOptions> {
         let AgentKind::Remote(remote) = &agent.kind else { return None };
         let card = match &remote.card {
-            agent_files::CardSource::Url(url) => CardSource::CardUrl(url.clone()),
-            agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
+            agent_files::CardDefinition::Url(url) => CardSource::CardUrl(url.clone()),
+            agent_files::CardDefinition::Inline(card) => CardSource::Inline(card.to_string()),
         };
         let sign_in: Arc<dyn SignIn> = if attended { Arc::new(SignInLater) } else { Arc::new(NoSignIn) };
         let source = source(agent, &self.network, &sign_in);
@@ -172,10 +173,10 @@ impl AgentAccess for FileAccess {
 /// The agents of one conversation, as a workspace uses them.
 pub(crate) struct AgentsOfConversation {
     shared: Arc<SharedAgents>,
-    current: Mutex<Current>,
+    current: Mutex<LoadedAgents>,
 }
 
-struct Current {
+struct LoadedAgents {
     agents: Arc<ConversationAgents>,
     /// Counts the reloads.
     generation: u64,
@@ -185,7 +186,7 @@ impl AgentsOfConversation {
     pub(crate) fn new(shared: Arc<SharedAgents>, group: AgentGroup) -> Self {
         let attended = group.attended;
         let agents = Arc::new(ConversationAgents::new(shared.find(group, false), attended));
-        Self { shared, current: Mutex::new(Current { agents, generation: 0 }) }
+        Self { shared, current: Mutex::new(LoadedAgents { agents, generation: 0 }) }
     }
 
     fn agents(&self) -> Arc<ConversationAgents> {
@@ -206,6 +207,10 @@ impl RemoteAgents for AgentsOfConversation {
 
     fn tool(&self) -> Option<Arc<dyn Tool>> {
         self.agents().tool()
+    }
+
+    fn begun_tool(&self) -> Arc<dyn Tool> {
+        self.agents().begun_tool()
     }
 
     fn reload(&self, group: AgentGroup) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use attache_cli::{Banner, ServeArguments, print_banner};
 use attache_config::{Flags, Settings};
-use attache_server::{Server, ServerHandle, can_tell_local_users};
+use attache_server::{Server, ServerHandle, can_identify_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::AccessLevel;
 use attache_workspace::{AgentFlags, Interactivity, accept_for_this_run, visible};
@@ -109,7 +109,7 @@ fn warn_of_plain_http(settings: &Settings) {
 
 /// Without a token, only the user who runs the server is served. The system must be able to tell users apart.
 fn warn_of_unknown_users(settings: &Settings) {
-    if !settings.needs_token() && !can_tell_local_users() {
+    if !settings.needs_token() && !can_identify_local_users() {
         tracing::warn!(
             "this system does not tell which user a connection comes from, so every call is refused: start the server with \
              --token-file FILE or ATTACHE_TOKEN"

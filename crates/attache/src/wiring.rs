@@ -17,7 +17,7 @@ use attache_net::{Secret, SystemResolver};
 use attache_server::{
     BodyBudget, ClientToken, HttpPushSender, Limits, PushSenderOptions, ServerOptions, bind,
 };
-use attache_session::{Agent, HistoryLimits, PushEvents, PushOptions, PushSettings, SessionOptions};
+use attache_session::{Agent, HistoryLimits, PushEvents, PushOptions, PushSetup, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
@@ -198,7 +198,7 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
 }
 
 /// Sends push notifications, unless the operator has switched them off.
-pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> {
+pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSetup>> {
     let push = &settings.push;
     if !push.enabled {
         return Ok(None);
@@ -213,7 +213,7 @@ pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> 
     let sender = sender.context("cannot send push notifications")?;
     let events = if push.artifacts { PushEvents::StatusesAndArtifacts } else { PushEvents::Statuses };
     let options = PushOptions { events, attempts: push.attempts, ..PushOptions::default() };
-    Ok(Some(PushSettings { sender: Arc::new(sender), options }))
+    Ok(Some(PushSetup { sender: Arc::new(sender), options }))
 }
 
 pub(crate) fn card_form(setting: CardFormSetting) -> CardForm {

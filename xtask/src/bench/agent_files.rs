@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::figure::{Figure, Verdict};
+use super::figure::{Figure, TargetOutcome};
 use super::server::Server;
 use super::statistics::median_of;
 use super::workbench::Workbench;
@@ -58,7 +58,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             compared: None,
             ratio: None,
             load_cpu: None,
-            verdict: Verdict::when(slowest < 200.0),
+            outcome: TargetOutcome::when(slowest < 200.0),
         }
     };
     Ok(vec![

@@ -2,9 +2,9 @@
 //!
 //! The tool reads a file of one line, so that its own work is next to nothing; it is counted all the same.
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
-use super::model::{Model, Plan};
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
+use super::model::{AnswerPlan, Model};
 use super::server::Server;
 use super::statistics::median_of;
 use super::workbench::{Store, Workbench};
@@ -46,7 +46,7 @@ fn round(workbench: &Workbench, store: Store<'_>) -> Result<Round, String> {
     let one = tasks(workbench, &server, &model, 1, TASKS)?;
     let many = tasks(workbench, &server, &model, MANY, TASKS)?;
     let task = single_rounds(workbench, &server, &model)?;
-    let micros = |measured: &Measured, count: usize| measured.server_cpu * 1e6 / count as f64;
+    let micros = |measured: &Measurement, count: usize| measured.server_cpu * 1e6 / count as f64;
     Ok(Round {
         one: micros(&one, TASKS * CALL_ROUNDS),
         many: micros(&many, TASKS * CALL_ROUNDS),
@@ -62,13 +62,13 @@ fn tasks(
     model: &Model,
     calls: usize,
     tasks: usize,
-) -> Result<Measured, String> {
-    model.plan(Plan {
+) -> Result<Measurement, String> {
+    model.plan(AnswerPlan {
         tool: "read_file",
         calls,
         call_rounds: CALL_ROUNDS,
         expect: Workbench::LINE,
-        ..Plan::default()
+        ..AnswerPlan::default()
     })?;
     let arguments = ["work", "--text", "go", "--tasks", &tasks.to_string()];
     let measured = workbench.measure(server, &arguments)?;
@@ -80,8 +80,8 @@ fn tasks(
     }
 }
 
-fn single_rounds(workbench: &Workbench, server: &Server, model: &Model) -> Result<Measured, String> {
-    model.plan(Plan { chunks: 1, ..Plan::default() })?;
+fn single_rounds(workbench: &Workbench, server: &Server, model: &Model) -> Result<Measurement, String> {
+    model.plan(AnswerPlan { chunks: 1, ..AnswerPlan::default() })?;
     let tasks = SINGLE_ROUND_TASKS.to_string();
     workbench.measure(server, &["work", "--text", "go", "--tasks", &tasks, "--look-ms", "5"])
 }
@@ -96,7 +96,7 @@ fn shown(store: &str, rounds: &[Round]) -> [Figure; 2] {
         compared: Some(compared),
         ratio: None,
         load_cpu: Some(median_of(rounds, |round| round.load_share)),
-        verdict: Verdict::Information,
+        outcome: TargetOutcome::Information,
     };
     let mut per_call = figure(
         "CPU per tool call, in answers of one to ten",
@@ -104,7 +104,7 @@ fn shown(store: &str, rounds: &[Round]) -> [Figure; 2] {
         format!("the model's answer that asks for it {answer:.0} µs"),
     );
     per_call.target = "< 1 ms".to_owned();
-    per_call.verdict = Verdict::when(call < 1000.0);
+    per_call.outcome = TargetOutcome::when(call < 1000.0);
     let per_answer = figure(
         "CPU per answer with one tool call",
         format!("{:.0} µs", median_of(rounds, |round| round.one)),
@@ -127,7 +127,7 @@ mod tests {
         let [call, answer] = shown("memory", &rounds);
         assert_eq!(call.attache, "200 µs");
         assert_eq!(call.compared.unwrap(), "the model's answer that asks for it 500 µs");
-        assert_eq!(call.verdict, Verdict::Pass);
+        assert_eq!(call.outcome, TargetOutcome::Pass);
         assert_eq!(answer.attache, "700 µs");
     }
 }

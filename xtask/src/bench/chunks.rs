@@ -1,8 +1,8 @@
 //! Measures the agent's overhead for each chunk of a model's answer.
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
-use super::model::{Model, Plan};
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
+use super::model::{AnswerPlan, Model};
 use super::statistics::median_of;
 use super::workbench::{Store, Workbench};
 
@@ -26,9 +26,9 @@ const LIVE: Pace = Pace { name: "one each ms", interval_ms: 1, tasks: 10, connec
 const BURST: Pace = Pace { name: "in a burst", interval_ms: 0, tasks: 40, connections: 4, look_ms: 100 };
 
 struct Round {
-    memory: Measured,
-    sqlite: Measured,
-    bare: Measured,
+    memory: Measurement,
+    sqlite: Measurement,
+    bare: Measurement,
 }
 
 pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
@@ -51,11 +51,11 @@ fn round(workbench: &Workbench, pace: &Pace) -> Result<Round, String> {
 }
 
 /// No client reads the stream.
-fn agent(workbench: &Workbench, model: &Model, store: Store<'_>, pace: &Pace) -> Result<Measured, String> {
+fn agent(workbench: &Workbench, model: &Model, store: Store<'_>, pace: &Pace) -> Result<Measurement, String> {
     let server = workbench.start_agent(store, model, &workbench.new_folder()?)?;
-    model.plan(Plan { chunks: CHUNKS, ..Plan::default() })?;
+    model.plan(AnswerPlan { chunks: CHUNKS, ..AnswerPlan::default() })?;
     workbench.measure(&server, &["work", "--text", "warm up"])?;
-    model.plan(Plan { chunks: CHUNKS, interval_ms: pace.interval_ms, ..Plan::default() })?;
+    model.plan(AnswerPlan { chunks: CHUNKS, interval_ms: pace.interval_ms, ..AnswerPlan::default() })?;
     let (tasks, connections) = (pace.tasks.to_string(), pace.connections.to_string());
     let look_ms = pace.look_ms.to_string();
     let arguments =
@@ -69,8 +69,8 @@ fn agent(workbench: &Workbench, model: &Model, store: Store<'_>, pace: &Pace) ->
     }
 }
 
-fn bare(workbench: &Workbench, model: &Model, pace: &Pace) -> Result<Measured, String> {
-    model.plan(Plan { chunks: CHUNKS, interval_ms: pace.interval_ms, ..Plan::default() })?;
+fn bare(workbench: &Workbench, model: &Model, pace: &Pace) -> Result<Measurement, String> {
+    model.plan(AnswerPlan { chunks: CHUNKS, interval_ms: pace.interval_ms, ..AnswerPlan::default() })?;
     let (chunks, tasks) = (CHUNKS.to_string(), pace.tasks.to_string());
     let connections = pace.connections.to_string();
     let arguments =
@@ -78,7 +78,13 @@ fn bare(workbench: &Workbench, model: &Model, pace: &Pace) -> Result<Measured, S
     workbench.measure(&model.server, &arguments)
 }
 
-fn figure(store: &str, limit: f64, pace: &Pace, rounds: &[Round], pick: fn(&Round) -> &Measured) -> Figure {
+fn figure(
+    store: &str,
+    limit: f64,
+    pace: &Pace,
+    rounds: &[Round],
+    pick: fn(&Round) -> &Measurement,
+) -> Figure {
     let chunks = (pace.tasks * CHUNKS) as f64;
     let gross = |round: &Round| pick(round).server_cpu * 1e6 / chunks;
     let bare = |round: &Round| round.bare.number("load_cpu_seconds") * 1e6 / chunks;
@@ -90,7 +96,7 @@ fn figure(store: &str, limit: f64, pace: &Pace, rounds: &[Round], pick: fn(&Roun
         compared: Some(format!("bare reader {:.1} µs", median_of(rounds, bare))),
         ratio: None,
         load_cpu: Some(median_of(rounds, |round| pick(round).load_share())),
-        verdict: Verdict::at_most(overhead, limit),
+        outcome: TargetOutcome::at_most(overhead, limit),
     }
 }
 
@@ -102,12 +108,12 @@ mod tests {
 
     #[test]
     fn what_the_bare_reader_needs_is_not_counted() {
-        let measured = |cpu| Measured { report: json!({ "load_cpu_seconds": 0.1 }), server_cpu: cpu };
+        let measured = |cpu| Measurement { report: json!({ "load_cpu_seconds": 0.1 }), server_cpu: cpu };
         let rounds = [Round { memory: measured(0.4), sqlite: measured(1.0), bare: measured(0.0) }];
         let of = |pick| figure("any", 10.0, &LIVE, &rounds, pick);
         let memory = of(|round| &round.memory);
         assert_eq!(memory.attache, "15.0 µs (20.0 µs with the reading)");
         assert_eq!(memory.compared.unwrap(), "bare reader 5.0 µs");
-        assert_eq!(memory.verdict, Verdict::Miss);
+        assert_eq!(memory.outcome, TargetOutcome::Miss);
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::figure::{Figure, Verdict};
-use super::model::{Model, Plan};
+use super::figure::{Figure, TargetOutcome};
+use super::model::{AnswerPlan, Model};
 use super::script;
 use super::server::Server;
 use super::statistics::median_of;
@@ -54,7 +54,13 @@ fn overhead(workbench: &Workbench, store: Store<'_>) -> Result<Round, String> {
     let peer = workbench.start_attache_with(PEER_SETTINGS, Store::Memory, ScriptPace::Streams)?;
     let model = workbench.start_model()?;
     let server = delegating(workbench, store, &model, &peer)?;
-    let plan = Plan { tool: "agent", calls: 1, call_rounds: CALL_ROUNDS, expect: "Done.", ..Plan::default() };
+    let plan = AnswerPlan {
+        tool: "agent",
+        calls: 1,
+        call_rounds: CALL_ROUNDS,
+        expect: "Done.",
+        ..AnswerPlan::default()
+    };
     for tasks in [1, TASKS] {
         model.plan(plan)?;
         workbench.measure(&server, &["work", "--text", "go", "--tasks", &tasks.to_string()])?;
@@ -81,7 +87,7 @@ fn shown(store: &str, rounds: &[Round]) -> Figure {
         compared: Some(format!("the same message sent directly {peer:.2} ms")),
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::when(added < MAX_OVERHEAD_MS),
+        outcome: TargetOutcome::when(added < MAX_OVERHEAD_MS),
     }
 }
 
@@ -91,12 +97,12 @@ fn memory(workbench: &Workbench) -> Result<Figure, String> {
     let model = workbench.start_model()?;
     let server = delegating(workbench, Store::Memory, &model, &peer)?;
     let before = server.resident_bytes()? / 1e6;
-    let slow = Plan {
+    let slow = AnswerPlan {
         tool: "slow_agent",
         calls: CALLS_EACH,
         call_rounds: 1,
         per_conversation: true,
-        ..Plan::default()
+        ..AnswerPlan::default()
     };
     model.plan(slow)?;
     let (streams, wanted) = (CONVERSATIONS.to_string(), CONVERSATIONS * CALLS_EACH);
@@ -119,7 +125,7 @@ fn memory(workbench: &Workbench) -> Result<Figure, String> {
         compared: None,
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::when(megabytes < MAX_MEGABYTES),
+        outcome: TargetOutcome::when(megabytes < MAX_MEGABYTES),
     })
 }
 
@@ -164,7 +170,7 @@ mod tests {
             [Round { call: 2.5, peer: 1.0 }, Round { call: 9.0, peer: 8.0 }, Round { call: 4.0, peer: 1.5 }];
         let figure = shown("memory", &rounds);
         assert!(figure.attache.starts_with("1.50 ms; "), "{}", figure.attache);
-        assert_eq!(figure.verdict, Verdict::Pass);
-        assert_eq!(shown("memory", &[Round { call: 3.0, peer: 0.5 }]).verdict, Verdict::Miss);
+        assert_eq!(figure.outcome, TargetOutcome::Pass);
+        assert_eq!(shown("memory", &[Round { call: 3.0, peer: 0.5 }]).outcome, TargetOutcome::Miss);
     }
 }

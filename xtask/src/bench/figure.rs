@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum TargetOutcome {
     Pass,
     Miss,
     /// Shown for the reader; nothing was promised.
     Information,
 }
 
-impl Verdict {
+impl TargetOutcome {
     /// Reached when `measured` is at most `limit`.
     pub(super) fn at_most(measured: f64, limit: f64) -> Self {
         if measured <= limit { Self::Pass } else { Self::Miss }
@@ -42,7 +42,7 @@ pub(super) struct Figure {
     pub(super) ratio: Option<f64>,
     /// The generator's CPU as a share of one core while attache was measured.
     pub(super) load_cpu: Option<f64>,
-    pub(super) verdict: Verdict,
+    pub(super) outcome: TargetOutcome,
 }
 
 /// The figures as a Markdown table, ending in a line break.
@@ -55,16 +55,16 @@ pub(super) fn table(figures: &[Figure]) -> String {
         let compared = figure.compared.as_deref().unwrap_or("–");
         let ratio = figure.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
         let load_cpu = figure.load_cpu.map_or_else(|| "–".to_owned(), |share| format!("{share:.2} cores"));
-        let verdict = match figure.verdict {
-            Verdict::Pass => "pass",
-            Verdict::Miss => "**miss**",
-            Verdict::Information => "",
+        let outcome = match figure.outcome {
+            TargetOutcome::Pass => "pass",
+            TargetOutcome::Miss => "**miss**",
+            TargetOutcome::Information => "",
         };
         let (name, target, attache) = (&figure.name, &figure.target, &figure.attache);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "| {name} | {target} | {attache} | {compared} | {ratio} | {load_cpu} | {verdict} |"
+            "| {name} | {target} | {attache} | {compared} | {ratio} | {load_cpu} | {outcome} |"
         );
     }
     text
@@ -83,7 +83,7 @@ mod tests {
             compared: None,
             ratio: Some(4.0),
             load_cpu: None,
-            verdict: Verdict::at_most(4.0, 3.5),
+            outcome: TargetOutcome::at_most(4.0, 3.5),
         };
         let table = table(&[figure]);
         assert!(table.ends_with("| send | ≤ 3.5× | 80 µs | – | 4.00 | – | **miss** |\n"), "{table}");
@@ -91,7 +91,10 @@ mod tests {
 
     #[test]
     fn a_verdict_of_two_is_a_miss_when_either_is() {
-        assert_eq!(Verdict::at_most(1.0, 1.0).and(Verdict::at_least(0.2, 0.3)), Verdict::Miss);
-        assert_eq!(Verdict::Pass.and(Verdict::Pass), Verdict::Pass);
+        assert_eq!(
+            TargetOutcome::at_most(1.0, 1.0).and(TargetOutcome::at_least(0.2, 0.3)),
+            TargetOutcome::Miss
+        );
+        assert_eq!(TargetOutcome::Pass.and(TargetOutcome::Pass), TargetOutcome::Pass);
     }
 }

@@ -1,7 +1,7 @@
 //! Measures the latency of the first event, and of each later one behind a paced agent.
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
 use super::script;
 use super::server::Server;
 use super::statistics::median_of;
@@ -18,11 +18,11 @@ const STALL_MS: f64 = 20.0;
 
 /// What one round found; the machine's own hiccups are not in every round.
 struct Round {
-    memory: Measured,
-    sqlite: Measured,
-    bare: Measured,
-    paced: Measured,
-    bare_paced: Measured,
+    memory: Measurement,
+    sqlite: Measurement,
+    bare: Measurement,
+    paced: Measurement,
+    bare_paced: Measurement,
 }
 
 pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
@@ -81,7 +81,7 @@ fn round(workbench: &Workbench) -> Result<Round, String> {
     Ok(Round { memory, sqlite, bare, paced, bare_paced })
 }
 
-fn one_by_one(workbench: &Workbench, server: &Server, what: &[&str]) -> Result<Measured, String> {
+fn one_by_one(workbench: &Workbench, server: &Server, what: &[&str]) -> Result<Measurement, String> {
     let run = |streams| {
         let how = ["stream", "--connections", "1", "--streams", streams];
         workbench.measure(server, &[&how[..], what].concat())
@@ -90,12 +90,12 @@ fn one_by_one(workbench: &Workbench, server: &Server, what: &[&str]) -> Result<M
     run(STREAMS)
 }
 
-fn together(workbench: &Workbench, server: &Server, what: &[&str]) -> Result<Measured, String> {
+fn together(workbench: &Workbench, server: &Server, what: &[&str]) -> Result<Measurement, String> {
     let how = ["stream", "--connections", "8", "--streams", "8"];
     workbench.measure(server, &[&how[..], what].concat())
 }
 
-type Pick = fn(&Round) -> &Measured;
+type Pick = fn(&Round) -> &Measurement;
 
 /// The slowest of a hundred has to be within the limit.
 fn wait(name: &str, rounds: &[Round], ours: Pick, bare: Pick, what: &str, limit_ms: Option<f64>) -> Figure {
@@ -111,7 +111,8 @@ fn wait(name: &str, rounds: &[Round], ours: Pick, bare: Pick, what: &str, limit_
         compared: Some(format!("bare SSE {}", shown(bare))),
         ratio: None,
         load_cpu: Some(median_of(rounds, |round| ours(round).load_share())),
-        verdict: limit_ms
-            .map_or(Verdict::Information, |limit| Verdict::at_most(milliseconds(ours, "p99"), limit)),
+        outcome: limit_ms.map_or(TargetOutcome::Information, |limit| {
+            TargetOutcome::at_most(milliseconds(ours, "p99"), limit)
+        }),
     }
 }

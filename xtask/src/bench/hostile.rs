@@ -1,8 +1,8 @@
 //! Measures how hostile clients affect others.
 
-use super::figure::{Figure, Verdict};
+use super::figure::{Figure, TargetOutcome};
 use super::kernel;
-use super::load::Measured;
+use super::load::Measurement;
 use super::statistics::{median, median_of};
 use super::workbench::{ScriptPace, Store, Workbench};
 
@@ -23,7 +23,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     let server = workbench.start_attache(Store::Memory, ScriptPace::Instant)?;
     workbench.measure(&server, &SEND)?;
     let crowd = CROWD.to_string();
-    let mut rounds: Vec<(Measured, Measured)> = Vec::new();
+    let mut rounds: Vec<(Measurement, Measurement)> = Vec::new();
     for _ in 0..workbench.rounds.min(3) {
         let calm = workbench.measure(&server, &SEND)?;
         let attack = workbench.hold(&server, &["hostile", "--connections", &crowd, "--floods", "8"])?;
@@ -32,7 +32,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
         rounds.push((calm, attacked?));
     }
     let peak = server.peak_resident_bytes()? / 1e6;
-    let p99 = |measured: &Measured| measured.number("latency/p99_us") / 1000.0;
+    let p99 = |measured: &Measurement| measured.number("latency/p99_us") / 1000.0;
     let ratio = median(rounds.iter().map(|(calm, attacked)| p99(attacked) / p99(calm)));
     Ok(vec![
         Figure {
@@ -42,7 +42,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             compared: Some(format!("alone {:.2} ms", median_of(&rounds, |(calm, _)| p99(calm)))),
             ratio: Some(ratio),
             load_cpu: Some(median_of(&rounds, |(_, attacked)| attacked.load_share())),
-            verdict: Verdict::at_most(ratio, 2.0),
+            outcome: TargetOutcome::at_most(ratio, 2.0),
         },
         Figure {
             name: "most resident memory under that attack".to_owned(),
@@ -51,7 +51,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             compared: None,
             ratio: None,
             load_cpu: None,
-            verdict: Verdict::Information,
+            outcome: TargetOutcome::Information,
         },
     ])
 }

@@ -11,12 +11,12 @@ use crate::process;
 
 /// What one run of the generator reported, and the server's CPU meanwhile.
 #[derive(Debug, Clone)]
-pub(super) struct Measured {
+pub(super) struct Measurement {
     pub(super) report: Value,
     pub(super) server_cpu: f64,
 }
 
-impl Measured {
+impl Measurement {
     /// A number of the report by its path, as in `latency/p99_us`; zero when it is not there.
     pub(super) fn number(&self, path: &str) -> f64 {
         self.report.pointer(&format!("/{path}")).and_then(Value::as_f64).unwrap_or_default()
@@ -45,7 +45,7 @@ impl Measured {
 }
 
 /// Puts the load on `server` and fails if any answer was wrong: a fast error is no figure.
-pub(super) fn measure(generator: &Path, server: &Server, arguments: &[&str]) -> Result<Measured, String> {
+pub(super) fn measure(generator: &Path, server: &Server, arguments: &[&str]) -> Result<Measurement, String> {
     let measured = attempt(generator, server, arguments)?;
     let report = &measured.report;
     if measured.number("errors") > 0.0 {
@@ -61,11 +61,11 @@ pub(super) fn measure(generator: &Path, server: &Server, arguments: &[&str]) -> 
 }
 
 /// The same, with errors left in the report.
-pub(super) fn attempt(generator: &Path, server: &Server, arguments: &[&str]) -> Result<Measured, String> {
+pub(super) fn attempt(generator: &Path, server: &Server, arguments: &[&str]) -> Result<Measurement, String> {
     let before = server.cpu_seconds()?;
     let text = process::stdout_of(&mut command(generator, server, arguments))?;
     let server_cpu = server.cpu_seconds()? - before;
-    Ok(Measured { report: parse(&text)?, server_cpu })
+    Ok(Measurement { report: parse(&text)?, server_cpu })
 }
 
 /// A generator that holds its streams until it is dropped.
@@ -122,7 +122,7 @@ mod tests {
         let report = json!({
             "requests": 2000, "elapsed_seconds": 0.5, "load_cpu_seconds": 0.25, "latency": { "p99_us": 900 },
         });
-        let measured = Measured { report, server_cpu: 0.1 };
+        let measured = Measurement { report, server_cpu: 0.1 };
         assert_eq!(measured.cpu_micros_per("requests"), 50.0);
         assert_eq!(measured.per_second("requests"), 4000.0);
         assert_eq!(measured.load_share(), 0.5);
@@ -138,7 +138,7 @@ mod tests {
             (json!({ "events": 5, "repeated_events": 1 }), false),
             (json!({ "events": 0 }), false),
         ] {
-            let measured = Measured { report: report.clone(), server_cpu: 0.0 };
+            let measured = Measurement { report: report.clone(), server_cpu: 0.0 };
             assert_eq!(measured.every_event_came_once(), expected, "{report}");
         }
     }

@@ -1,7 +1,7 @@
 //! Compares the cost of the 100th and the 2000th answer of one task.
 
-use super::figure::{Figure, Verdict};
-use super::model::{Model, Plan};
+use super::figure::{Figure, TargetOutcome};
+use super::model::{AnswerPlan, Model};
 use super::server::Server;
 use super::workbench::{Store, Workbench};
 
@@ -16,13 +16,13 @@ const COUNTED_TOKENS_PER_BYTE: f64 = 8.0;
 const WINDOW: f64 = 1_048_576.0;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Half {
+struct HalfCost {
     seconds: f64,
     cpu: f64,
 }
 
-struct Long {
-    halves: [Half; 2],
+struct LongTaskCost {
+    halves: [HalfCost; 2],
     peak: f64,
     summaries: f64,
     largest_tokens: f64,
@@ -41,18 +41,18 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     ])
 }
 
-fn run(workbench: &Workbench, store: Store<'_>, tokens_per_byte: f64) -> Result<Long, String> {
+fn run(workbench: &Workbench, store: Store<'_>, tokens_per_byte: f64) -> Result<LongTaskCost, String> {
     let model = workbench.start_model()?;
     let server = workbench.start_agent(store, &model, &workbench.new_folder()?)?;
-    model.plan(Plan {
+    model.plan(AnswerPlan {
         tool: "read_file",
         calls: 1,
         call_rounds: usize::MAX >> 1,
         expect: Workbench::LINE,
         tokens_per_byte,
-        ..Plan::default()
+        ..AnswerPlan::default()
     })?;
-    let mut halves = [Half::default(); 2];
+    let mut halves = [HalfCost::default(); 2];
     let mut task = None;
     for turn in 0..TURNS {
         let (id, seconds, cpu) = one_turn(workbench, &server, task.as_deref())?;
@@ -63,7 +63,7 @@ fn run(workbench: &Workbench, store: Store<'_>, tokens_per_byte: f64) -> Result<
         check_rounds(&model, (turn + 1) * TURN_ROUNDS)?;
     }
     let seen = model.seen()?;
-    Ok(Long {
+    Ok(LongTaskCost {
         halves,
         peak: server.peak_resident_bytes()? / 1e6,
         summaries: seen.summaries,
@@ -95,7 +95,7 @@ fn check_rounds(model: &Model, wanted: usize) -> Result<(), String> {
     }
 }
 
-fn linear(name: &str, long: &Long) -> Figure {
+fn linear(name: &str, long: &LongTaskCost) -> Figure {
     let [first, second] = long.halves;
     let per_round = |seconds: f64| seconds * 1e6 / (TURNS * TURN_ROUNDS / 2) as f64;
     let (time, cpu) = (second.seconds / first.seconds, second.cpu / first.cpu);
@@ -114,11 +114,11 @@ fn linear(name: &str, long: &Long) -> Figure {
         )),
         ratio: Some(time.max(cpu)),
         load_cpu: None,
-        verdict: Verdict::at_most(time.max(cpu), 1.25),
+        outcome: TargetOutcome::at_most(time.max(cpu), 1.25),
     }
 }
 
-fn resident(sqlite: &Long, memory: &Long, summed_up: &Long) -> Figure {
+fn resident(sqlite: &LongTaskCost, memory: &LongTaskCost, summed_up: &LongTaskCost) -> Figure {
     Figure {
         name: "peak resident memory of a task of 2,000 answers".to_owned(),
         target: "< 64 MB".to_owned(),
@@ -129,11 +129,11 @@ fn resident(sqlite: &Long, memory: &Long, summed_up: &Long) -> Figure {
         compared: None,
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::when([sqlite, memory, summed_up].iter().all(|long| long.peak < 64.0)),
+        outcome: TargetOutcome::when([sqlite, memory, summed_up].iter().all(|long| long.peak < 64.0)),
     }
 }
 
-fn goes_on(long: &Long) -> Figure {
+fn goes_on(long: &LongTaskCost) -> Figure {
     let (summaries, most) = (long.summaries, long.largest_tokens / 1000.0);
     Figure {
         name: "a task that says more than the model's window takes".to_owned(),
@@ -142,7 +142,7 @@ fn goes_on(long: &Long) -> Figure {
         compared: Some(format!("window {:.0}k tokens", WINDOW / 1000.0)),
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::when(summaries >= 3.0 && long.largest_tokens < WINDOW),
+        outcome: TargetOutcome::when(summaries >= 3.0 && long.largest_tokens < WINDOW),
     }
 }
 
@@ -152,15 +152,15 @@ mod tests {
 
     #[test]
     fn the_worse_of_time_and_cpu_decides() {
-        let half = |seconds, cpu| Half { seconds, cpu };
-        let long = |second| Long {
+        let half = |seconds, cpu| HalfCost { seconds, cpu };
+        let long = |second| LongTaskCost {
             halves: [half(1.0, 0.5), second],
             peak: 40.0,
             summaries: 4.0,
             largest_tokens: 1e5,
         };
-        assert_eq!(linear("x", &long(half(1.2, 0.6))).verdict, Verdict::Pass);
-        assert_eq!(linear("x", &long(half(1.0, 0.7))).verdict, Verdict::Miss);
-        assert_eq!(linear("x", &long(half(1.3, 0.5))).verdict, Verdict::Miss);
+        assert_eq!(linear("x", &long(half(1.2, 0.6))).outcome, TargetOutcome::Pass);
+        assert_eq!(linear("x", &long(half(1.0, 0.7))).outcome, TargetOutcome::Miss);
+        assert_eq!(linear("x", &long(half(1.3, 0.5))).outcome, TargetOutcome::Miss);
     }
 }

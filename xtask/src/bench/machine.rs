@@ -18,7 +18,7 @@ pub(super) fn facts(took: Duration) -> Result<String, String> {
     let kernel: String = release.split('.').take(2).collect::<Vec<_>>().join(".");
     let compiler = process::stdout_of(Command::new("rustc").arg("--version"))?;
     Ok(format!(
-        "Measured on {cores} cores ({processor}), {memory}Linux {kernel}, {}, in {:.0} s.\n",
+        "Measurement on {cores} cores ({processor}), {memory}Linux {kernel}, {}, in {:.0} s.\n",
         compiler.trim(),
         took.as_secs_f64()
     ))

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::figure::{Figure, Verdict};
+use super::figure::{Figure, TargetOutcome};
 use super::kernel;
-use super::load::Measured;
+use super::load::Measurement;
 use super::script;
 use super::statistics::median_of;
 use super::workbench::{ScriptPace, Store, Workbench};
@@ -49,12 +49,12 @@ fn fan_out(workbench: &Workbench) -> Result<Figure, String> {
         "--hidden",
         "1",
     ];
-    let mut rounds: Vec<Measured> = Vec::new();
+    let mut rounds: Vec<Measurement> = Vec::new();
     for _ in 0..workbench.rounds.min(3) {
         rounds.push(workbench.attempt(&server, &arguments)?);
     }
     let micros = median_of(&rounds, |round| round.cpu_micros_per("events"));
-    let whole = rounds.iter().all(Measured::every_event_came_once);
+    let whole = rounds.iter().all(Measurement::every_event_came_once);
     let wrong: f64 = rounds.iter().map(|round| round.number("errors")).sum();
     Ok(Figure {
         name: "1,000 readers × 1,000 events of one task".to_owned(),
@@ -66,8 +66,8 @@ fn fan_out(workbench: &Workbench) -> Result<Figure, String> {
         },
         compared: None,
         ratio: None,
-        load_cpu: Some(median_of(&rounds, Measured::load_share)),
-        verdict: Verdict::at_most(micros, 3.0).and(Verdict::when(whole)),
+        load_cpu: Some(median_of(&rounds, Measurement::load_share)),
+        outcome: TargetOutcome::at_most(micros, 3.0).and(TargetOutcome::when(whole)),
     })
 }
 
@@ -89,12 +89,12 @@ fn slow_reader(workbench: &Workbench) -> Result<Figure, String> {
         compared: Some(format!("fast readers: the log took {fast_grown:.0} MB")),
         ratio: None,
         load_cpu: Some(slow.load_share()),
-        verdict: Verdict::when(whole),
+        outcome: TargetOutcome::when(whole),
     })
 }
 
 /// The results, and by how many megabytes the server grew by; its store holds the tasks in memory.
-fn unread(workbench: &Workbench, pause_ms: &str) -> Result<(Measured, f64), String> {
+fn unread(workbench: &Workbench, pause_ms: &str) -> Result<(Measurement, f64), String> {
     let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     let before = server.resident_bytes()?;
     let (readers, text) = (SLOW_READERS.to_string(), script::pieces(SLOW_EVENTS, 0));
@@ -135,7 +135,7 @@ pub(super) fn idle_streams(workbench: &Workbench) -> Result<Vec<Figure>, String>
         compared: None,
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::at_most(each, 40.0),
+        outcome: TargetOutcome::at_most(each, 40.0),
     }])
 }
 
@@ -170,14 +170,14 @@ pub(super) fn stored_tasks(workbench: &Workbench) -> Result<Vec<Figure>, String>
 
     let get_p99 = get.number("latency/p99_us") / 1000.0;
     let list_p99 = list.number("latency/p99_us") / 1000.0;
-    let figure = |name: &str, target: &str, attache: String, load: &Measured, verdict| Figure {
+    let figure = |name: &str, target: &str, attache: String, load: &Measurement, outcome| Figure {
         name: format!("100,000 finished tasks in SQLite: {name}"),
         target: target.to_owned(),
         attache,
         compared: None,
         ratio: None,
         load_cpu: Some(load.load_share()),
-        verdict,
+        outcome,
     };
     Ok(vec![
         figure(
@@ -185,21 +185,21 @@ pub(super) fn stored_tasks(workbench: &Workbench) -> Result<Vec<Figure>, String>
             "< 60 MB",
             format!("{after_filling:.0} MB after filling, {after_reading:.0} MB after a restart and reading"),
             &filled,
-            Verdict::when(resident < 60.0),
+            TargetOutcome::when(resident < 60.0),
         ),
         figure(
             "`GetTask` of random tasks, 4 connections",
             "p99 < 2 ms",
             format!("p50 {:.2} ms, p99 {get_p99:.2} ms", get.number("latency/p50_us") / 1000.0),
             &get,
-            Verdict::when(get_p99 < 2.0),
+            TargetOutcome::when(get_p99 < 2.0),
         ),
         figure(
             "first page of `ListTasks`",
             "< 5 ms",
             format!("p50 {:.2} ms, p99 {list_p99:.2} ms", list.number("latency/p50_us") / 1000.0),
             &list,
-            Verdict::when(list_p99 < 5.0),
+            TargetOutcome::when(list_p99 < 5.0),
         ),
     ])
 }

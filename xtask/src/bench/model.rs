@@ -15,7 +15,7 @@ pub(super) struct Model {
 
 /// How answers look. What is left out is zero, and the model's own habit then counts.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Plan<'a> {
+pub(super) struct AnswerPlan<'a> {
     /// Pieces of an answer in words.
     pub(super) chunks: usize,
     pub(super) interval_ms: usize,
@@ -43,7 +43,7 @@ pub(super) struct RequestCounts {
 }
 
 impl Model {
-    pub(super) fn plan(&self, plan: Plan<'_>) -> Result<(), String> {
+    pub(super) fn plan(&self, plan: AnswerPlan<'_>) -> Result<(), String> {
         self.server.get(&plan.path()).map(drop)
     }
 
@@ -55,7 +55,7 @@ impl Model {
     }
 }
 
-impl Plan<'_> {
+impl AnswerPlan<'_> {
     fn path(&self) -> String {
         let mut path = String::from("/plan?");
         let numbers = [
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_encoded_without_default_values() {
-        let plan = Plan { chunks: 3, tool: "read_file", tokens_per_byte: 0.5, ..Plan::default() };
+        let plan = AnswerPlan { chunks: 3, tool: "read_file", tokens_per_byte: 0.5, ..AnswerPlan::default() };
         assert_eq!(plan.path(), "/plan?chunks=3&tool=read_file&tokens_per_byte=0.5");
     }
 

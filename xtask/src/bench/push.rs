@@ -1,7 +1,7 @@
 //! Measures how fast push notifications arrive, in order.
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
 use super::script;
 use super::statistics::median_of;
 use super::workbench::{ScriptPace, Store, Workbench};
@@ -19,7 +19,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     ])
 }
 
-fn rounds(workbench: &Workbench, store: Store<'_>) -> Result<Vec<Measured>, String> {
+fn rounds(workbench: &Workbench, store: Store<'_>) -> Result<Vec<Measurement>, String> {
     // Every piece of an artifact is delivered, to a receiver on this machine.
     let settings = "[push]\nartifacts = true\nallow_private_addresses = [\"127.0.0.0/8\"]\n";
     let server = workbench.start_attache_with(settings, store, ScriptPace::Streams)?;
@@ -38,7 +38,7 @@ fn rounds(workbench: &Workbench, store: Store<'_>) -> Result<Vec<Measured>, Stri
     (0..workbench.rounds.min(3)).map(|_| workbench.measure(&server, &arguments)).collect()
 }
 
-fn figure(name: &str, rounds: &[Measured]) -> Figure {
+fn figure(name: &str, rounds: &[Measurement]) -> Figure {
     let rate = median_of(rounds, |round| round.per_second("deliveries"));
     let micros = median_of(rounds, |round| round.cpu_micros_per("deliveries"));
     Figure {
@@ -47,7 +47,7 @@ fn figure(name: &str, rounds: &[Measured]) -> Figure {
         attache: format!("{rate:.0}/s, {micros:.0} µs CPU each"),
         compared: None,
         ratio: None,
-        load_cpu: Some(median_of(rounds, Measured::load_share)),
-        verdict: Verdict::at_least(rate, TARGET),
+        load_cpu: Some(median_of(rounds, Measurement::load_share)),
+        outcome: TargetOutcome::at_least(rate, TARGET),
     }
 }

@@ -3,9 +3,9 @@
 use std::process::Command;
 use std::time::Instant;
 
-use super::figure::{Figure, Verdict};
+use super::figure::{Figure, TargetOutcome};
 use super::kernel;
-use super::model::{Model, Plan};
+use super::model::{AnswerPlan, Model};
 use super::server::Server;
 use super::statistics::median_of;
 use super::tree;
@@ -61,7 +61,7 @@ fn task(
     tool: &str,
     expect: &str,
 ) -> Result<Cost, String> {
-    model.plan(Plan { tool, calls: 1, call_rounds: SEARCHES, expect, ..Plan::default() })?;
+    model.plan(AnswerPlan { tool, calls: 1, call_rounds: SEARCHES, expect, ..AnswerPlan::default() })?;
     let measured = workbench.measure(server, &["work", "--text", "go", "--look-ms", "5"])?;
     model.seen()?;
     let each = |seconds: f64| seconds / SEARCHES as f64;
@@ -103,6 +103,6 @@ fn figure(name: &str, rounds: &[Round], pick: fn(&Cost) -> f64) -> Figure {
         compared: Some(format!("rg {:.1} ms", milliseconds(|round| &round.rg))),
         ratio: Some(ratio),
         load_cpu: None,
-        verdict: Verdict::at_most(ratio, 1.2),
+        outcome: TargetOutcome::at_most(ratio, 1.2),
     }
 }

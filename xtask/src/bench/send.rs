@@ -1,7 +1,7 @@
 //! Measures one message with one answer against bare HTTP and JSON.
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
 use super::server::Server;
 use super::statistics::median_of;
 use super::workbench::{ScriptPace, Store, Workbench};
@@ -12,24 +12,24 @@ const MEMORY_REQUESTS: &str = "20000";
 const SQLITE_REQUESTS: &str = "10000";
 const WARM_UP_REQUESTS: &str = "4000";
 
-/// What a finished task says in each dialect's answers.
+/// What a finished task says in the answers of each version.
 const FINISHED: &str = "TASK_STATE_COMPLETED";
 const FINISHED_0_3: &str = "\"completed\"";
 
 /// All servers of one round, measured one after the other.
 struct Round {
-    bare: Measured,
-    memory: Measured,
-    memory_0_3: Measured,
-    grpc: Measured,
-    sqlite: Measured,
-    bare_get: Measured,
-    get: Measured,
+    bare: Measurement,
+    memory: Measurement,
+    memory_0_3: Measurement,
+    grpc: Measurement,
+    sqlite: Measurement,
+    bare_get: Measurement,
+    get: Measurement,
 }
 
 pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     let rounds = (0..workbench.rounds).map(|_| round(workbench)).collect::<Result<Vec<_>, _>>()?;
-    let bare: &dyn Fn(&Round) -> &Measured = &|round| &round.bare;
+    let bare: &dyn Fn(&Round) -> &Measurement = &|round| &round.bare;
     Ok(vec![
         cost("`SendMessage`, memory", 3.5, &rounds, &|round| &round.memory, bare, "bare echo"),
         cost("`SendMessage`, SQLite at FULL", 8.0, &rounds, &|round| &round.sqlite, bare, "bare echo"),
@@ -58,8 +58,8 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 fn round(workbench: &Workbench) -> Result<Round, String> {
     let ids = workbench.file("ids");
     let server = workbench.start_attache(Store::Memory, ScriptPace::Instant)?;
-    let send = |server: &Server, requests, dialect, expect| {
-        let arguments = ["--dialect", dialect, "send", "--requests", requests, "--expect", expect];
+    let send = |server: &Server, requests, version, expect| {
+        let arguments = ["--protocol-version", version, "send", "--requests", requests, "--expect", expect];
         workbench.measure(server, &arguments)
     };
     let kept = ["send", "--requests", WARM_UP_REQUESTS, "--expect", FINISHED, "--ids", &ids];
@@ -84,7 +84,7 @@ fn round(workbench: &Workbench) -> Result<Round, String> {
     Ok(Round { bare, memory, memory_0_3, grpc, sqlite, bare_get, get: get_from_attache })
 }
 
-type Pick<'a> = &'a dyn Fn(&Round) -> &Measured;
+type Pick<'a> = &'a dyn Fn(&Round) -> &Measurement;
 
 /// Server CPU per request, compared within each round.
 fn cost(name: &str, limit: f64, rounds: &[Round], ours: Pick<'_>, theirs: Pick<'_>, what: &str) -> Figure {
@@ -97,13 +97,13 @@ fn cost(name: &str, limit: f64, rounds: &[Round], ours: Pick<'_>, theirs: Pick<'
         compared: Some(format!("{what} {:.1} µs", median_of(rounds, |round| per_request(theirs, round)))),
         ratio: Some(ratio),
         load_cpu: Some(median_of(rounds, |round| ours(round).load_share())),
-        verdict: Verdict::at_most(ratio, limit),
+        outcome: TargetOutcome::at_most(ratio, limit),
     }
 }
 
 /// Requests per second at 64 connections, compared with the bare echo of the same round.
 fn rate(name: &str, limit: f64, rounds: &[Round], ours: Pick<'_>) -> Figure {
-    let per_second = |measured: &Measured| measured.per_second("requests");
+    let per_second = |measured: &Measurement| measured.per_second("requests");
     let ratio = median_of(rounds, |round| per_second(ours(round)) / per_second(&round.bare));
     Figure {
         name: name.to_owned(),
@@ -112,6 +112,6 @@ fn rate(name: &str, limit: f64, rounds: &[Round], ours: Pick<'_>) -> Figure {
         compared: Some(format!("bare echo {:.0}/s", median_of(rounds, |round| per_second(&round.bare)))),
         ratio: Some(ratio),
         load_cpu: Some(median_of(rounds, |round| ours(round).load_share())),
-        verdict: Verdict::at_least(ratio, limit),
+        outcome: TargetOutcome::at_least(ratio, limit),
     }
 }

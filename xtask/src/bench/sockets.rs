@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
 use super::script;
 use super::statistics::median_of;
 use super::workbench::{ScriptPace, Store, Workbench};
@@ -39,7 +39,7 @@ fn memory(workbench: &Workbench) -> Result<Figure, String> {
         compared: None,
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::at_most(each, 60.0),
+        outcome: TargetOutcome::at_most(each, 60.0),
     })
 }
 
@@ -58,7 +58,7 @@ fn delivery(workbench: &Workbench, stalled: &str) -> Result<Figure, String> {
         "--expect-events",
         &events,
     ];
-    let mut rounds: Vec<Measured> = Vec::new();
+    let mut rounds: Vec<Measurement> = Vec::new();
     for _ in 0..workbench.rounds.min(3) {
         rounds.push(workbench.attempt(&server, &arguments)?);
     }
@@ -76,7 +76,7 @@ fn delivery(workbench: &Workbench, stalled: &str) -> Result<Figure, String> {
         },
         compared: None,
         ratio: None,
-        load_cpu: Some(median_of(&rounds, Measured::load_share)),
-        verdict: Verdict::at_most(micros, 3.0).and(Verdict::when(whole)),
+        load_cpu: Some(median_of(&rounds, Measurement::load_share)),
+        outcome: TargetOutcome::at_most(micros, 3.0).and(TargetOutcome::when(whole)),
     })
 }

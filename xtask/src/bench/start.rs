@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::figure::{Figure, Verdict};
+use super::figure::{Figure, TargetOutcome};
 use super::statistics::median_of;
 use super::workbench::{ScriptPace, Store, Workbench};
 
@@ -38,7 +38,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             compared: None,
             ratio: None,
             load_cpu: None,
-            verdict: Verdict::when(milliseconds < 50.0),
+            outcome: TargetOutcome::when(milliseconds < 50.0),
         },
         Figure {
             name: "resident memory at rest".to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             compared: None,
             ratio: None,
             load_cpu: None,
-            verdict: Verdict::when(resident < 25.0),
+            outcome: TargetOutcome::when(resident < 25.0),
         },
     ])
 }

@@ -1,7 +1,7 @@
 //! Measures the cost of an event for one reader: live, in a burst, and in a long task.
 
-use super::figure::{Figure, Verdict};
-use super::load::Measured;
+use super::figure::{Figure, TargetOutcome};
+use super::load::Measurement;
 use super::script::{self, STATUS_STEPS, STATUSES_PER_STEP};
 use super::server::Server;
 use super::statistics::{median, median_of};
@@ -21,8 +21,8 @@ const FRAME_EVENTS: usize = 3;
 
 /// A comparison with the bare server, each side in a process of its own.
 struct Pair {
-    attache: Measured,
-    bare: Measured,
+    attache: Measurement,
+    bare: Measurement,
 }
 
 impl Pair {
@@ -39,7 +39,7 @@ pub(super) fn live(workbench: &Workbench) -> Result<Vec<Figure>, String> {
         against_bare("CPU per event of a burst (64 streams × 2,000)", &burst),
     ];
     figures[1].target = "–".to_owned();
-    figures[1].verdict = Verdict::Information;
+    figures[1].outcome = TargetOutcome::Information;
     let reads =
         median_of(&burst, |pair| pair.attache.number("events") / pair.attache.number("reads").max(1.0));
     figures.push(Figure {
@@ -49,7 +49,7 @@ pub(super) fn live(workbench: &Workbench) -> Result<Vec<Figure>, String> {
         compared: None,
         ratio: None,
         load_cpu: None,
-        verdict: Verdict::Information,
+        outcome: TargetOutcome::Information,
     });
     Ok(figures)
 }
@@ -81,7 +81,7 @@ fn pairs(
     Ok(pairs)
 }
 
-fn run(workbench: &Workbench, server: &Server, streams: &str, what: &[&str]) -> Result<Measured, String> {
+fn run(workbench: &Workbench, server: &Server, streams: &str, what: &[&str]) -> Result<Measurement, String> {
     let measured = workbench.measure(server, &[&["stream", "--streams", streams][..], what].concat())?;
     if measured.every_event_came_once() {
         Ok(measured)
@@ -91,7 +91,7 @@ fn run(workbench: &Workbench, server: &Server, streams: &str, what: &[&str]) -> 
 }
 
 /// The snapshot may already hold the start of work, so one event fewer is as right.
-fn check_count(measured: &Measured, most: usize) -> Result<(), String> {
+fn check_count(measured: &Measurement, most: usize) -> Result<(), String> {
     let per_stream = measured.number("events") / measured.number("streams").max(1.0);
     if (most as f64 - 1.0..=most as f64).contains(&per_stream) {
         Ok(())
@@ -102,7 +102,8 @@ fn check_count(measured: &Measured, most: usize) -> Result<(), String> {
 
 fn against_bare(name: &str, pairs: &[Pair]) -> Figure {
     let ratio = median_of(pairs, Pair::ratio);
-    let micros = |pick: fn(&Pair) -> &Measured| median_of(pairs, |pair| pick(pair).cpu_micros_per("events"));
+    let micros =
+        |pick: fn(&Pair) -> &Measurement| median_of(pairs, |pair| pick(pair).cpu_micros_per("events"));
     Figure {
         name: name.to_owned(),
         target: "≤ 1.35×".to_owned(),
@@ -110,7 +111,7 @@ fn against_bare(name: &str, pairs: &[Pair]) -> Figure {
         compared: Some(format!("bare SSE {:.2} µs", micros(|pair| &pair.bare))),
         ratio: Some(ratio),
         load_cpu: Some(median_of(pairs, |pair| pair.attache.load_share())),
-        verdict: Verdict::at_most(ratio, 1.35),
+        outcome: TargetOutcome::at_most(ratio, 1.35),
     }
 }
 
@@ -160,7 +161,7 @@ fn grown(workbench: &Workbench, name: &str, short: Length, long: Length) -> Resu
     for _ in 0..workbench.rounds.min(3) {
         rounds.push((measure(&short)?, measure(&long)?));
     }
-    let micros = |measured: &Measured| measured.cpu_micros_per("events");
+    let micros = |measured: &Measurement| measured.cpu_micros_per("events");
     let ratio = median(rounds.iter().map(|(short, long)| micros(long) / micros(short)));
     Ok(Figure {
         name: format!("CPU per {name}"),
@@ -169,6 +170,6 @@ fn grown(workbench: &Workbench, name: &str, short: Length, long: Length) -> Resu
         compared: Some(format!("at 100: {:.2} µs", median_of(&rounds, |(short, _)| micros(short)))),
         ratio: Some(ratio),
         load_cpu: Some(median_of(&rounds, |(_, long)| long.load_share())),
-        verdict: Verdict::at_most(ratio, 1.15),
+        outcome: TargetOutcome::at_most(ratio, 1.15),
     })
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::load::{self, HeldLoad, Measured};
+use super::load::{self, HeldLoad, Measurement};
 use super::model::{self, Model};
 use super::options::Options;
 use super::script;
@@ -140,11 +140,11 @@ impl Workbench {
         Server::start(&mut self.attache_command(tool, Store::Memory, ScriptPace::Instant))
     }
 
-    pub(super) fn measure(&self, server: &Server, arguments: &[&str]) -> Result<Measured, String> {
+    pub(super) fn measure(&self, server: &Server, arguments: &[&str]) -> Result<Measurement, String> {
         load::measure(&self.bench, server, arguments)
     }
 
-    pub(super) fn attempt(&self, server: &Server, arguments: &[&str]) -> Result<Measured, String> {
+    pub(super) fn attempt(&self, server: &Server, arguments: &[&str]) -> Result<Measurement, String> {
         load::attempt(&self.bench, server, arguments)
     }
 

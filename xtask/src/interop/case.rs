@@ -2,13 +2,13 @@
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Case {
-    pub(super) verdict: Verdict,
+    pub(super) outcome: CaseOutcome,
     /// The case's name, and the reason if there is one.
     pub(super) text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CaseOutcome {
     Passed,
     Failed,
     Skipped,
@@ -27,19 +27,22 @@ impl Case {
     /// `None` for any other line.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim_end();
-        let verdicts = [("not ok ", Verdict::Failed), ("ok ", Verdict::Passed), ("skip ", Verdict::Skipped)];
-        verdicts
+        let outcomes =
+            [("not ok ", CaseOutcome::Failed), ("ok ", CaseOutcome::Passed), ("skip ", CaseOutcome::Skipped)];
+        outcomes
             .into_iter()
-            .find_map(|(word, verdict)| Some(Self { verdict, text: line.strip_prefix(word)?.to_owned() }))
+            .find_map(|(word, outcome)| Some(Self { outcome, text: line.strip_prefix(word)?.to_owned() }))
     }
 
     /// `None` unless the name has all three parts.
     pub(super) fn name(&self) -> Option<Name<'_>> {
         let mut parts = self.text.splitn(3, " | ");
         let (program, pair, rest) = (parts.next()?, parts.next()?, parts.next()?);
-        let what = match self.verdict {
-            Verdict::Passed => rest,
-            Verdict::Failed | Verdict::Skipped => rest.split_once(": ").map_or(rest, |(what, _)| what),
+        let what = match self.outcome {
+            CaseOutcome::Passed => rest,
+            CaseOutcome::Failed | CaseOutcome::Skipped => {
+                rest.split_once(": ").map_or(rest, |(what, _)| what)
+            }
         };
         Some(Name { program, pair, what })
     }
@@ -50,15 +53,15 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(line: &str, verdict: Verdict, text: &str) {
-        assert_eq!(Case::parse(line), Some(Case { verdict, text: text.to_owned() }));
+    fn check(line: &str, outcome: CaseOutcome, text: &str) {
+        assert_eq!(Case::parse(line), Some(Case { outcome, text: text.to_owned() }));
     }
 
     #[test]
     fn a_line_is_a_case_or_something_else() {
-        check("ok card", Verdict::Passed, "card");
-        check("not ok send: 500\n", Verdict::Failed, "send: 500");
-        check("skip list: 0.3 has no list", Verdict::Skipped, "list: 0.3 has no list");
+        check("ok card", CaseOutcome::Passed, "card");
+        check("not ok send: 500\n", CaseOutcome::Failed, "send: 500");
+        check("skip list: 0.3 has no list", CaseOutcome::Skipped, "list: 0.3 has no list");
         assert_eq!(Case::parse("okay"), None);
         assert_eq!(Case::parse("  ok indented is the peer's own output"), None);
     }

@@ -13,7 +13,7 @@ mod steps;
 use super::Language;
 use super::peers::Client;
 pub(crate) use run::run;
-pub(super) use steps::{Gap, Interface, KnownGap, Step};
+pub(super) use steps::{FrameworkStep, Gap, Interface, KnownGap};
 
 /// An agent framework, and how far it gets.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Framework {
     }
 
     /// The known gap at one step.
-    pub(super) fn gap(&self, interface: Interface, step: Step) -> Option<&'static KnownGap> {
+    pub(super) fn gap(&self, interface: Interface, step: FrameworkStep) -> Option<&'static KnownGap> {
         self.known.iter().find(|known| known.interfaces.contains(&interface) && known.steps.contains(&step))
     }
 
@@ -70,7 +70,8 @@ impl Framework {
 
     /// Does it pass every step that it has?
     pub(super) fn is_whole(&self, interface: Interface) -> bool {
-        let fails = |step: &Step| self.gap(interface, *step).is_some_and(|known| known.gap == Gap::Fails);
+        let fails =
+            |step: &FrameworkStep| self.gap(interface, *step).is_some_and(|known| known.gap == Gap::Fails);
         !interface.steps().iter().any(fails)
     }
 }
@@ -127,7 +128,7 @@ mod tests {
     fn a_step_is_known_once_on_an_interface() {
         for framework in all() {
             for interface in Interface::ALL {
-                for step in Step::ALL {
+                for step in FrameworkStep::ALL {
                     let knows = |known: &&KnownGap| {
                         known.interfaces.contains(&interface) && known.steps.contains(&step)
                     };

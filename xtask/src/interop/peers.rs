@@ -24,12 +24,12 @@ pub(crate) struct Peer {
     pub(crate) packages: &'static [(&'static str, &'static str)],
     /// Its file under `tests/`.
     pub(crate) script: &'static str,
-    pub(crate) against: Against,
+    pub(crate) against: PeerSubject,
 }
 
 /// What a peer is run against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Against {
+pub(crate) enum PeerSubject {
     /// Two servers: one without authentication, and one that needs a token.
     Attache,
     /// The program itself, which the script starts as it needs it.
@@ -82,7 +82,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-0.3",
         packages: PYTHON_0_3,
         script: "interop/python/peer_0_3.py",
-        against: Against::Attache,
+        against: PeerSubject::Attache,
     },
     Peer {
         name: "Python a2a-sdk 0.3.26, signed cards",
@@ -90,7 +90,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-0.3",
         packages: PYTHON_0_3,
         script: "interop/python/signed_cards_0_3.py",
-        against: Against::Program,
+        against: PeerSubject::Program,
     },
     Peer {
         name: "Python a2a-sdk 1.3.0",
@@ -98,7 +98,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-1.0",
         packages: PYTHON_1_0,
         script: "interop/python/peer_1_0.py",
-        against: Against::Attache,
+        against: PeerSubject::Attache,
     },
     Peer {
         name: "Python a2a-sdk 1.3.0, signed cards",
@@ -106,7 +106,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-1.0",
         packages: PYTHON_1_0,
         script: "interop/python/signed_cards.py",
-        against: Against::Program,
+        against: PeerSubject::Program,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 0.3.14",
@@ -114,7 +114,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-0.3",
         packages: JAVASCRIPT_0_3,
         script: "interop/js/peer_0_3.mjs",
-        against: Against::Attache,
+        against: PeerSubject::Attache,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 1.3.0",
@@ -122,7 +122,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-1.0",
         packages: JAVASCRIPT_1_0,
         script: "interop/js/peer_1_0.mjs",
-        against: Against::Attache,
+        against: PeerSubject::Attache,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 1.3.0, signed cards",
@@ -130,7 +130,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-1.0",
         packages: JAVASCRIPT_1_0,
         script: "interop/js/signed_cards.mjs",
-        against: Against::Program,
+        against: PeerSubject::Program,
     },
     Peer {
         name: "Python a2a-sdk 0.3.26, its server",
@@ -138,7 +138,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-0.3-server",
         packages: &[("a2a-sdk[http-server]", "0.3.26"), ("grpcio", "1.85.1"), ("uvicorn", "0.54.0")],
         script: "interop/python/called_0_3.py",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "Python a2a-sdk 1.3.0, its server",
@@ -146,7 +146,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-1.0-server",
         packages: &[("a2a-sdk[http-server,grpc]", "1.3.0"), ("uvicorn", "0.54.0")],
         script: "interop/python/called_1_0.py",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 0.3.14, its server",
@@ -159,7 +159,7 @@ pub(crate) const PEERS: &[Peer] = &[
             ("express", "5.3.0"),
         ],
         script: "interop/js/called_0_3.mjs",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 1.3.0, its server",
@@ -172,7 +172,7 @@ pub(crate) const PEERS: &[Peer] = &[
             ("express", "5.3.0"),
         ],
         script: "interop/js/called_1_0.mjs",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "PyPI google-adk 2.13.0, its server",
@@ -180,7 +180,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-google-adk-2",
         packages: &[("google-adk[a2a]", "2.13.0")],
         script: "interop/python/called_google_adk.py",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "PyPI fasta2a 2.1.1, its server",
@@ -188,7 +188,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-fasta2a-server",
         packages: &[("fasta2a", "2.1.1"), ("uvicorn", "0.54.0")],
         script: "interop/python/called_fasta2a.py",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "npm @google/gemini-cli-a2a-server 0.25.2",
@@ -196,7 +196,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: crate::setup::gemini_server::FOLDER,
         packages: &[("@google/gemini-cli-a2a-server", "0.25.2")],
         script: "interop/js/called_gemini.mjs",
-        against: Against::Called,
+        against: PeerSubject::Called,
     },
     Peer {
         name: "PyPI proxy.py 2.4.10, a forward proxy",
@@ -204,7 +204,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-proxy",
         packages: &[("proxy.py", "2.4.10")],
         script: "interop/python/proxied.py",
-        against: Against::Program,
+        against: PeerSubject::Program,
     },
     Peer {
         name: "JavaScript @google/genai 2.32.0",
@@ -212,7 +212,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-genai",
         packages: &[("@google/genai", "2.32.0")],
         script: "models/gemini.mjs",
-        against: Against::ModelServer,
+        against: PeerSubject::ModelServer,
     },
     Peer {
         name: "JavaScript openai 7.53.0",
@@ -220,7 +220,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-openai",
         packages: &[("openai", "7.53.0")],
         script: "models/openai.mjs",
-        against: Against::ModelServer,
+        against: PeerSubject::ModelServer,
     },
     Peer {
         name: "JavaScript @anthropic-ai/sdk 1.8.0",
@@ -228,7 +228,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-anthropic",
         packages: &[("@anthropic-ai/sdk", "1.8.0")],
         script: "models/anthropic.mjs",
-        against: Against::ModelServer,
+        against: PeerSubject::ModelServer,
     },
     // The last that speaks the version of the API which ours speaks unless told otherwise.
     Peer {
@@ -237,7 +237,7 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "js-anthropic-2023",
         packages: &[("@anthropic-ai/sdk", "0.137.0")],
         script: "models/anthropic.mjs",
-        against: Against::ModelServer,
+        against: PeerSubject::ModelServer,
     },
 ];
 

@@ -88,13 +88,13 @@ fn wait(child: &mut Child, limit: Duration) -> End {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interop::case::Verdict;
+    use crate::interop::case::CaseOutcome;
 
     #[track_caller]
     fn check(script: &str, limit: Duration, expected: Result<usize, &str>) {
         let mut command = Command::new("sh");
         let report = run_within(command.args(["-c", script]), "", limit).unwrap();
-        let failed = report.cases.iter().filter(|case| case.verdict == Verdict::Failed).count();
+        let failed = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Failed).count();
         let end = report.check_end(&Counts { failed, ..Counts::default() });
         match (expected, end) {
             (Ok(cases), Ok(())) => assert_eq!(report.cases.len(), cases),

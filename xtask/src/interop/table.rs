@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use super::case::{Case, Verdict};
+use super::case::{Case, CaseOutcome};
 use super::framework_table;
-use super::peers::{Against, PEERS};
+use super::peers::{PEERS, PeerSubject};
 
 const FILE: &str = "docs/interop.md";
 
@@ -70,7 +70,7 @@ fn with_agents(known: &str, cases: &[Case]) -> Option<String> {
     let start = known.find("\n## Agents\n")?;
     let end = start + known[start..].find("\n## Agent frameworks\n")?;
     let mut out = known[..start].to_owned();
-    write_section(&mut out, cases, Against::Called, AGENTS);
+    write_section(&mut out, cases, PeerSubject::Called, AGENTS);
     out.push_str(AGENT_NOTES);
     out.push_str(&known[end..]);
     Some(out)
@@ -87,8 +87,8 @@ pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
 
 fn text(cases: &[Case]) -> String {
     let mut out = HEAD.to_owned();
-    write_section(&mut out, cases, Against::Attache, "");
-    if write_section(&mut out, cases, Against::Called, AGENTS) {
+    write_section(&mut out, cases, PeerSubject::Attache, "");
+    if write_section(&mut out, cases, PeerSubject::Called, AGENTS) {
         out.push_str(AGENT_NOTES);
     }
     framework_table::write(&mut out);
@@ -96,7 +96,7 @@ fn text(cases: &[Case]) -> String {
 }
 
 /// False if there is nothing to tell.
-fn write_section(out: &mut String, cases: &[Case], against: Against, heading: &str) -> bool {
+fn write_section(out: &mut String, cases: &[Case], against: PeerSubject, heading: &str) -> bool {
     let found = Results::of(cases, against);
     if found.programs.is_empty() {
         return false;
@@ -112,22 +112,22 @@ fn write_section(out: &mut String, cases: &[Case], against: Against, heading: &s
 struct Results<'a> {
     programs: BTreeSet<&'a str>,
     checks: Vec<&'a str>,
-    verdicts: BTreeMap<(&'a str, &'a str, &'a str), Verdict>,
+    outcomes: BTreeMap<(&'a str, &'a str, &'a str), CaseOutcome>,
 }
 
 impl<'a> Results<'a> {
     /// The results of the programs that were run like this.
-    fn of(cases: &'a [Case], against: Against) -> Self {
+    fn of(cases: &'a [Case], against: PeerSubject) -> Self {
         let mut found = Self::default();
-        let told = cases.iter().filter_map(|case| Some((case.name()?, case.verdict)));
-        for (name, verdict) in told.filter(|(name, _)| is_run(name.program, against)) {
+        let named = cases.iter().filter_map(|case| Some((case.name()?, case.outcome)));
+        for (name, outcome) in named.filter(|(name, _)| is_run(name.program, against)) {
             found.programs.insert(name.program);
             if !found.checks.contains(&name.what) {
                 found.checks.push(name.what);
             }
-            let place = found.verdicts.entry((name.program, name.what, name.pair)).or_insert(verdict);
-            if verdict != Verdict::Passed {
-                *place = verdict;
+            let place = found.outcomes.entry((name.program, name.what, name.pair)).or_insert(outcome);
+            if outcome != CaseOutcome::Passed {
+                *place = outcome;
             }
         }
         found
@@ -147,10 +147,10 @@ impl<'a> Results<'a> {
     }
 
     fn number(&self, program: &str, pair: impl Fn(&str) -> bool) -> String {
-        let told = self.verdicts.iter().filter(|((one, _, found), _)| *one == program && pair(found));
+        let of_pair = self.outcomes.iter().filter(|((one, _, found), _)| *one == program && pair(found));
         let mut numbers = BTreeMap::new();
-        for (_, verdict) in told {
-            *numbers.entry(word(*verdict)).or_insert(0_usize) += 1;
+        for (_, outcome) in of_pair {
+            *numbers.entry(word(*outcome)).or_insert(0_usize) += 1;
         }
         let cells: Vec<String> =
             numbers.into_iter().map(|(word, number)| format!("{number} {word}")).collect();
@@ -172,41 +172,41 @@ impl<'a> Results<'a> {
     }
 
     fn cell(&self, program: &str, what: &str) -> String {
-        let verdict = |pair: &str| self.verdicts.get(&(program, what, pair)).copied();
+        let outcome = |pair: &str| self.outcomes.get(&(program, what, pair)).copied();
         let mut said = Vec::new();
         for version in ["1.0", "0.3"] {
             let letters = [("JSON-RPC", 'J'), ("HTTP+JSON", 'H'), ("gRPC", 'G')];
             let shown: String = letters
                 .into_iter()
-                .filter_map(|(binding, letter)| shown(verdict(&format!("{version} {binding}"))?, letter))
+                .filter_map(|(binding, letter)| shown(outcome(&format!("{version} {binding}"))?, letter))
                 .collect();
             if !shown.is_empty() {
                 said.push(format!("{version} {shown}"));
             }
         }
         let others = self
-            .verdicts
+            .outcomes
             .iter()
             .filter(|((one, found, pair), _)| *one == program && *found == what && !PAIRS.contains(pair));
-        said.extend(others.filter_map(|(_, verdict)| shown(*verdict, '✓')).map(String::from));
+        said.extend(others.filter_map(|(_, outcome)| shown(*outcome, '✓')).map(String::from));
         said.join(", ")
     }
 }
 
 /// The letter of a check that passed.
-fn shown(verdict: Verdict, letter: char) -> Option<char> {
-    (verdict == Verdict::Passed).then_some(letter)
+fn shown(outcome: CaseOutcome, letter: char) -> Option<char> {
+    (outcome == CaseOutcome::Passed).then_some(letter)
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Passed => "passed",
-        Verdict::Failed => "failed",
-        Verdict::Skipped => "skipped",
+fn word(outcome: CaseOutcome) -> &'static str {
+    match outcome {
+        CaseOutcome::Passed => "passed",
+        CaseOutcome::Failed => "failed",
+        CaseOutcome::Skipped => "skipped",
     }
 }
 
-fn is_run(program: &str, against: Against) -> bool {
+fn is_run(program: &str, against: PeerSubject) -> bool {
     PEERS.iter().any(|peer| peer.folder == program && peer.against == against)
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn provide(tools: &Path, client: &Client) -> Result<(), String> {
 
 /// Installs packages with exact versions into a folder of their own, unless they are there.
 pub(crate) fn packages(folder: &Path, language: Language, requirements: Vec<String>) -> Result<(), String> {
-    let plan = Plan::of(language, requirements)?;
+    let plan = EnvironmentPlan::of(language, requirements)?;
     let stamp = format!("{}\n{}\n{}\n", folder.display(), plan.interpreter, plan.requirements.join("\n"));
     let stamp_file = folder.join("installed.txt");
     if fs::read_to_string(&stamp_file).is_ok_and(|found| found == stamp) {
@@ -63,12 +63,12 @@ pub(crate) fn script(root: &Path, tools: &Path, client: &Client) -> Result<Comma
     Ok(command)
 }
 
-struct Plan {
+struct EnvironmentPlan {
     interpreter: String,
     requirements: Vec<String>,
 }
 
-impl Plan {
+impl EnvironmentPlan {
     fn of(language: Language, mut requirements: Vec<String>) -> Result<Self, String> {
         let program = match language {
             Language::Python => "python3",

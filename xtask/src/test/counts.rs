@@ -70,7 +70,28 @@ impl Counts {
         counts.failures = named.map(str::to_owned).collect();
         Some(counts)
     }
+
+    /// Reads the last lines of a run of this command; `None` when it came to no end.
+    pub(super) fn of_suite(text: &str) -> Option<Self> {
+        let mut counts = Self::default();
+        let mut words = Vec::new();
+        for (number, word) in numbered(text.lines().next_back()?, ',') {
+            match word.as_str() {
+                "passed" => counts.passed = number,
+                "failed" => counts.failed = number,
+                "skipped" => counts.skipped = number,
+                _ => return None,
+            }
+            words.push(word);
+        }
+        let named = text.lines().filter_map(|line| line.strip_prefix(FAILED));
+        counts.failures = named.map(str::to_owned).collect();
+        (words.len() == 3).then_some(counts)
+    }
 }
+
+/// What the line of a failure begins with, at the end of a run.
+pub(super) const FAILED: &str = "failed: ";
 
 impl fmt::Display for Counts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,6 +172,16 @@ mod tests {
         let counts = Counts::of_libtest(text).unwrap();
         assert_eq!(numbers(&counts), (5, 1, 2));
         assert_eq!(counts.failures, ["src/lib.rs - f (line 3)"]);
+    }
+
+    #[test]
+    fn a_run_of_this_command_is_understood() {
+        let text = "failed: interop with x: card: no\n3 passed, 1 failed, 2 skipped\n";
+        let counts = Counts::of_suite(text).unwrap();
+        assert_eq!(numbers(&counts), (3, 1, 2));
+        assert_eq!(counts.failures, ["interop with x: card: no"]);
+        assert_eq!(Counts::of_suite("== conformance\n"), None);
+        assert_eq!(Counts::of_suite("3 passed\n"), None);
     }
 
     #[test]

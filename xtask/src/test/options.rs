@@ -2,7 +2,7 @@
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
-    pub(super) extent: Extent,
+    pub(super) extent: TestScope,
     /// Parts of test names, for the Rust tests only.
     pub(super) names: Vec<String>,
     /// `CI=true`: a skipped test fails the run, and the tests of the `fuzz` modules run, too.
@@ -10,10 +10,12 @@ pub(super) struct Options {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum TestScope {
     Everything,
     /// All but the interop and conformance suites.
     Quick,
+    /// Only these suites.
+    Peers,
     NamedTests,
 }
 
@@ -25,16 +27,21 @@ impl Options {
 
     fn new(arguments: Vec<String>, in_ci: bool) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
-        if let Some(unknown) = flags.iter().find(|flag| *flag != "--quick") {
-            return Err(format!(
-                "`cargo xtask test` has no option `{unknown}`; it has `--quick` and test names"
-            ));
+        let mut extent = TestScope::Everything;
+        for flag in flags {
+            extent = match flag.as_str() {
+                "--quick" => TestScope::Quick,
+                "--peers" => TestScope::Peers,
+                unknown => {
+                    return Err(format!(
+                        "`cargo xtask test` has no option `{unknown}`; it has `--quick`, `--peers` and test names"
+                    ));
+                }
+            };
         }
-        let extent = match (names.is_empty(), flags.is_empty()) {
-            (true, true) => Extent::Everything,
-            (true, false) => Extent::Quick,
-            (false, _) => Extent::NamedTests,
-        };
+        if !names.is_empty() {
+            extent = TestScope::NamedTests;
+        }
         Ok(Self { extent, names, in_ci })
     }
 }
@@ -44,7 +51,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(arguments: &[&str], extent: Extent, names: &[&str]) {
+    fn check(arguments: &[&str], extent: TestScope, names: &[&str]) {
         let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
         let options = Options::new(arguments, false).unwrap();
         assert_eq!(
@@ -55,10 +62,11 @@ mod tests {
 
     #[test]
     fn arguments_choose_the_extent() {
-        check(&[], Extent::Everything, &[]);
-        check(&["--quick"], Extent::Quick, &[]);
-        check(&["follow", "replay"], Extent::NamedTests, &["follow", "replay"]);
-        check(&["--quick", "follow"], Extent::NamedTests, &["follow"]);
+        check(&[], TestScope::Everything, &[]);
+        check(&["--quick"], TestScope::Quick, &[]);
+        check(&["--peers"], TestScope::Peers, &[]);
+        check(&["follow", "replay"], TestScope::NamedTests, &["follow", "replay"]);
+        check(&["--quick", "follow"], TestScope::NamedTests, &["follow"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The steps that are one cargo command each.
 
+use std::env;
 use std::process::Command;
 use std::thread;
 
@@ -91,6 +92,20 @@ pub(super) fn doc_tests(workspace: &Workspace) -> Result<Counts, String> {
     let mut command = workspace.cargo();
     command.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
     counted(&mut command, Counts::of_libtest)
+}
+
+/// `cargo xtask test --peers`: another run of this program, whose output is shown when it has ended.
+pub(super) fn run_peers(workspace: &Workspace) -> Result<Counts, String> {
+    let program = env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
+    let mut command = workspace.command(program);
+    let outcome = process::record(command.args(["test", "--peers"]))?;
+    // The last line of the output is for this run alone.
+    let (steps, _) = outcome.text.trim_end().rsplit_once('\n').unwrap_or((&outcome.text, ""));
+    println!("{steps}");
+    match Counts::of_suite(&outcome.text) {
+        Some(counts) if outcome.success || counts.failed + counts.skipped > 0 => Ok(counts),
+        _ => Err(format!("`{}` failed or told no result", process::line(&command))),
+    }
 }
 
 fn one_check(command: &mut Command) -> Result<Counts, String> {

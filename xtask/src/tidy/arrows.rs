@@ -1,24 +1,24 @@
-//! Which of our crates may use which: the architecture, as a table.
+//! Checks which of our crates use which, against the table of the architecture.
 //!
-//! Changing a row is changing the architecture: it comes alone, with `ARCHITECTURE.md`.
+//! A commit that changes a row changes nothing else but `ARCHITECTURE.md`.
 
 use crate::tidy::Finding;
-use crate::workspace::{DependencyKind, Member, Origin};
+use crate::workspace::{DependencyKind, Member, PackageOwner};
 
 const CHECK: &str = "dependency-arrow";
 
-/// The only crate with a wide reach, and the only one that may name an implementation.
+/// The only crate that may use all others, implementations included.
 const BINARY: &str = "attache";
 const TESTKIT: &str = "attache-testkit";
 
-/// The crates of ours that a crate may use.
+/// The crates of this workspace that a crate may use.
 enum MayUse {
     Only(&'static [&'static str]),
     Any,
 }
 
 const ARROWS: &[(&str, MayUse)] = &[
-    // words
+    // core
     ("attache-domain", MayUse::Only(&[])),
     // seams
     ("attache-proto", MayUse::Only(&[])),
@@ -27,13 +27,13 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-model", MayUse::Only(&["attache-document", "attache-domain"])),
     ("attache-tool", MayUse::Only(&["attache-domain"])),
     ("attache-net", MayUse::Only(&[])),
-    // beside it: what proves to servers who calls; every credential that is got, kept or refreshed
+    // credentials for outgoing requests: obtains, stores and refreshes them
     ("attache-credentials", MayUse::Only(&["attache-net"])),
-    // aside from them: reads documents that people write, and gives them no meaning
+    // parses documents that people write, and does not interpret them
     ("attache-document", MayUse::Only(&[])),
-    // aside from them: works on a card as it was received, so it knows no word of ours
+    // works on cards as received JSON, so it uses no domain type
     ("attache-card", MayUse::Only(&[])),
-    // aside from them: the documentation of the program, as text
+    // the documentation of the program, as text
     ("attache-help", MayUse::Only(&[])),
     // implementations
     ("attache-model-http", MayUse::Only(&["attache-domain", "attache-model", "attache-net"])),
@@ -111,9 +111,9 @@ const ARROWS: &[(&str, MayUse)] = &[
         ]),
     ),
     (BINARY, MayUse::Any),
-    // aside
+    // development tools
     (TESTKIT, MayUse::Any),
-    // `attache-net` for its SSE parser: there is one.
+    // Uses the SSE parser of `attache-net`.
     ("attache-conformance", MayUse::Only(&["attache-proto", "attache-net"])),
     ("attache-bench", MayUse::Only(&["attache-net"])),
     ("xtask", MayUse::Only(&[])),
@@ -122,7 +122,7 @@ const ARROWS: &[(&str, MayUse)] = &[
 /// The third-party crates that `attache-domain` may use; `hashlink` is the map of its bounded cache.
 const DOMAIN_MAY_USE: &[&str] = &["hashlink", "jiff", "serde", "serde_json", "smallvec", "thiserror"];
 
-/// Programs, whose errors are only read by people.
+/// Programs: only people read their errors.
 const MAY_USE_ANYHOW: &[&str] = &[BINARY, "attache-cli", "attache-bench", "xtask"];
 
 pub(crate) fn check(members: &[Member]) -> Vec<Finding> {
@@ -144,18 +144,20 @@ fn check_member(member: &Member) -> Vec<Finding> {
         let advice = "the crate has no row in xtask/src/tidy/arrows.rs; add one, and one in ARCHITECTURE.md";
         return vec![finding(name, advice.into())];
     };
-    let of_ours = member.dependencies.iter().filter(|dependency| dependency.origin == Origin::Ours);
+    let of_ours = member.dependencies.iter().filter(|dependency| dependency.owner == PackageOwner::Ours);
     let mut findings: Vec<Finding> = of_ours
         .filter_map(|dependency| refusal(name, may_use, &dependency.name, dependency.kind))
         .map(|message| finding(name, message))
         .collect();
-    let foreign = member.dependencies.iter().filter(|dependency| dependency.origin == Origin::Foreign);
+    let foreign = member.dependencies.iter().filter(|dependency| dependency.owner == PackageOwner::Foreign);
     for dependency in foreign.filter(|dependency| dependency.kind == DependencyKind::Shipped) {
         let used = dependency.name.as_str();
         if name == "attache-domain" && !DOMAIN_MAY_USE.contains(&used) {
             let allowed = DOMAIN_MAY_USE.join(", ");
-            findings
-                .push(finding(name, format!("must not use {used}: the words are pure, with only {allowed}")));
+            findings.push(finding(
+                name,
+                format!("must not use {used}: the domain is pure and may use only {allowed}"),
+            ));
         }
         if used == "anyhow" && !MAY_USE_ANYHOW.contains(&name.as_str()) {
             findings
@@ -172,16 +174,17 @@ fn refusal(name: &str, may_use: &MayUse, used: &str, kind: DependencyKind) -> Op
         MayUse::Any => true,
     };
     match kind {
-        // An engine is tested in a real session, on a store that needs no file.
+        // The agent is tested in a real session, on the memory store.
         DependencyKind::Dev if name == "attache-agent" && used == "attache-store" => None,
-        // The server is tested with a real session and a built-in model behind it.
+        // The server is tested with a real session and the coding agent behind it.
         DependencyKind::Dev
             if name == "attache-server"
-                && ["attache-agent", "attache-model", "attache-store", "attache-tool"].contains(&used) =>
+                && ["attache-agent", "attache-command", "attache-model", "attache-store", "attache-tool"]
+                    .contains(&used) =>
         {
             None
         }
-        // Its people answer in words, which only the edge reads.
+        // Its tests answer questions in words, which only `attache-wire` reads.
         DependencyKind::Dev if name == "attache-agent" && used == "attache-wire" => None,
         DependencyKind::Dev if in_row || used == name || used == TESTKIT || is_implementation(used) => None,
         DependencyKind::Dev => Some(format!(
@@ -200,7 +203,7 @@ fn refusal(name: &str, may_use: &MayUse, used: &str, kind: DependencyKind) -> Op
     }
 }
 
-/// Two dashes in the name: it hangs off one seam.
+/// A crate whose name has two dashes implements the trait of one other crate.
 fn is_implementation(name: &str) -> bool {
     name.matches('-').count() >= 2
 }
@@ -216,8 +219,8 @@ mod tests {
 
     #[track_caller]
     fn check_arrow(from: &str, to: &str, kind: DependencyKind, expected: Option<&str>) {
-        let origin = if to.starts_with("attache") { Origin::Ours } else { Origin::Foreign };
-        let dependencies = vec![Dependency { name: to.into(), kind, origin }];
+        let owner = if to.starts_with("attache") { PackageOwner::Ours } else { PackageOwner::Foreign };
+        let dependencies = vec![Dependency { name: to.into(), kind, owner }];
         let findings = check_member(&Member { name: from.into(), dependencies });
         match (expected, findings.first()) {
             (None, None) => {}
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_crates_are_kept_out_of_the_wrong_rooms() {
+    fn third_party_crates_are_limited() {
         use DependencyKind::{Dev, Shipped};
         check_arrow("attache-domain", "serde", Shipped, None);
         check_arrow("attache-domain", "proptest", Dev, None);

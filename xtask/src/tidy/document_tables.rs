@@ -1,9 +1,10 @@
 //! Tables in the documents that point into the code: the glossary, and where things are.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::tidy::Finding;
 use crate::tidy::masked_source::MaskedSource;
+use crate::tidy::source_path::{Role, SourcePath};
 use crate::tidy::tree::Tree;
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
@@ -11,13 +12,16 @@ const GLOSSARY: &str = "## Glossary";
 const CONTRIBUTING: &str = "CONTRIBUTING.md";
 const WHERE_IS: &str = "## Where is";
 
+/// Crates that do not use the domain: they name the things of the protocol themselves.
+const INDEPENDENT: &[&str] = &["attache-bench", "attache-conformance", "attache-testkit"];
+
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = check_glossary(tree);
     findings.extend(check_where_is(tree));
     findings
 }
 
-/// Every word of the glossary is an identifier in the code.
+/// Every word of the glossary is an identifier in the code, and names one type only.
 fn check_glossary(tree: &Tree) -> Vec<Finding> {
     let check = "glossary";
     let rows = table(tree, ARCHITECTURE, GLOSSARY);
@@ -33,10 +37,15 @@ fn check_glossary(tree: &Tree) -> Vec<Finding> {
             findings.push(Finding::at(check, ARCHITECTURE, line, "put the word into backticks"));
         }
         for word in words {
-            if !word.split("::").all(|part| identifiers.contains(part)) {
-                let message = format!("explains `{word}`, which is no identifier in the code");
-                findings.push(Finding::at(check, ARCHITECTURE, line, message));
-            }
+            let message = match identifiers.get(word).copied() {
+                Some(0 | 1) => continue,
+                Some(types) => {
+                    format!("explains `{word}`, which names {types} types in the code; rename all but one")
+                }
+                None if word.split("::").all(|part| identifiers.contains_key(part)) => continue,
+                None => format!("explains `{word}`, which is no identifier in the code"),
+            };
+            findings.push(Finding::at(check, ARCHITECTURE, line, message));
         }
     }
     findings
@@ -81,21 +90,26 @@ fn table<'a>(tree: &'a Tree, path: &str, heading: &str) -> Vec<Row<'a>> {
     rows.skip(2).map(|(number, line)| Row { line: number + 1, cells: split(line) }).collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Every word in the code of the crates; comments and string literals do not count.
-fn identifiers(tree: &Tree) -> BTreeSet<String> {
-    let is_source =
-        |path: &str| path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
-    let sources = tree.files.iter().filter(|file| is_source(&file.path));
-    let mut found = BTreeSet::new();
-    for file in sources {
-        let code = MaskedSource::new(&file.text).code;
+/// Every word in the code of the crates, without comments, string literals and tests, and the number of types that it names.
+fn identifiers(tree: &Tree) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for file in tree.files.iter().filter(|file| file.path.starts_with("crates/")) {
+        let source = SourcePath::of(&file.path).filter(|source| source.role == Role::Shipped);
+        if source.is_none_or(|source| INDEPENDENT.contains(&source.package)) {
+            continue;
+        }
+        let code = MaskedSource::new(&file.text).without_tests().code;
         let words = code.split(|character: char| !character.is_alphanumeric() && character != '_');
-        found.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+        let mut declares = false;
+        for word in words.filter(|word| !word.is_empty()) {
+            *found.entry(word.to_owned()).or_default() += usize::from(declares);
+            declares = matches!(word, "struct" | "enum" | "trait" | "type");
+        }
     }
     found
 }
@@ -132,6 +146,21 @@ mod tests {
         check_row("| `Ghost` | stands in a comment |", Some("`Ghost`"));
         check_row("| `Spectre` | stands in a string |", Some("`Spectre`"));
         check_row("| Fact | without backticks |", Some("backticks"));
+    }
+
+    #[test]
+    fn a_word_of_the_glossary_names_one_type() {
+        let page = "## Glossary\n\n| word | meaning |\n|---|---|\n| `Fact` | what happened |\n";
+        let count = |path: &str, text: &str| {
+            check_glossary(&Tree::of(&[(ARCHITECTURE, page), SOURCE, (path, text)])).len()
+        };
+        assert_eq!(count("crates/b/src/fact.rs", "enum Fact {}"), 1);
+        assert_eq!(
+            count("crates/b/src/fact.rs", "use a::Fact;\n#[cfg(test)]\nmod tests { struct Fact; }"),
+            0
+        );
+        assert_eq!(count("crates/b/tests/fact.rs", "struct Fact;"), 0);
+        assert_eq!(count("crates/attache-conformance/src/fact.rs", "struct Fact;"), 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Not a parser: it knows comments, literals and balanced braces, which is all the checks need.
 
-/// Each text is as long as the file and keep its line breaks; what belongs elsewhere is blank.
+/// Each text is as long as the file and keeps its line breaks; what belongs elsewhere is blank.
 #[derive(Debug)]
 pub(crate) struct MaskedSource {
     pub(crate) code: String,
@@ -52,7 +52,7 @@ impl MaskedSource {
     }
 }
 
-/// The lines, counted from one, on which `needle` stands as a word of its own. A needle that ends in `_`
+/// The lines, counted from one, that contain `needle` as a whole word. A needle that ends in `_`
 /// may be followed by anything.
 pub(crate) fn lines_with(text: &str, needle: &str) -> Vec<usize> {
     let starts_as_word = needle.starts_with(is_word);
@@ -153,7 +153,7 @@ fn raw_length(rest: &str) -> Option<usize> {
     Some(rest[body..].find(&close).map_or(rest.len(), |end| body + end + close.len()))
 }
 
-/// How far the item that `code` starts with goes: to its closing brace, or to a semicolon before any brace.
+/// The length of the item that `code` starts with: up to its closing brace, or to a semicolon before any brace.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_usize;
     for (position, character) in code.char_indices() {

@@ -1,7 +1,8 @@
-//! Vague pronouns and phrases that comments, documents and names of functions must not use.
+//! Vague pronouns and phrases that comments, documents and names must not use.
 
 use crate::tidy::Finding;
 use crate::tidy::masked_source::{MaskedSource, line_of, lines_with};
+use crate::tidy::source_path::{Role, SourcePath};
 use crate::tidy::tree::{File, Tree};
 
 /// Refused in every file. Lower case, as the searched text.
@@ -27,6 +28,12 @@ const NAME_PARTS: &[&str] = &[
     "spelled",
 ];
 
+/// Keywords before the name of a type.
+const TYPE_KEYWORDS: &[&str] = &["struct ", "enum ", "trait "];
+
+/// Types of one word that may end as a participle: a `Shared` is the state that clones of a type share.
+const PARTICIPLES: &[&str] = &["Shared"];
+
 /// Folders, by prefix, with comments that keep to [`WORDS`] only.
 const LENIENT_FOLDERS: &[&str] = &["crates/attache/tests/", "examples/", "tests/"];
 
@@ -50,7 +57,11 @@ fn check_file(file: &File) -> Vec<Finding> {
     let (text, is_strict) = match file.path.rsplit_once('.') {
         Some((_, "rs")) => {
             let source = MaskedSource::new(&file.text);
-            names = check_names(&file.path, &source.code);
+            names = check_functions(&file.path, &source.code);
+            if SourcePath::of(&file.path).is_some_and(|source| source.role == Role::Shipped) {
+                let code = MaskedSource::new(&file.text).without_tests().code;
+                names.extend(check_types(&file.path, &code));
+            }
             (source.comments, !is_in(&file.path, LENIENT_FOLDERS))
         }
         Some((_, "md" | "proto" | "json")) => (file.text.clone(), is_in(&file.path, STRICT_DOCUMENTS)),
@@ -68,16 +79,38 @@ fn check_file(file: &File) -> Vec<Finding> {
     findings.chain(names).collect()
 }
 
-fn check_names(path: &str, code: &str) -> Vec<Finding> {
-    let functions = code.match_indices("fn ").map(|(start, _)| start + "fn ".len());
-    let findings = functions.filter_map(|start| {
-        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-        let name = code[start..].split(|character| !is_name(character)).next().unwrap_or_default();
+fn check_functions(path: &str, code: &str) -> Vec<Finding> {
+    let findings = names_after("fn ", code).filter_map(|(start, name)| {
         let part = name.split('_').find(|part| NAME_PARTS.contains(part))?;
         let message = format!("`{part}` in `{name}`: name the person, client or value, or say what happens");
         Some(Finding::at("plain-words", path, line_of(code, start), message))
     });
     findings.collect()
+}
+
+/// A participle alone says what happened to a thing, and not what the thing is.
+fn check_types(path: &str, code: &str) -> Vec<Finding> {
+    let names = TYPE_KEYWORDS.iter().flat_map(|keyword| names_after(keyword, code));
+    let is_participle = |name: &str| {
+        name.ends_with("ed")
+            && !name.ends_with("eed")
+            && name.chars().skip(1).all(char::is_lowercase)
+            && !PARTICIPLES.contains(&name)
+    };
+    let findings = names.filter(|(_, name)| is_participle(name)).map(|(start, name)| {
+        let message = format!("`{name}` is a participle: add the noun, as in `{name}Task`");
+        Finding::at("plain-words", path, line_of(code, start), message)
+    });
+    findings.collect()
+}
+
+/// The names that follow `keyword`, and where each begins.
+fn names_after<'a>(keyword: &'a str, code: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
+    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    code.match_indices(keyword).map(move |(start, _)| {
+        let start = start + keyword.len();
+        (start, code[start..].split(|character| !is_name(character)).next().unwrap_or_default())
+    })
 }
 
 fn is_in(path: &str, folders: &[&str]) -> bool {
@@ -128,6 +161,15 @@ mod tests {
         check_text("crates/attache/tests/a.rs", text, &["crates/attache/tests/a.rs:2"]);
         check_text("ARCHITECTURE.md", text, &["ARCHITECTURE.md:1"]);
         check_text("docs/a.md", "How it stands.", &[]);
+    }
+
+    #[test]
+    fn types_of_one_word_are_no_participles() {
+        let path = "crates/attache-tool/src/a.rs";
+        check_text(path, "pub struct Measured;\nenum Told { Told }\n", &[&format!("{path}:1")]);
+        check_text(path, "struct Shared;\nstruct MeasuredTask;\ntrait Feed {}", &[]);
+        check_text(path, "#[cfg(test)]\nmod tests { struct Measured; }", &[]);
+        check_text("crates/attache-tool/tests/a.rs", "struct Measured;", &[]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) enum Role {
     /// Part of a library or a binary.
     Shipped,
     /// Tests, benches, examples and build scripts.
-    Aside,
+    Development,
 }
 
 impl<'a> SourcePath<'a> {
@@ -22,10 +22,13 @@ impl<'a> SourcePath<'a> {
             ["crates", package, ..] | [package @ "xtask", ..] => package,
             _ => "",
         };
-        let aside_folder = path.split('/').any(|part| matches!(part, "tests" | "benches" | "examples"));
+        let development_folder = path.split('/').any(|part| matches!(part, "tests" | "benches" | "examples"));
         let is_build_script = stem.split('/').collect::<Vec<_>>()[..] == ["crates", package, "build"];
-        let aside_file = stem.ends_with("_tests") || stem.ends_with("/tests") || is_build_script;
-        Some(Self { package, role: if aside_folder || aside_file { Role::Aside } else { Role::Shipped } })
+        let development_file = stem.ends_with("_tests") || stem.ends_with("/tests") || is_build_script;
+        Some(Self {
+            package,
+            role: if development_folder || development_file { Role::Development } else { Role::Shipped },
+        })
     }
 }
 
@@ -41,11 +44,11 @@ mod tests {
     #[test]
     fn a_path_tells_the_crate_and_the_role() {
         check("crates/attache-wire/src/v1_0/task.rs", Some(("attache-wire", Role::Shipped)));
-        check("crates/attache-wire/src/v1_0/task_tests.rs", Some(("attache-wire", Role::Aside)));
-        check("crates/attache-wire/src/task/tests.rs", Some(("attache-wire", Role::Aside)));
-        check("crates/attache/tests/it/main.rs", Some(("attache", Role::Aside)));
-        check("crates/attache/examples/hello.rs", Some(("attache", Role::Aside)));
-        check("crates/attache-proto/build.rs", Some(("attache-proto", Role::Aside)));
+        check("crates/attache-wire/src/v1_0/task_tests.rs", Some(("attache-wire", Role::Development)));
+        check("crates/attache-wire/src/task/tests.rs", Some(("attache-wire", Role::Development)));
+        check("crates/attache/tests/it/main.rs", Some(("attache", Role::Development)));
+        check("crates/attache/examples/hello.rs", Some(("attache", Role::Development)));
+        check("crates/attache-proto/build.rs", Some(("attache-proto", Role::Development)));
         check("crates/attache/src/build.rs", Some(("attache", Role::Shipped)));
         check("xtask/src/test.rs", Some(("xtask", Role::Shipped)));
         check("README.md", None);

@@ -8,7 +8,7 @@ use attache_domain::{
 };
 
 /// One item of the conversation in a prompt.
-pub(super) enum Item<'a> {
+pub(super) enum PromptItem<'a> {
     Conversation(ConversationItem<'a>),
     BuiltIn(Arc<Exchange>),
 }
@@ -28,22 +28,22 @@ pub(super) struct BuiltInTurn {
 }
 
 /// All items of a task for a prompt, in order.
-pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
+pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<PromptItem<'_>> {
     let mut built_in = built_in_turns(view, last_turn).into_iter().peekable();
     let mut items = Vec::new();
-    for (told, after) in with_history_position(view) {
+    for (item, after) in with_history_position(view) {
         let earlier = std::iter::from_fn(|| built_in.next_if(|built_in| built_in.before < after));
-        items.extend(earlier.map(|built_in| Item::BuiltIn(built_in.exchange)));
-        items.push(Item::Conversation(told));
+        items.extend(earlier.map(|built_in| PromptItem::BuiltIn(built_in.exchange)));
+        items.push(PromptItem::Conversation(item));
     }
-    items.extend(built_in.map(|built_in| Item::BuiltIn(built_in.exchange)));
+    items.extend(built_in.map(|built_in| PromptItem::BuiltIn(built_in.exchange)));
     items
 }
 
 /// The text of finished turns that is in no answer of a language model.
 pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltInTurn> {
     let messages =
-        with_history_position(view).filter(|(told, _)| matches!(told, ConversationItem::Message(_)));
+        with_history_position(view).filter(|(item, _)| matches!(item, ConversationItem::Message(_)));
     let built_in = messages.filter_map(|(_, start)| {
         // Every message of a person starts a turn, whether the model sees the message or not.
         let next = view.history[start..].iter().position(|message| message.role == Role::User);
@@ -66,14 +66,14 @@ pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltI
 fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationItem<'_>, usize)> {
     let mut exchanges = view.exchanges.iter();
     let mut history = view.history.iter().enumerate();
-    view.conversation().map(move |told| {
-        let after = match told {
+    view.conversation().map(move |item| {
+        let after = match item {
             ConversationItem::Message(message) => {
                 history.find(|(_, known)| known.id == message.id).map(|(place, _)| place + 1)
             }
             ConversationItem::Exchange(_) => exchanges.next().map(|placed| placed.after),
         };
-        (told, after.unwrap_or(0))
+        (item, after.unwrap_or(0))
     })
 }
 
@@ -96,27 +96,27 @@ fn not_in_answers<'a>(
     };
     let messages = messages.filter(|message| !is_for_people(message));
     let texts: Vec<String> = match answers(exchanges) {
-        Answers::None => messages.map(|message| message.text()).collect(),
+        TurnAnswers::None => messages.map(|message| message.text()).collect(),
         // A built-in model that used tools: only its text before the calls is in the answers.
-        Answers::Open(known) => {
+        TurnAnswers::Open(known) => {
             let answer = messages.filter(|message| message.id.as_str().starts_with("answer-"));
             answer.filter_map(|message| Some(message.text().strip_prefix(&known)?.to_owned())).collect()
         }
-        Answers::Whole => return None,
+        TurnAnswers::Whole => return None,
     };
     let texts: Vec<_> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 /// The answers of a model in a turn.
-enum Answers {
+enum TurnAnswers {
     None,
     /// The whole text of the answers; results follow the last one.
     Open(String),
     Whole,
 }
 
-fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Answers {
+fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> TurnAnswers {
     let (mut known, mut open) = (None, false);
     for exchange in exchanges {
         match exchange {
@@ -135,8 +135,8 @@ fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Answers {
         }
     }
     match known {
-        None => Answers::None,
-        Some(known) if open => Answers::Open(known),
-        Some(_) => Answers::Whole,
+        None => TurnAnswers::None,
+        Some(known) if open => TurnAnswers::Open(known),
+        Some(_) => TurnAnswers::Whole,
     }
 }

@@ -11,7 +11,7 @@ use attache_domain::{
 use attache_session::SendReply;
 use tokio::time::sleep;
 
-use crate::noted_log::{Failure, How};
+use crate::recording_log::{Failure, How};
 use crate::world::{World, calls, says, scope, status_text};
 
 /// So often a client looks before the server is started anew.

@@ -4,13 +4,13 @@
 mod asking;
 mod built_in;
 mod commands;
+mod compaction;
 mod conversations;
 mod failing_writes;
 mod loops;
-mod noted_log;
-mod noting_tools;
 mod policy;
-mod reducing;
+mod recording_log;
+mod recording_tools;
 mod remote_tool;
 mod restarts;
 mod resuming;

@@ -10,7 +10,7 @@ use attache_tool::{
 };
 use serde_json::{Value, json};
 
-use crate::noting_tools::Notes;
+use crate::recording_tools::Notes;
 
 pub(crate) struct RemoteTool {
     spec: ToolSpec,
@@ -126,6 +126,9 @@ impl ResumableTool for RemoteTool {
         if call == "wait9" && !self.notes.done.lock().unwrap().contains(&missed) {
             self.note(missed);
             return PeerNotice::NotYet;
+        }
+        if call == "wait8" {
+            return PeerNotice::Never("The agent weather was not told.".to_owned());
         }
         let saved = saved.map(|saved| saved.to_string()).unwrap_or_default();
         self.note(format!("peer of {} told, {saved}", context.call.call.0));

@@ -273,6 +273,22 @@ async fn the_peers_of_a_cancelled_task_are_told() {
 }
 
 #[tokio::test]
+async fn people_read_in_a_cancelled_task_which_peer_can_never_be_told() {
+    let world = World::new([calls("", &["wait8 remote"])]).await;
+    world.send_until("Go!", r#"saved {"sent":"wait8"}"#).await;
+    world.cancel_newest().await;
+    let is_told =
+        |view: &TaskView| view.status.message.as_ref().is_some_and(|it| it.text().contains("was not told"));
+    let view = world.newest_when(is_told).await;
+    assert_eq!(
+        (view.status.state, status_text(&view).as_str()),
+        (TaskState::Canceled, "The agent weather was not told.")
+    );
+    let log = world.log(&view).await;
+    assert!(log.ends_with("task_canceled noticed_later"), "{log}");
+}
+
+#[tokio::test]
 async fn a_peer_that_was_not_reached_is_told_after_a_restart() {
     let world = World::new([calls("", &["wait9 remote"])]).await;
     world.send_until("Go!", r#"saved {"sent":"wait9"}"#).await;

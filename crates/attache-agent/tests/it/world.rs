@@ -19,8 +19,8 @@ use attache_tool::{ToolContext, ToolRegistry, Workspace};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
 
-use crate::noted_log::{Failure, NotedLog};
-use crate::noting_tools::{NoLeftoverProcesses, Notes, Noting};
+use crate::recording_log::{Failure, RecordingLog};
+use crate::recording_tools::{NoLeftoverProcesses, Notes, RecordingTool};
 use crate::remote_tool::RemoteTool;
 
 /// One answer of the model.
@@ -63,8 +63,11 @@ impl World {
     pub(crate) async fn with(setup: Setup, scripts: impl IntoIterator<Item = Script>) -> Self {
         let (inner, appends) = (Arc::new(MemoryStore::default()), Arc::<Mutex<Vec<usize>>>::default());
         let failure = Arc::<Mutex<Option<Failure>>>::default();
-        let log =
-            Arc::new(NotedLog { inner: inner.clone(), appends: appends.clone(), failure: failure.clone() });
+        let log = Arc::new(RecordingLog {
+            inner: inner.clone(),
+            appends: appends.clone(),
+            failure: failure.clone(),
+        });
         let stores = Stores { log, ..Stores::of(inner) };
         let model = Arc::new(ScriptedModel::default());
         model.scripts.lock().unwrap().extend(scripts);
@@ -230,7 +233,7 @@ async fn start(
     for (name, repeatable, parallel) in
         [("look", true, true), ("write", false, false), ("slow", false, true), ("save_memory", false, false)]
     {
-        tools.add(Arc::new(Noting::new(name, repeatable, parallel, notes.clone())));
+        tools.add(Arc::new(RecordingTool::new(name, repeatable, parallel, notes.clone())));
     }
     tools.add(Arc::new(RemoteTool::new(notes.clone())));
     let workspace = Workspace {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use memchr::memmem;
 use serde::Serialize;
 
-use super::plan::Plan;
+use super::answer_plan::AnswerPlan;
 
 #[derive(Clone, Default, Serialize)]
 pub(super) struct RequestCounts {
@@ -42,7 +42,7 @@ const RESULT: &[u8] = b"\"functionResponse\"";
 const SCANNED_BYTES: usize = 2000;
 
 impl RequestCounts {
-    pub(super) fn take(&mut self, body: &[u8], plan: &Plan) -> RequestNumber {
+    pub(super) fn take(&mut self, body: &[u8], plan: &AnswerPlan) -> RequestNumber {
         self.body_bytes += body.len() as u64;
         self.largest_body_bytes = self.largest_body_bytes.max(body.len());
         self.largest_tokens = self.largest_tokens.max(plan.tokens_of(body.len()));
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_summary_is_known_by_its_words_and_the_lack_of_tools() {
         let mut seen = RequestCounts::default();
-        let mut take = |body: &str| seen.take(body.as_bytes(), &Plan::default());
+        let mut take = |body: &str| seen.take(body.as_bytes(), &AnswerPlan::default());
         assert_eq!(take(r#"{"contents":"hi","tools":"functionDeclarations"}"#), RequestNumber::Round(0));
         assert_eq!(
             take(r#"{"contents":"hi","systemInstruction":"<state_snapshot>"}"#),
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn conversations_that_take_turns_are_told_apart_by_their_results() {
-        let plan = Plan { per_conversation: true, calls: 2, ..Plan::default() };
+        let plan = AnswerPlan { per_conversation: true, calls: 2, ..AnswerPlan::default() };
         let mut seen = RequestCounts::default();
         let result = r#"{"functionResponse":{}}"#;
         for (results, round) in [(0, 0), (0, 0), (2, 1), (0, 0), (4, 2)] {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_result_is_looked_at() {
-        let plan = Plan { expect: "good".into(), ..Plan::default() };
+        let plan = AnswerPlan { expect: "good".into(), ..AnswerPlan::default() };
         let mut seen = RequestCounts::default();
         seen.take(br#"{"functionResponse":"bad"},{"functionResponse":"good"}"#, &plan);
         assert_eq!(seen.unexpected, 0);

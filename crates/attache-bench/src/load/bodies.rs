@@ -10,7 +10,7 @@ use serde_json::json;
 const NUMBER_DIGITS: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Dialect {
+pub(super) enum ProtocolVersion {
     #[value(name = "1.0")]
     V1,
     #[value(name = "0.3")]
@@ -39,23 +39,23 @@ impl MessageRequest {
     pub(super) fn new(
         address: SocketAddr,
         path: &str,
-        dialect: Dialect,
+        version: ProtocolVersion,
         sending: SendPurpose,
         text: &str,
         task: Option<&str>,
     ) -> Self {
-        let method = match (dialect, sending) {
-            (Dialect::V1, SendPurpose::Streaming) => "SendStreamingMessage",
-            (Dialect::V1, _) => "SendMessage",
-            (Dialect::V03, SendPurpose::Streaming) => "message/stream",
-            (Dialect::V03, _) => "message/send",
+        let method = match (version, sending) {
+            (ProtocolVersion::V1, SendPurpose::Streaming) => "SendStreamingMessage",
+            (ProtocolVersion::V1, _) => "SendMessage",
+            (ProtocolVersion::V03, SendPurpose::Streaming) => "message/stream",
+            (ProtocolVersion::V03, _) => "message/send",
         };
         let message_id = message_id();
-        let mut message = match dialect {
-            Dialect::V1 => {
+        let mut message = match version {
+            ProtocolVersion::V1 => {
                 json!({ "messageId": message_id, "role": "ROLE_USER", "parts": [{ "text": text }] })
             }
-            Dialect::V03 => json!({
+            ProtocolVersion::V03 => json!({
                 "kind": "message",
                 "messageId": message_id,
                 "role": "user",
@@ -67,12 +67,12 @@ impl MessageRequest {
         }
         let mut params = json!({ "message": message });
         if sending == SendPurpose::Detached {
-            params["configuration"] = match dialect {
-                Dialect::V1 => json!({ "returnImmediately": true }),
-                Dialect::V03 => json!({ "blocking": false }),
+            params["configuration"] = match version {
+                ProtocolVersion::V1 => json!({ "returnImmediately": true }),
+                ProtocolVersion::V03 => json!({ "blocking": false }),
             };
         }
-        Self::over(post(address, path, dialect, method, params))
+        Self::over(post(address, path, version, method, params))
     }
 
     /// A request that holds an id of [`message_id`].
@@ -97,31 +97,31 @@ pub(super) fn message_id() -> String {
 }
 
 /// Reads one task.
-pub(super) fn get_task(address: SocketAddr, dialect: Dialect, task: &str) -> Vec<u8> {
-    let method = match dialect {
-        Dialect::V1 => "GetTask",
-        Dialect::V03 => "tasks/get",
+pub(super) fn get_task(address: SocketAddr, version: ProtocolVersion, task: &str) -> Vec<u8> {
+    let method = match version {
+        ProtocolVersion::V1 => "GetTask",
+        ProtocolVersion::V03 => "tasks/get",
     };
-    post(address, "/", dialect, method, json!({ "id": task }))
+    post(address, "/", version, method, json!({ "id": task }))
 }
 
 /// Asks for one task without its history; in 1.0.
 pub(super) fn poll_task(address: SocketAddr, task: &str) -> Vec<u8> {
-    post(address, "/", Dialect::V1, "GetTask", json!({ "id": task, "historyLength": 0 }))
+    post(address, "/", ProtocolVersion::V1, "GetTask", json!({ "id": task, "historyLength": 0 }))
 }
 
 /// Asks for the first page of tasks; only 1.0 has this.
 pub(super) fn list_tasks(address: SocketAddr, page_size: usize) -> Vec<u8> {
-    post(address, "/", Dialect::V1, "ListTasks", json!({ "pageSize": page_size }))
+    post(address, "/", ProtocolVersion::V1, "ListTasks", json!({ "pageSize": page_size }))
 }
 
 /// Subscribes to a task.
-pub(super) fn subscribe(address: SocketAddr, dialect: Dialect, task: &str) -> Vec<u8> {
-    let method = match dialect {
-        Dialect::V1 => "SubscribeToTask",
-        Dialect::V03 => "tasks/resubscribe",
+pub(super) fn subscribe(address: SocketAddr, version: ProtocolVersion, task: &str) -> Vec<u8> {
+    let method = match version {
+        ProtocolVersion::V1 => "SubscribeToTask",
+        ProtocolVersion::V03 => "tasks/resubscribe",
     };
-    post(address, "/", dialect, method, json!({ "id": task }))
+    post(address, "/", version, method, json!({ "id": task }))
 }
 
 /// A plain GET, for the bare server's stream.
@@ -132,15 +132,15 @@ pub(super) fn plain_get(address: SocketAddr, path: &str) -> Vec<u8> {
 fn post(
     address: SocketAddr,
     path: &str,
-    dialect: Dialect,
+    version: ProtocolVersion,
     method: &str,
     params: serde_json::Value,
 ) -> Vec<u8> {
-    let version = match dialect {
-        Dialect::V1 => "A2A-Version: 1.0\r\n",
-        Dialect::V03 => "",
+    let version_header = match version {
+        ProtocolVersion::V1 => "A2A-Version: 1.0\r\n",
+        ProtocolVersion::V03 => "",
     };
-    post_with(address, path, version, method, params)
+    post_with(address, path, version_header, method, params)
 }
 
 /// `headers`: further ones, each with its line end.
@@ -170,14 +170,14 @@ fn run_id() -> String {
 mod tests {
     use super::*;
 
-    fn example(dialect: Dialect, sending: SendPurpose) -> (MessageRequest, SocketAddr) {
+    fn example(version: ProtocolVersion, sending: SendPurpose) -> (MessageRequest, SocketAddr) {
         let address = SocketAddr::from(([127, 0, 0, 1], 80));
-        (MessageRequest::new(address, "/", dialect, sending, "hi", None), address)
+        (MessageRequest::new(address, "/", version, sending, "hi", None), address)
     }
 
     #[test]
     fn numbers_change_the_message_id_and_not_the_length() {
-        let (mut request, _) = example(Dialect::V1, SendPurpose::Blocking);
+        let (mut request, _) = example(ProtocolVersion::V1, SendPurpose::Blocking);
         let first = request.numbered(7).to_vec();
         let second = request.numbered(123_456).to_vec();
         assert_ne!(first, second);
@@ -191,11 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn each_dialect_says_detached_in_its_own_way() {
-        for (dialect, expected) in
-            [(Dialect::V1, "\"returnImmediately\":true"), (Dialect::V03, "\"blocking\":false")]
-        {
-            let (mut request, _) = example(dialect, SendPurpose::Detached);
+    fn each_version_says_detached_in_its_own_way() {
+        for (version, expected) in [
+            (ProtocolVersion::V1, "\"returnImmediately\":true"),
+            (ProtocolVersion::V03, "\"blocking\":false"),
+        ] {
+            let (mut request, _) = example(version, SendPurpose::Detached);
             let text = String::from_utf8(request.numbered(1).to_vec()).unwrap();
             assert!(text.contains(expected), "{text}");
         }

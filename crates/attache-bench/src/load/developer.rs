@@ -16,7 +16,7 @@ pub(super) use approve::{ApproveOptions, run as approve};
 pub(super) use converse::{ConverseOptions, run as converse};
 
 use super::bodies::{self, MessageRequest};
-use stream_summary::Question;
+use stream_summary::WaitingCall;
 
 /// The extension's name in headers and metadata.
 const URI: &str =
@@ -65,7 +65,7 @@ impl OpeningMessage {
 
 impl ExtensionDialect {
     /// Approves a call.
-    fn approval(self, address: SocketAddr, question: &Question) -> MessageRequest {
+    fn approval(self, address: SocketAddr, question: &WaitingCall) -> MessageRequest {
         let answer = match self {
             Self::Gemini => json!({ "callId": question.call, "outcome": "proceed_once" }),
             Self::Rfc => json!({ "tool_call_id": question.call, "selected_option_id": "proceed_once" }),
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_approval_goes_to_the_task_that_asked() {
-        let question = Question { task: "t".into(), context: "c".into(), call: "k".into() };
+        let question = WaitingCall { task: "t".into(), context: "c".into(), call: "k".into() };
         for (words, expected) in [
             (ExtensionDialect::Gemini, json!({ "callId": "k", "outcome": "proceed_once" })),
             (ExtensionDialect::Rfc, json!({ "tool_call_id": "k", "selected_option_id": "proceed_once" })),

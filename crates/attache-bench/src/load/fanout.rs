@@ -36,7 +36,7 @@ pub(super) async fn run(target: Target, options: FanoutOptions) -> anyhow::Resul
     let mut sender = Connection::open(target.address).await?;
     let opening = &options.opening_text;
     let mut request =
-        MessageRequest::new(target.address, "/", target.dialect, SendPurpose::Blocking, opening, None);
+        MessageRequest::new(target.address, "/", target.version, SendPurpose::Blocking, opening, None);
     let head = sender.request(request.numbered(1)).await?;
     let task = task_id(sender.body(head).await?)?;
 
@@ -52,7 +52,7 @@ pub(super) async fn run(target: Target, options: FanoutOptions) -> anyhow::Resul
     }
     let sending = SendPurpose::Detached;
     let mut request =
-        MessageRequest::new(target.address, "/", target.dialect, sending, &options.text, Some(&task));
+        MessageRequest::new(target.address, "/", target.version, sending, &options.text, Some(&task));
     let sent = std::time::Instant::now();
     let head = sender.request(request.numbered(2)).await?;
     task_id(sender.body(head).await?).context("the task did not go on")?;
@@ -95,7 +95,7 @@ impl Reader {
     /// Returns after the snapshot of the task has arrived, so that no later event is missed.
     async fn subscribe(target: Target, task: &str) -> anyhow::Result<Self> {
         let mut connection = Connection::open(target.address).await?;
-        let head = connection.request(&bodies::subscribe(target.address, target.dialect, task)).await?;
+        let head = connection.request(&bodies::subscribe(target.address, target.version, task)).await?;
         ensure!(head.status == 200 && head.framing == Framing::Chunked, "no stream to subscribe to");
         let mut reader =
             Self { connection, decoder: ChunkedDecoder::default(), counter: EventCounter::default() };

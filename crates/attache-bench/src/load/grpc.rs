@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::bodies::{MessageRequest, message_id};
 use super::report::{Stopwatch, micros_since, percentiles};
-use super::{Dialect, Target};
+use super::{ProtocolVersion, Target};
 
 #[derive(clap::Args)]
 pub(super) struct GrpcOptions {
@@ -33,11 +33,11 @@ pub(super) struct GrpcOptions {
 }
 
 const METHOD: &str = "/lf.a2a.v1.A2AService/SendMessage";
-/// How a status begins that says completed: field 1, number 3.
+/// The beginning of a status that says completed: field 1, number 3.
 const COMPLETED: [u8; 2] = [0x08, 0x03];
 
 pub(super) async fn run(target: Target, options: GrpcOptions) -> anyhow::Result<Value> {
-    ensure!(target.dialect == Dialect::V1, "gRPC is measured in 1.0");
+    ensure!(target.version == ProtocolVersion::V1, "gRPC is measured in 1.0");
     let next = Arc::new(AtomicU64::new(0));
     let mut callers = JoinSet::new();
     let request = MessageRequest::over(send_request(&message_id(), "hello"));
@@ -116,7 +116,7 @@ fn send_request(id: &str, text: &str) -> Vec<u8> {
     [&[0], &length[..], &request].concat()
 }
 
-/// A field of bytes. All of ours are shorter than what a length of two bytes can say.
+/// A field of bytes, short enough for a length of two bytes.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let (low, high) = ((bytes.len() & 127) as u8, (bytes.len() >> 7) as u8);
     let length = if high == 0 { vec![low] } else { vec![low | 128, high] };

@@ -102,7 +102,7 @@ async fn hold(
     open: Arc<AtomicU64>,
 ) {
     let mut counted = false;
-    let mut heard = [0; 512];
+    let mut received = [0; 512];
     loop {
         let permit = connecting.acquire().await;
         let connected = TcpStream::connect(address).await;
@@ -113,7 +113,7 @@ async fn hold(
             if !std::mem::replace(&mut counted, true) {
                 open.fetch_add(1, Ordering::Relaxed);
             }
-            while matches!(stream.read(&mut heard).await, Ok(1..)) {}
+            while matches!(stream.read(&mut received).await, Ok(1..)) {}
         }
         // Spread over time.
         tokio::time::sleep(Duration::from_millis(20)).await;

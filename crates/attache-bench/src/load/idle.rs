@@ -32,7 +32,7 @@ pub(super) struct IdleOptions {
 pub(super) async fn run(target: Target, options: IdleOptions) -> anyhow::Result<()> {
     let stopwatch = Stopwatch::start()?;
     let mut message =
-        MessageRequest::new(target.address, "/", target.dialect, SendPurpose::Streaming, &options.text, None);
+        MessageRequest::new(target.address, "/", target.version, SendPurpose::Streaming, &options.text, None);
     let plain = options.get.as_deref().map(|path| bodies::plain_get(target.address, path));
     let mut held = Vec::new();
     let mut opened = Vec::new();

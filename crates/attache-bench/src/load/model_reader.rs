@@ -123,7 +123,7 @@ mod tests {
 
     use tokio::net::TcpListener;
 
-    use super::super::bodies::Dialect;
+    use super::super::bodies::ProtocolVersion;
     use super::*;
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut servers = JoinSet::new();
         servers.spawn(async move { crate::gemini::serve(listener).await.unwrap() });
-        let target = Target { address, dialect: Dialect::V1, time_limit: Duration::from_secs(20) };
+        let target = Target { address, version: ProtocolVersion::V1, time_limit: Duration::from_secs(20) };
         let options = || ReadModelOptions { requests: 4, connections: 2, expect_events: 1 };
         assert_eq!(run(target, options()).await.unwrap()["events"], 4);
         let other = ReadModelOptions { expect_events: 2, ..options() };

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::Target;
-use super::bodies::{self, Dialect, MessageRequest, SendPurpose};
+use super::bodies::{self, MessageRequest, ProtocolVersion, SendPurpose};
 use super::connection::Connection;
 use super::report::Stopwatch;
 use super::requests::task_id;
@@ -33,7 +33,7 @@ pub(super) struct PushOptions {
 }
 
 pub(super) async fn run(target: Target, options: PushOptions) -> anyhow::Result<Value> {
-    ensure!(target.dialect == Dialect::V1, "receivers are registered in 1.0 here");
+    ensure!(target.version == ProtocolVersion::V1, "receivers are registered in 1.0 here");
     let receiver = Arc::new(Receiver::new(options.configs, options.until));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;
@@ -43,7 +43,7 @@ pub(super) async fn run(target: Target, options: PushOptions) -> anyhow::Result<
 
     let mut sender = Connection::open(target.address).await?;
     let message = |text: &str, task: Option<&str>| {
-        MessageRequest::new(target.address, "/", target.dialect, SendPurpose::Detached, text, task)
+        MessageRequest::new(target.address, "/", target.version, SendPurpose::Detached, text, task)
     };
     let mut opening = message(&options.opening_text, None);
     let head = sender.request(opening.numbered(1)).await?;

@@ -18,7 +18,7 @@ use tokio::time::timeout_at;
 use super::bodies::{self, MessageRequest, SendPurpose};
 use super::connection::Connection;
 use super::report::{Stopwatch, micros_since, percentiles};
-use super::{Dialect, Target};
+use super::{ProtocolVersion, Target};
 
 #[derive(clap::Args)]
 pub(super) struct ClosedLoopOptions {
@@ -67,7 +67,7 @@ pub(super) struct ListOptions {
 pub(super) async fn send(target: Target, options: SendOptions) -> anyhow::Result<Value> {
     let sending = if options.detached { SendPurpose::Detached } else { SendPurpose::Blocking };
     let request =
-        MessageRequest::new(target.address, &options.path, target.dialect, sending, &options.text, None);
+        MessageRequest::new(target.address, &options.path, target.version, sending, &options.text, None);
     let keep = if options.ids.is_some() { Keep::TaskIds } else { Keep::Nothing };
     let (report, ids) = drive(target, options.closed, keep, |_| Messages(request.clone())).await?;
     if let Some(path) = options.ids {
@@ -83,7 +83,7 @@ pub(super) async fn send(target: Target, options: SendOptions) -> anyhow::Result
 pub(super) async fn get(target: Target, options: GetOptions) -> anyhow::Result<Value> {
     let text = std::fs::read_to_string(&options.ids).context("cannot read the task ids")?;
     let requests: Arc<[Vec<u8>]> =
-        text.lines().map(|id| bodies::get_task(target.address, target.dialect, id)).collect();
+        text.lines().map(|id| bodies::get_task(target.address, target.version, id)).collect();
     ensure!(!requests.is_empty(), "there is no task id to get");
     let (report, _) = drive(target, options.closed, Keep::Nothing, |connection| RandomTasks {
         requests: Arc::clone(&requests),
@@ -94,7 +94,7 @@ pub(super) async fn get(target: Target, options: GetOptions) -> anyhow::Result<V
 }
 
 pub(super) async fn list(target: Target, options: ListOptions) -> anyhow::Result<Value> {
-    ensure!(target.dialect == Dialect::V1, "only 1.0 lists tasks");
+    ensure!(target.version == ProtocolVersion::V1, "only 1.0 lists tasks");
     let request = bodies::list_tasks(target.address, options.page_size);
     let (report, _) = drive(target, options.closed, Keep::Nothing, |_| SameRequest(request.clone())).await?;
     Ok(report)

@@ -83,7 +83,7 @@ impl StreamRequest {
             None => Self::Message(MessageRequest::new(
                 target.address,
                 "/",
-                target.dialect,
+                target.version,
                 SendPurpose::Streaming,
                 &options.text,
                 None,
@@ -207,7 +207,7 @@ mod tests {
 
     use tokio::net::TcpListener;
 
-    use super::super::bodies::Dialect;
+    use super::super::bodies::ProtocolVersion;
     use super::*;
 
     async fn bare() -> (JoinSet<()>, Target) {
@@ -215,7 +215,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut servers = JoinSet::new();
         servers.spawn(async move { crate::bare::serve(listener).await.unwrap() });
-        (servers, Target { address, dialect: Dialect::V1, time_limit: Duration::from_secs(20) })
+        (servers, Target { address, version: ProtocolVersion::V1, time_limit: Duration::from_secs(20) })
     }
 
     fn options(get: &str) -> StreamOptions {

@@ -16,7 +16,7 @@ use super::bodies::{self, MessageRequest, SendPurpose};
 use super::connection::Connection;
 use super::report::{Stopwatch, micros_since, percentiles};
 use super::requests::task_id;
-use super::{Dialect, Target};
+use super::{ProtocolVersion, Target};
 
 #[derive(clap::Args)]
 pub(super) struct WorkOptions {
@@ -43,11 +43,11 @@ const SETTLED_STATES: &[&str] =
     &["COMPLETED", "FAILED", "CANCELED", "REJECTED", "INPUT_REQUIRED", "AUTH_REQUIRED"];
 
 pub(super) async fn run(target: Target, options: WorkOptions) -> anyhow::Result<Value> {
-    ensure!(target.dialect == Dialect::V1, "tasks are only followed in 1.0 here");
+    ensure!(target.version == ProtocolVersion::V1, "tasks are only followed in 1.0 here");
     let request = MessageRequest::new(
         target.address,
         "/",
-        target.dialect,
+        target.version,
         SendPurpose::Detached,
         &options.text,
         options.task.as_deref(),

@@ -105,7 +105,8 @@ fn check_main(report: &mut Report<'_>) {
         let words = format!("{version:?} is not a version of 0.3, whose members this card has; write 0.3.0");
         report.add(&rules::PROTOCOL_VERSION, Severity::Warning, v0_3, "protocolVersion", words);
     }
-    let preferred = text("preferredTransport");
+    // The empty text of protobuf.
+    let preferred = text("preferredTransport").filter(|transport| !transport.is_empty());
     match preferred {
         Some(transport) => check_binding(report, transport, "preferredTransport"),
         None => {

@@ -180,6 +180,13 @@ fn cards_of_0_3_have_rules_of_their_own() {
         &[("/preferredTransport", json!(null))],
         &["warning main-transport preferredTransport: is not said"],
     );
+    // In protobuf's form an empty text stands for JSONRPC.
+    let repeated = json!([{"url": "https://a.example/", "transport": "JSONRPC"}]);
+    check(
+        older,
+        &[("/preferredTransport", json!("")), ("/additionalInterfaces", repeated)],
+        &["warning main-transport preferredTransport: is not said"],
+    );
     check(
         older,
         &[("/protocolVersion", json!("1.0"))],

@@ -6,13 +6,14 @@ use attache_workspace::SettingsScope;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::auth::AuthArguments;
+use super::reset::ResetArguments;
 
 #[derive(Debug, Args)]
 pub struct AgentsArguments {
     #[command(subcommand)]
     pub(super) command: Option<AgentsCommand>,
     #[command(flatten)]
-    pub(super) place: PlaceArguments,
+    pub(super) place: FolderArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -50,7 +51,7 @@ pub(super) enum AgentsCommand {
         name: String,
         /// Only in this settings file
         #[arg(short, long)]
-        scope: Option<Scope>,
+        scope: Option<ScopeFlag>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -60,11 +61,13 @@ pub(super) enum AgentsCommand {
         name: String,
         /// In this settings file [default: the project's]
         #[arg(short, long)]
-        scope: Option<Scope>,
+        scope: Option<ScopeFlag>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
+    /// Let a conversation of a running server forget its exchange with an agent
+    Reset(ResetArguments),
     /// Ask the built-in agent cli_help about attache
     Ask {
         name: String,
@@ -76,24 +79,24 @@ pub(super) enum AgentsCommand {
 
 /// Whose settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Scope {
+pub(super) enum ScopeFlag {
     /// ~/.gemini/settings.json
     User,
     /// .gemini/settings.json of the folder
     Project,
 }
 
-impl From<Scope> for SettingsScope {
-    fn from(scope: Scope) -> Self {
+impl From<ScopeFlag> for SettingsScope {
+    fn from(scope: ScopeFlag) -> Self {
         match scope {
-            Scope::User => Self::User,
-            Scope::Project => Self::Project,
+            ScopeFlag::User => Self::User,
+            ScopeFlag::Project => Self::Project,
         }
     }
 }
 
 #[derive(Debug, Default, Args)]
-pub(super) struct PlaceArguments {
+pub(super) struct FolderArguments {
     /// Folder whose agents are meant [default: the current one]
     #[arg(long, value_name = "FOLDER", global = true)]
     pub(super) workspace: Option<PathBuf>,

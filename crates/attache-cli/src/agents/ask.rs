@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use attache_help::Manual;
 use attache_workspace::Project;
 
-use super::arguments::PlaceArguments;
+use super::arguments::FolderArguments;
 use super::{is_built_in, print, read_project};
 use crate::ProcessContext;
 use crate::report::with_hint;
@@ -31,7 +31,7 @@ pub(crate) fn built_in_answer(
     process: ProcessContext<'_>,
     manual: &Manual,
 ) -> anyhow::Result<String> {
-    answer(&read_project(PlaceArguments::default(), process)?, manual, name, question)
+    answer(&read_project(FolderArguments::default(), process)?, manual, name, question)
 }
 
 fn answer(project: &Project, manual: &Manual, name: &str, question: &str) -> anyhow::Result<String> {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use attache_workspace::agent_files::{AgentDefinition, AgentKind, BUILT_IN_AGENTS, CardSource};
+use attache_workspace::agent_files::{AgentDefinition, AgentKind, BUILT_IN_AGENTS, CardDefinition};
 use attache_workspace::{Project, visible};
 use serde_json::{Value, json};
 
@@ -82,8 +82,8 @@ pub(super) fn target(agent: &AgentDefinition) -> String {
     match &agent.kind {
         AgentKind::Local(_) => "-".to_owned(),
         AgentKind::Remote(remote) => match &remote.card {
-            card @ CardSource::Url(_) => card.shown_url().unwrap_or_default(),
-            card @ CardSource::Inline(_) => match card.addresses().join(", ") {
+            card @ CardDefinition::Url(_) => card.shown_url().unwrap_or_default(),
+            card @ CardDefinition::Inline(_) => match card.addresses().join(", ") {
                 none if none.is_empty() => "card in the file".to_owned(),
                 addresses => visible(&format!("card in the file, for {addresses}")),
             },
@@ -100,8 +100,8 @@ pub(super) fn agent_json(agent: &AgentDefinition) -> Value {
         value["allowedOrigins"] = json!(remote.allowed_origins);
         value["auth"] = json!(remote.auth.as_ref().map(|auth| auth.name()));
         match &remote.card {
-            CardSource::Url(url) => value["agentCardUrl"] = json!(url),
-            CardSource::Inline(card) => value["agentCard"] = card.clone(),
+            CardDefinition::Url(url) => value["agentCardUrl"] = json!(url),
+            CardDefinition::Inline(card) => value["agentCard"] = card.clone(),
         }
     }
     value

@@ -6,7 +6,7 @@ use attache_workspace::Project;
 use attache_workspace::agent_files::SwitchError;
 use serde_json::json;
 
-use super::arguments::Scope;
+use super::arguments::ScopeFlag;
 use super::{is_built_in, loaded, print, print_json};
 use crate::mcp::explained;
 use crate::report::with_hint;
@@ -16,7 +16,7 @@ pub(super) fn run(
     project: &Project,
     name: &str,
     enabled: bool,
-    scope: Option<Scope>,
+    scope: Option<ScopeFlag>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     if !is_built_in(name) {

@@ -46,8 +46,10 @@ impl FileOfAgent {
             AgentKind::Local(_) => None,
         };
         let card_origin = remote.and_then(|remote| match &remote.card {
-            agent_files::CardSource::Url(url) => Some(Url::parse(url).ok()?.origin().ascii_serialization()),
-            agent_files::CardSource::Inline(_) => None,
+            agent_files::CardDefinition::Url(url) => {
+                Some(Url::parse(url).ok()?.origin().ascii_serialization())
+            }
+            agent_files::CardDefinition::Inline(_) => None,
         });
         Self {
             path: visible_line(&agent.path.display().to_string()).into_owned(),
@@ -85,10 +87,10 @@ pub(super) fn resolve(
     Ok(Some(AgentTarget { source, credential, auth, allowed_origins, tls, signatures, file }))
 }
 
-pub(crate) fn card_source(card: agent_files::CardSource) -> CardSource {
+pub(crate) fn card_source(card: agent_files::CardDefinition) -> CardSource {
     match card {
-        agent_files::CardSource::Url(url) => CardSource::CardUrl(url),
-        agent_files::CardSource::Inline(card) => CardSource::Inline(card.to_string()),
+        agent_files::CardDefinition::Url(url) => CardSource::CardUrl(url),
+        agent_files::CardDefinition::Inline(card) => CardSource::Inline(card.to_string()),
     }
 }
 

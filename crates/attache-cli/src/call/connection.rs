@@ -20,7 +20,7 @@ use crate::ProcessContext;
 use crate::card_signatures;
 use crate::network;
 use crate::printable::printable;
-use crate::report::with_hint;
+use crate::report::{ErrorWithHint, with_hint};
 use crate::tasks::token;
 
 /// Agents may be silent for long while they work.
@@ -176,6 +176,20 @@ pub(super) fn refused(error: ClientError) -> anyhow::Error {
     }
 }
 
+/// The same for a message. If the connection broke, it may have arrived.
+pub(super) fn unanswered(error: ClientError) -> anyhow::Error {
+    let is_open =
+        matches!(&error, ClientError::Net(NetError::Interrupted { .. } | NetError::IdleTimeout { .. }));
+    let error = refused(error);
+    match is_open {
+        true => with_hint(
+            error,
+            "the message may have arrived; it is not sent again, because this agent would take it for another one",
+        ),
+        false => error,
+    }
+}
+
 /// The agent did not answer, or not with what was asked for.
 #[derive(Debug)]
 struct CallFailed(String);
@@ -190,6 +204,10 @@ impl std::error::Error for CallFailed {}
 
 /// Says which agent it was, and where.
 pub(super) fn named(error: anyhow::Error, (agent, url): (&str, &str)) -> anyhow::Error {
+    let error = match error.downcast::<ErrorWithHint>() {
+        Ok(ErrorWithHint { error, hint }) => return with_hint(named(error, (agent, url)), hint),
+        Err(error) => error,
+    };
     let place = match url.starts_with(agent) {
         true => printable(url),
         false => format!("{}: {}", printable(agent), printable(url)),
@@ -285,6 +303,10 @@ fn explained(
             "--client-cert FILE and --client-key FILE prove who calls".to_owned()
         }
         ClientError::Net(NetError::TooLarge { .. }) => "a card is at most 1 MiB large".to_owned(),
+        // nginx says so in a page.
+        ClientError::Status { status: 400, text } if text.contains("SSL certificate") => {
+            "--client-cert FILE and --client-key FILE prove who calls".to_owned()
+        }
         // Over HTTP/2 nothing else is left of the refusal of a certificate.
         ClientError::Net(NetError::Interrupted { .. }) if address.starts_with("https:") => {
             "if the agent wants a certificate, --client-cert FILE and --client-key FILE prove who calls"
@@ -346,6 +368,10 @@ mod tests {
         assert!(
             shown(("my-agent", "https://a.example/rpc")).starts_with("my-agent: https://a.example/rpc: the")
         );
+        let hinted = with_hint(refused(ClientError::Refused(error)), "what to do");
+        let hinted = named(hinted, ("https://a.example", "https://a.example/rpc"));
+        let ErrorWithHint { error, hint } = hinted.downcast::<ErrorWithHint>().unwrap();
+        assert!(error.to_string().starts_with("https://a.example/rpc: ") && hint == "what to do");
     }
 
     #[test]

@@ -5,23 +5,26 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use attache_client::{
-    AskedCall, CallNews, Client, EventStream, OutgoingMessage, RemoteStatus, RemoteTask, StreamEvent,
-    TaskState,
+    AskedCall, CallNews, Client, ClientError, EventStream, OutgoingMessage, RemoteStatus, RemoteTask,
+    StreamEvent, TaskState,
 };
 use attache_domain::visible_line;
 use tokio::time::timeout;
 
 use super::answers::{self, Answers};
-use super::connection::refused;
+use super::connection::{refused, unanswered};
 use super::end::CallEnd;
 use super::is_at_terminal;
 use super::printer::Printer;
+use crate::report::with_hint;
 use crate::shell_word::shell_word;
 use crate::standard_streams::{Stderr, Stdout, stderr, stdout};
 use crate::tasks::how_to_answer;
 
 /// Delay between two reads of a task that waits for another client.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// How many of these reads in a row may fail on the way to the agent.
+const MAX_LOST_POLLS: u32 = 60;
 /// After this time without an event, the program says why.
 const NOTICE_DELAY: Duration = Duration::from_secs(5);
 /// The same once there was nothing to say. A try to connect ends before, and is not disturbed by looking.
@@ -61,6 +64,14 @@ impl Partner<'_> {
                 format!("answer with: attache call {agent} --task {task} 'YOUR ANSWER'")
             }
             Self::Server => how_to_answer(task, status),
+        }
+    }
+
+    fn how_to_follow(self, task: &str) -> String {
+        let task = shell_word(task);
+        match self {
+            Self::Agent(agent) => format!("attache call {} --task {task} --follow", shell_word(agent)),
+            Self::Server => format!("attache tasks follow {task}"),
         }
     }
 
@@ -156,7 +167,11 @@ impl<'a> Conversation<'a> {
                     }
                     self.say(answer).await?
                 }
-                None if self.waits => self.wait(&settled).await?,
+                None if self.waits => {
+                    self.printer.note("the task waits for an answer, and is followed until it goes on")?;
+                    self.hint(&settled)?;
+                    self.wait(&settled).await?
+                }
                 None => {
                     self.hint(&settled)?;
                     return Ok(CallEnd::of_task(&settled));
@@ -167,7 +182,7 @@ impl<'a> Conversation<'a> {
 
     /// Sends a message, and comes back with the task's name.
     async fn begin(&mut self, message: OutgoingMessage) -> anyhow::Result<CallEnd> {
-        let event = self.client.send(message).await.map_err(refused)?;
+        let event = self.client.send(message).await.map_err(unanswered)?;
         if let StreamEvent::Task(task) = &event
             && !self.printer.is_json()
         {
@@ -180,7 +195,7 @@ impl<'a> Conversation<'a> {
     }
 
     async fn say(&mut self, message: OutgoingMessage) -> anyhow::Result<Option<RemoteStatus>> {
-        let events = self.client.stream(message).await.map_err(refused)?;
+        let events = self.client.stream(message).await.map_err(unanswered)?;
         self.follow(events).await
     }
 
@@ -205,7 +220,7 @@ impl<'a> Conversation<'a> {
                 None => Ok(events.next().await),
             };
             let event = match next {
-                Ok(Some(event)) => event.map_err(refused)?,
+                Ok(Some(event)) => event.map_err(|error| self.failed(error))?,
                 Ok(None) => break,
                 Err(_) => {
                     let is_noted = self.note_silence(&events, last.as_ref())?;
@@ -233,8 +248,7 @@ impl<'a> Conversation<'a> {
     /// Says so if the agent has ended its stream although its task goes on, or if the connection is lost.
     fn note_silence(&mut self, events: &EventStream, status: Option<&RemoteStatus>) -> io::Result<bool> {
         if let Some(why) = events.lost_because() {
-            self.printer.note(&format!("the connection to the agent is lost, and tried again: {why}"))?;
-            return Ok(true);
+            return self.note_loss(why).map(|()| true);
         }
         let what = match (events.is_polling(), events.is_silent()) {
             (true, _) => "stream has ended",
@@ -246,6 +260,21 @@ impl<'a> Conversation<'a> {
             "the agent's {what}, and its task is still {state}; it is asked again until the task ends"
         ))?;
         Ok(true)
+    }
+
+    fn note_loss(&mut self, why: &str) -> io::Result<()> {
+        self.printer.note(&format!("the connection to the agent is lost, and tried again: {why}"))
+    }
+
+    /// Why a call failed, and how to go on with a task that may go on.
+    fn failed(&self, error: ClientError) -> anyhow::Error {
+        let task = self.task.as_ref().filter(|_| error.is_lost_connection());
+        let how = task.map(|names| self.partner.how_to_follow(&names.task));
+        let error = refused(error);
+        match how {
+            Some(how) => with_hint(error, format!("the task may go on; follow it with: {how}")),
+            None => error,
+        }
     }
 
     /// Keeps track of the calls that wait for an answer.
@@ -264,8 +293,19 @@ impl<'a> Conversation<'a> {
     /// Waits until a task that asks something goes on, and follows it then.
     async fn wait(&mut self, asked: &RemoteStatus) -> anyhow::Result<Option<RemoteStatus>> {
         let Some(names) = self.task.clone() else { return Ok(None) };
+        let mut lost_polls = 0;
         loop {
-            let task = self.client.get(&names.task, None).await.map_err(refused)?;
+            let task = match self.client.get(&names.task, None).await {
+                Ok(task) => task,
+                Err(error) if error.is_lost_connection() && lost_polls < MAX_LOST_POLLS => {
+                    lost_polls += 1;
+                    self.note_loss(&error.to_string())?;
+                    tokio::time::sleep(POLL_INTERVAL).await;
+                    continue;
+                }
+                Err(error) => return Err(self.failed(error)),
+            };
+            lost_polls = 0;
             let moved_on = (task.status.state, &task.status.timestamp) != (asked.state, &asked.timestamp);
             if moved_on {
                 let status = task.status.clone();

@@ -13,13 +13,13 @@ use attache_domain::{visible_again, visible_line};
 use crate::output_lines::OutputLines;
 use crate::printable::{indented, printable, with_line_breaks};
 use crate::shown_artifacts::ShownArtifacts;
-use crate::tasks::{CallNotice, CallProgress, parts, pieces};
+use crate::tasks::{CallNotice, PrintedCalls, parts, pieces};
 
 pub(super) struct Printer<O, E> {
     lines: OutputLines<O, E>,
     json: bool,
     artifacts: ShownArtifacts,
-    calls: CallProgress,
+    calls: PrintedCalls,
     /// The artifact printed last.
     current: Option<String>,
     /// Everything that was printed on standard output as an answer.
@@ -43,7 +43,7 @@ impl<O: Write, E: Write> Printer<O, E> {
             lines: OutputLines::new(out, err),
             json,
             artifacts: ShownArtifacts::default(),
-            calls: CallProgress::default(),
+            calls: PrintedCalls::default(),
             current: None,
             said: String::new(),
             answered: false,

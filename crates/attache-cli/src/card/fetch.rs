@@ -14,19 +14,19 @@ use crate::signing_keys::may_be_fetched;
 /// A card is a small file; a server that sends nothing for so long has none.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// There is no such document, or not for us; another place may have it.
+/// The server has no such document, or refuses it to this caller. Another address may have it.
 #[derive(Debug)]
-pub(super) struct CardRefused(String);
+pub(super) struct CardRefusal(String);
 
-impl std::fmt::Display for CardRefused {
+impl std::fmt::Display for CardRefusal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for CardRefused {}
+impl std::error::Error for CardRefusal {}
 
-/// Redirects are not followed: what is said about keys is about this place and no other.
+/// Does not follow redirects: the caller chose this address, and no other, as a source of keys.
 pub(super) async fn fetch(
     url: &Url,
     headers: &[(&str, &str)],
@@ -39,10 +39,11 @@ pub(super) async fn fetch(
         request = request.header(name, value)?;
     }
     let shown = super::shown(url.as_str());
-    let told = |error: NetError| anyhow!("{shown}: {error}");
-    let answer = HttpClient::new(&options).map_err(told)?.send(request).await.map_err(told)?;
+    let with_address = |error: NetError| anyhow!("{shown}: {error}");
+    let answer =
+        HttpClient::new(&options).map_err(with_address)?.send(request).await.map_err(with_address)?;
     match answer.status() {
-        200 => answer.read(MAX_BYTES).await.map_err(told),
+        200 => answer.read(MAX_BYTES).await.map_err(with_address),
         status @ 300..=399 => {
             let place = answer.header("location").map(super::shown).unwrap_or_default();
             Err(with_hint(
@@ -50,7 +51,7 @@ pub(super) async fn fetch(
                 "redirects are not followed; give the last address itself if you trust it",
             ))
         }
-        status => Err(CardRefused(format!("{shown}: answered with {status}")).into()),
+        status => Err(CardRefusal(format!("{shown}: answered with {status}")).into()),
     }
 }
 

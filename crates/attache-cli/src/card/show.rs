@@ -57,11 +57,11 @@ fn write(out: &mut impl Write, document: &CardDocument) -> io::Result<()> {
         line(out, "scheme", &shown(name))?;
     }
     for header in headers(document) {
-        let told = match header {
+        let signer = match header {
             Ok(header) => format!("{} by {}", shown(&header.algorithm), shown(&header.kid)),
             Err(why) => format!("unreadable: {}", shown(&why)),
         };
-        line(out, "signature", &told)?;
+        line(out, "signature", &signer)?;
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn write(out: &mut impl Write, document: &CardDocument) -> io::Result<()> {
 fn interfaces(document: &CardDocument) -> Vec<String> {
     let listed = list(document.get("supportedInterfaces"));
     if !listed.is_empty() {
-        let told = |it: &Value| {
+        let describe = |it: &Value| {
             let tenant = text(it, "tenant");
             let tenant = if tenant.is_empty() { tenant } else { format!(" for tenant {tenant}") };
             format!(
@@ -80,7 +80,7 @@ fn interfaces(document: &CardDocument) -> Vec<String> {
                 text(it, "url")
             )
         };
-        return listed.iter().map(told).collect();
+        return listed.iter().map(describe).collect();
     }
     let top = Value::Object(document.clone());
     let main = format!("{} 0.3 at {}", text(&top, "preferredTransport"), text(&top, "url"));
@@ -97,6 +97,6 @@ fn text(value: &Value, name: &str) -> String {
     value.get(name).and_then(Value::as_str).map(shown).unwrap_or_default()
 }
 
-fn line(out: &mut impl Write, label: &str, told: &str) -> io::Result<()> {
-    if told.is_empty() { Ok(()) } else { writeln!(out, "  {label:<10} {told}") }
+fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
+    if text.is_empty() { Ok(()) } else { writeln!(out, "  {label:<10} {text}") }
 }

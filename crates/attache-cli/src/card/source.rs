@@ -10,7 +10,7 @@ use attache_config::{Environment, Settings};
 use attache_net::Url;
 
 use super::arguments::{DocumentVersion, SourceArguments};
-use super::fetch::{CardRefused, fetch};
+use super::fetch::{CardRefusal, fetch};
 use crate::report::with_hint;
 
 /// Where agents keep their card.
@@ -51,7 +51,7 @@ pub(super) async fn find(
             for url in urls {
                 match fetch(&url, version.as_slice(), context).await {
                     Ok(text) => return Ok(LoadedCard { text, origin: CardOrigin::Url(url) }),
-                    Err(error) if error.is::<CardRefused>() => refused = refused.or(Some(error)),
+                    Err(error) if error.is::<CardRefusal>() => refused = refused.or(Some(error)),
                     Err(error) => return Err(error),
                 }
             }

@@ -1,7 +1,7 @@
 //! `attache card verify`: checks the signatures of a card.
 //!
 //! Keys are those the caller names. Where a signature points to keys (`jku`), they are fetched only from hosts that the
-//! caller allows, and from the place that the card itself came from, which proves no more than where it came from.
+//! caller allows, and from the place that the card itself came from, which proves only where the card came from.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -84,7 +84,7 @@ async fn gather(
     Ok(keys)
 }
 
-/// What has to be there before anything can be verified, where it is missing.
+/// What is missing so that nothing can be verified; `None` if there is enough.
 fn missing(
     arguments: &VerifyArguments,
     found: &LoadedCard,
@@ -120,7 +120,7 @@ fn trust(place: &str, arguments: &VerifyArguments, origin: &CardOrigin) -> KeyTr
         return KeyTrust::Allowed;
     }
     match origin {
-        // Keys that the caller named are not to be joined by others without being asked.
+        // Keys that the caller did not name are added only if the caller asks for it.
         CardOrigin::Url(card) if arguments.keys.is_empty() && card.origin() == url.origin() => {
             KeyTrust::SameOrigin
         }

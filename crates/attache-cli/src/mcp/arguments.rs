@@ -21,7 +21,7 @@ pub(super) enum McpCommand {
 
 /// Whose settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Scope {
+pub(super) enum ScopeFlag {
     /// ~/.gemini/settings.json
     User,
     /// .gemini/settings.json in the current folder
@@ -56,7 +56,7 @@ pub(super) struct AddArguments {
 struct AddOptions {
     /// Whose settings: user or project [default: project]
     #[arg(short, long)]
-    scope: Option<Scope>,
+    scope: Option<ScopeFlag>,
     /// Transport to reach it [default: stdio for a program; detected for an address]
     #[arg(short, long)]
     transport: Option<TransportKind>,
@@ -103,7 +103,7 @@ pub(super) struct RemoveArguments {
     pub(super) name: String,
     /// Whose settings
     #[arg(short, long, default_value = "project")]
-    pub(super) scope: Scope,
+    pub(super) scope: ScopeFlag,
 }
 
 /// All that was said about a server to add.
@@ -111,7 +111,7 @@ pub(super) struct RemoveArguments {
 pub(super) struct NewServer {
     pub(super) name: String,
     pub(super) target: Target,
-    pub(super) scope: Scope,
+    pub(super) scope: ScopeFlag,
     pub(super) timeout: Option<u64>,
     pub(super) trust: bool,
     pub(super) include_tools: Option<Vec<String>>,
@@ -174,7 +174,7 @@ impl AddArguments {
         Ok(NewServer {
             name,
             target,
-            scope: options.scope.unwrap_or(Scope::Project),
+            scope: options.scope.unwrap_or(ScopeFlag::Project),
             timeout: options.timeout,
             trust: options.trust,
             include_tools: options.include_tools,

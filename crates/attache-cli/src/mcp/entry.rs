@@ -1,7 +1,7 @@
 //! Builds a server's settings entry from the command line.
 
 use anyhow::{Context, bail};
-use attache_config::Origin;
+use attache_config::SettingOrigin;
 use attache_workspace::McpServerSettings;
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ pub(super) fn of_arguments(server: NewServer) -> anyhow::Result<Value> {
     set("description", server.description.map(|text| json!(text)));
     // Refused now rather than when it is used.
     let entry = Value::Object(entry);
-    McpServerSettings::of_json(&server.name, &entry, &Origin::Flag("mcp add"))?;
+    McpServerSettings::of_json(&server.name, &entry, &SettingOrigin::Flag("mcp add"))?;
     Ok(entry)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use attache_document::JsonDocument;
 use attache_workspace::{SettingsFile as File, SettingsFileError, SettingsScope};
 
-use super::arguments::Scope;
+use super::arguments::ScopeFlag;
 use crate::report::with_hint;
 
 const FOLDER: &str = ".gemini";
@@ -13,10 +13,10 @@ const FOLDER: &str = ".gemini";
 pub(super) struct SettingsFile(File);
 
 impl SettingsFile {
-    pub(super) fn of(base: &Path, scope: Scope) -> Self {
+    pub(super) fn of(base: &Path, scope: ScopeFlag) -> Self {
         let scope = match scope {
-            Scope::User => SettingsScope::User,
-            Scope::Project => SettingsScope::Project,
+            ScopeFlag::User => SettingsScope::User,
+            ScopeFlag::Project => SettingsScope::Project,
         };
         Self(File::in_folder(&base.join(FOLDER), scope))
     }

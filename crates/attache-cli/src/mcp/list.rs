@@ -11,18 +11,19 @@ use attache_workspace::{
 };
 use serde_json::{Value, json};
 
-use super::arguments::{ListArguments, Scope};
+use super::arguments::{ListArguments, ScopeFlag};
 use super::{SettingsFolders, print_line};
 use crate::standard_streams::tell;
 
 /// Connects to the servers of the settings in a folder, and ends what was started.
-pub type Probe<'a> = &'a dyn Fn(&Settings, &WorkspaceSettings, &Path) -> anyhow::Result<Vec<ServerStatus>>;
+pub type ProbeServers<'a> =
+    &'a dyn Fn(&Settings, &WorkspaceSettings, &Path) -> anyhow::Result<Vec<ServerStatus>>;
 
 pub(super) fn run(
     places: &SettingsFolders,
     arguments: &ListArguments,
     environment: Environment<'_>,
-    probe: Probe<'_>,
+    probe: ProbeServers<'_>,
 ) -> anyhow::Result<ExitCode> {
     let operator = attache_workspace::load_operator(Flags::default(), environment, &places.current_dir)?;
     let folder = places.current_dir.canonicalize().context("cannot find the current folder")?;
@@ -42,7 +43,7 @@ pub(super) fn run(
     let probed = probe(&operator, settings, &folder)?;
     let line = |(name, server): (&String, &McpServerSettings)| {
         let of_project = server.origin.file().is_some_and(|file| file.starts_with(&project));
-        let scope = if of_project && !places.is_home() { Scope::Project } else { Scope::User };
+        let scope = if of_project && !places.is_home() { ScopeFlag::Project } else { ScopeFlag::User };
         ServerLine::of(name, server, scope, &probed)
     };
     let lines: Vec<ServerLine> = settings.mcp_servers.iter().map(line).collect();
@@ -73,10 +74,10 @@ struct ServerLine {
 }
 
 impl ServerLine {
-    fn of(name: &str, server: &McpServerSettings, scope: Scope, probed: &[ServerStatus]) -> Self {
+    fn of(name: &str, server: &McpServerSettings, scope: ScopeFlag, probed: &[ServerStatus]) -> Self {
         let scope = match scope {
-            Scope::User => "user",
-            Scope::Project => "project",
+            ScopeFlag::User => "user",
+            ScopeFlag::Project => "project",
         };
         let (name, location) = (name.to_owned(), location(&server.transport));
         let probed = probed.iter().find(|probed| probed.name == name);

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow, bail};
 use attache_client::{Message, OpenCall, OutgoingMessage, Part, RemoteTask, StreamEvent, approval_in};
 use attache_domain::visible_line;
+use attache_wire::yes_or_no;
 use uuid::Uuid;
 
 use self::encoding::{QuestionNaming, encode_answer};
@@ -22,7 +23,6 @@ use crate::printable::printable;
 use crate::report::with_hint;
 use crate::shell_word::shell_word;
 use crate::standard_streams::{stderr, stdout};
-use crate::terminal_line::yes_or_no;
 
 /// Of a file that an edit should write.
 const MAX_CONTENT_BYTES: u64 = 16 << 20;

@@ -7,6 +7,15 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 pub struct TasksArguments {
+    #[command(flatten)]
+    pub(crate) server: ServerArguments,
+    #[command(subcommand)]
+    pub(crate) command: TasksCommand,
+}
+
+/// The server whose tasks are meant.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArguments {
     /// Where the server is
     #[arg(
         long,
@@ -19,8 +28,6 @@ pub struct TasksArguments {
     /// File that holds the bearer token; without one, ATTACHE_TOKEN counts
     #[arg(long, value_name = "FILE", env = "ATTACHE_TOKEN_FILE", global = true)]
     pub(crate) token_file: Option<PathBuf>,
-    #[command(subcommand)]
-    pub(crate) command: TasksCommand,
 }
 
 #[derive(Debug, Subcommand)]

@@ -27,7 +27,7 @@ pub(crate) enum FollowStart {
     /// Prints what the task has said up to now first.
     Now,
     Beginning,
-    /// Prints what happens after a message of ours. The task had this status before it, and may still show it.
+    /// Prints what happens after this command sent a message. The task had this status before it, and may still show it.
     After(Box<RemoteStatus>),
 }
 

@@ -29,7 +29,7 @@ pub(crate) const START_CURSOR: &str = "0";
 
 /// Where the server is, and the file of its token.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ServerPlace<'a> {
+pub(crate) struct ServerAddress<'a> {
     pub(crate) address: &'a str,
     pub(crate) token_file: Option<&'a Path>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct ServerConnection {
 impl ServerConnection {
     /// With `shows_work`, the agent shows thoughts and tool calls, if it can; others ignore that.
     pub(crate) async fn connect(
-        place: ServerPlace<'_>,
+        place: ServerAddress<'_>,
         variable: Option<String>,
         network: NetworkSettings,
         shows_work: bool,
@@ -144,6 +144,13 @@ impl ServerConnection {
                 "give more of the id",
             )),
         }
+    }
+
+    /// The task of a conversation that takes a message now, if one does.
+    pub(crate) async fn open_task_in(&self, context: &str) -> anyhow::Result<Option<RemoteTask>> {
+        let of_context = ListTasks { context: Some(context.into()), ..list_request() };
+        let known = self.all(of_context, MAX_TASKS_SEARCHED).await?;
+        Ok(known.into_iter().find(|task| !task.status.is_terminal()))
     }
 
     /// Every event of a task up to what `task` shows, or a little more.

@@ -40,7 +40,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
     Ok(out.flush()?)
 }
 
-/// All that an agent without the development-tool extension tells of what happened.
+/// The transcript of an agent without the development-tool extension: its messages.
 fn history(task: &RemoteTask) -> Vec<TranscriptEntry> {
     task.history.iter().cloned().map(TranscriptEntry::Message).collect()
 }
@@ -103,11 +103,11 @@ fn section(entry: &TranscriptEntry) -> String {
 
 /// What a task says last. If it asks, nothing of that is hidden.
 pub(crate) fn last_words(task: &RemoteTask, message: &Message) -> String {
-    let mut told = message.parts.clone();
+    let mut shown_parts = message.parts.clone();
     if message.parts.iter().any(|part| part.as_text().is_some()) {
-        told.retain(|part| !is_call(part));
+        shown_parts.retain(|part| !is_call(part));
     }
-    let words = parts(&told);
+    let words = parts(&shown_parts);
     if task.status.is_interrupted() { visible_again(&words).into_owned() } else { words }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn heading(artifact: &Artifact) -> String {
     format!("artifact {}:", visible_line(name.unwrap_or("without a name")))
 }
 
-/// The answer stands among what was said as well, once it is whole.
+/// Whether the transcript contains the artifact as well: a complete answer is in both.
 fn is_said(artifact: &Artifact, entries: &[TranscriptEntry]) -> bool {
     let text = artifact_text(artifact);
     entries.iter().any(|entry| match entry {

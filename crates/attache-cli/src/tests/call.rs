@@ -181,3 +181,36 @@ fn a_question_of_another_task_is_not_answered_and_ids_mean_nothing_to_a_shell() 
     check(&ended, 1, "", &["answered about the task VICTIM, and the request was about t-1"]);
     assert_eq!(agent.received().len(), 4, "nothing goes to the other task");
 }
+
+#[test]
+fn a_followed_task_that_asks_says_how_to_answer_and_is_followed_on() {
+    let asked = json!({"status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {
+        "messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}],
+    }}});
+    let agent = without_subscriptions(move |number| match number {
+        0 | 1 => task("", &asked),
+        _ => task("TASK_STATE_FAILED", &json!({})),
+    });
+    let ended = call(&[&agent.url(), "--task", "t-1", "--follow"]);
+    let how = format!("answer with: attache call {} --task t-1 'YOUR ANSWER'", agent.url());
+    check(&ended, 3, "", &["Which one?", "the task waits for an answer", &how, "[failed]"]);
+    assert_eq!(ended.err.matches(&how).count(), 1, "{}", ended.err);
+}
+
+#[test]
+fn a_call_says_which_interface_it_used_instead_of_one_that_is_not_there() {
+    let interfaces = [("JSONRPC", "/rpc"), ("HTTP+JSON", "/rest")]
+        .map(|(binding, url)| json!({"url": url, "protocolBinding": binding, "protocolVersion": "1.0"}));
+    let card = json_body(&json!({"name": "agent", "supportedInterfaces": interfaces}));
+    let absent = || PlannedResponse::text(404, "text/plain", "no\u{1b}such page");
+    let message = json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}});
+    let agent = ModelServer::with_responses([card.clone(), absent(), json_body(&message)]);
+    let ended = call(&[&agent.url(), "hi"]);
+    let used = format!("so HTTP+JSON 1.0 at {}/rest is used", agent.url());
+    check(&ended, 0, "hello\n", &["note: JSONRPC 1.0 at", "status 404", &used]);
+    assert!(!ended.err.contains('\u{1b}'), "{}", ended.err);
+    let agent = ModelServer::with_responses([card, absent()]);
+    let ended = call(&[&agent.url(), "hi", "--binding", "jsonrpc"]);
+    check(&ended, 1, "", &["/rpc: the server answered with the HTTP status 404"]);
+    assert!(!ended.err.contains("note: "), "{}", ended.err);
+}

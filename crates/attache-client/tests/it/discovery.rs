@@ -31,6 +31,10 @@ async fn a_base_address_gets_both_well_known_paths_and_then_itself() {
         targets(&server),
         ["/agents/one/.well-known/agent-card.json", "/agents/one/.well-known/agent.json", "/agents/one"]
     );
+    let greeting = answer(200, json!({"message": "welcome"}));
+    let server = ModelServer::with_responses([page(404), page(404), greeting]);
+    let error = try_connect(&format!("{}/api", server.url()), Default::default()).await.unwrap_err();
+    assert!(matches!(error, ClientError::NoCard { .. }), "a document that is no card: {error}");
     let server = ModelServer::with_responses([page(404), page(404)]);
     let error = try_connect(&server.url(), Default::default()).await.unwrap_err();
     assert_eq!(

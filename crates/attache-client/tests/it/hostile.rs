@@ -45,15 +45,20 @@ async fn an_endless_card_and_an_endless_event_are_cut_off() {
     let error = refused(&ModelServer::with_responses([endless]), ClientOptions::default()).await;
     assert!(error.to_string().contains("larger than"), "{error}");
 
-    let line =
-        (0..64).fold(PlannedResponse::stream().bytes("data: "), |planned, _| planned.bytes(vec![b'x'; room]));
-    let server = ModelServer::with_responses([card("JSONRPC", "/"), line]);
+    let line = |begun| (0..64).fold(begun, |planned: PlannedResponse, _| planned.bytes(vec![b'x'; room]));
+    let working = json!({"result": {"task": task("TASK_STATE_WORKING")}});
+    let begun = PlannedResponse::stream().bytes(format!("data: {working}\n\ndata: "));
+    let first = PlannedResponse::stream().bytes("data: ");
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), line(begun), line(first)]);
     let options = ClientOptions { max_event_bytes: 1 << 20, ..ClientOptions::default() };
     let client = Client::connect(&server.url(), options).await.unwrap();
     let mut events = client.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+    events.next().await.unwrap().unwrap();
     let error = events.next().await.unwrap().unwrap_err();
     assert!(matches!(&error, ClientError::Malformed { .. }), "{error:?}");
     assert!(events.next().await.is_none(), "it is not asked again");
+    let error = client.stream(OutgoingMessage::text("m-2", "hi")).await.unwrap_err();
+    assert!(matches!(&error, ClientError::Malformed { .. }), "{error:?}");
 }
 
 /// A few kilobytes that become many megabytes.

@@ -6,6 +6,7 @@ mod calls;
 mod discovery;
 mod endings;
 mod hostile;
+mod interfaces;
 mod lenient;
 mod reflected;
 mod streams;

@@ -105,11 +105,35 @@ async fn a_task_that_is_gone_when_the_stream_comes_back_is_an_error() {
 
 #[tokio::test]
 async fn an_error_in_a_stream_ends_it() {
-    let broken = PlannedResponse::stream()
-        .bytes("event: error\ndata: {\"error\":{\"code\":-32603,\"message\":\"oh\"}}\n\n");
+    let oh = "event: error\ndata: {\"error\":{\"code\":-32603,\"message\":\"oh\"}}\n\n";
+    let broken = frame(PlannedResponse::stream(), 1, &whole("TASK_STATE_WORKING")).bytes(oh);
     let server = ModelServer::with_responses([card("JSONRPC", "/"), broken]);
     let (_, _, error) = read(begin(&server).await).await;
     assert_eq!(error.map(|error| error.to_string()).as_deref(), Some("oh"));
+}
+
+#[tokio::test]
+async fn a_stream_that_a_server_ends_for_its_length_is_taken_up_again() {
+    let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "DEADLINE_EXCEEDED"});
+    let error = json!({"error": {"code": -32603, "message": "too long", "data": [info]}});
+    let first = frame(PlannedResponse::stream(), 1, &whole("TASK_STATE_WORKING"));
+    let second = stream(&[(2, status("TASK_STATE_COMPLETED"))], ResponseEnd::Whole);
+    let server = ModelServer::with_responses([
+        card("JSONRPC", "/"),
+        first.bytes(format!("data: {error}\n\n")),
+        second,
+    ]);
+    let (_, state, error) = read(begin(&server).await).await;
+    assert_eq!(state, Some(TaskState::Completed), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_refusal_in_the_place_of_the_first_event_is_one_of_the_message() {
+    let refused =
+        PlannedResponse::stream().bytes("data: {\"error\":{\"code\":-32602,\"message\":\"oh\"}}\n\n").hold();
+    let server = ModelServer::with_responses([card("JSONRPC", "/"), refused]);
+    let error = connect(&server).await.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap_err();
+    assert!(matches!(&error, ClientError::Refused(_)), "{error:?}");
 }
 
 #[tokio::test]
@@ -145,6 +169,35 @@ async fn a_task_that_ended_while_the_stream_was_cut_is_fetched() {
     let methods: Vec<_> =
         server.received()[1..].iter().map(|it| it.json()["method"].as_str().unwrap().to_owned()).collect();
     assert_eq!(methods, ["SendStreamingMessage", "SubscribeToTask", "GetTask"], "nothing is sent twice");
+}
+
+/// A cut stream of an agent that refuses subscriptions, and then what the task's fetches get.
+fn cut_without_subscriptions(fetched: impl IntoIterator<Item = PlannedResponse>) -> ModelServer {
+    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], ResponseEnd::Cut);
+    let refused = answer(200, json!({"error": {"code": -32004, "message": "no subscriptions here"}}));
+    ModelServer::with_responses([card("JSONRPC", "/"), first, refused].into_iter().chain(fetched))
+}
+
+#[tokio::test]
+async fn a_fetch_that_fails_on_the_way_after_a_cut_is_tried_again() {
+    let busy = |status| PlannedResponse::text(status, "text/plain", "not now");
+    let broken = PlannedResponse::text(200, "application/json", "{").ending(ResponseEnd::Reset);
+    let done = answer(200, json!({"result": task("TASK_STATE_COMPLETED")}));
+    let server = cut_without_subscriptions([busy(500), broken, busy(502), done]);
+    let (_, state, error) = read(begin(&server).await).await;
+    assert_eq!(state, Some(TaskState::Completed), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_stays_lost_after_a_cut_is_told_from_a_refusal() {
+    let busy = || PlannedResponse::text(500, "text/plain", "not now");
+    let server = cut_without_subscriptions([busy(), busy(), busy(), busy()]);
+    let error = read(begin(&server).await).await.2.unwrap();
+    assert!(matches!(&error, ClientError::StreamLost { tries: 3, .. }), "{error:?}");
+    assert!(error.is_lost_connection() && error.to_string().contains("HTTP status 500"), "{error}");
+    let gone = answer(200, json!({"error": {"code": -32001, "message": "there is no task t-1"}}));
+    let error = read(begin(&cut_without_subscriptions([busy(), gone])).await).await.2.unwrap();
+    assert!(error.is_not_found() && !error.is_lost_connection(), "{error:?}");
 }
 
 #[tokio::test]

@@ -58,6 +58,53 @@ async fn a_version_that_is_refused_is_left_for_the_other_one_and_that_is_remembe
 }
 
 #[tokio::test]
+async fn a_version_that_is_refused_by_the_first_event_of_a_stream_is_left_for_the_other_one() {
+    let about_version = json!({"code": -32009, "message": "use 0.3"});
+    let about_method = json!({"code": -32601, "message": "Method not found"});
+    for (error, is_whole) in [(&about_version, true), (&about_version, false), (&about_method, false)] {
+        let refusal = format!("data: {}\n\n", json!({"jsonrpc": "2.0", "id": 1, "error": error}));
+        // A stream of known length, and one that stays open after the refusal.
+        let refusal = match is_whole {
+            true => PlannedResponse::text(200, "text/event-stream", &refusal),
+            false => PlannedResponse::stream().bytes(refusal).hold(),
+        };
+        let done = || {
+            let event = json!({"jsonrpc": "2.0", "id": 1, "result": task_0_3()});
+            PlannedResponse::stream().bytes(format!("data: {event}\n\n"))
+        };
+        let server = ModelServer::with_responses([card("JSONRPC", "/"), refusal, done(), done()]);
+        let client = connect(&server).await;
+        for id in ["m-1", "m-2"] {
+            let mut events = client.stream(OutgoingMessage::text(id, "hi")).await.unwrap();
+            let event = events.next().await.unwrap().unwrap();
+            assert_eq!(event.status().unwrap().state, Some(TaskState::Completed));
+        }
+        let methods: Vec<_> = server.received()[1..]
+            .iter()
+            .map(|it| it.json()["method"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(methods, ["SendStreamingMessage", "message/stream", "message/stream"]);
+        assert_eq!(client.protocol().version(), Version::V0_3);
+    }
+}
+
+#[tokio::test]
+async fn over_http_json_a_version_is_refused_by_the_first_event_too() {
+    let info =
+        json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "VERSION_NOT_SUPPORTED"});
+    let error = json!({"error": {"code": 400, "message": "use 0.3", "details": [info]}});
+    let refusal = PlannedResponse::stream().bytes(format!("data: {error}\n\n")).hold();
+    let done = json!({"task": task("TASK_STATE_COMPLETED")});
+    let done = PlannedResponse::stream().bytes(format!("data: {done}\n\n"));
+    let server = ModelServer::with_responses([card("HTTP+JSON", "/"), refusal, done]);
+    let client = connect(&server).await;
+    client.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap();
+    let targets: Vec<_> = server.received()[1..].iter().map(|it| it.target.clone()).collect();
+    assert_eq!(targets, ["/message:stream", "/v1/message:stream"]);
+    assert_eq!(client.protocol().version(), Version::V0_3);
+}
+
+#[tokio::test]
 async fn a_refusal_that_both_versions_share_is_about_the_call() {
     let refused = || answer(200, json!({"error": {"code": -32601, "message": "no pushes here"}}));
     let server = ModelServer::with_responses([card("JSONRPC", "/"), refused(), refused()]);

@@ -129,7 +129,7 @@ impl Command for List {
 }
 
 async fn show(context: &dyn CommandContext) -> CommandStep {
-    let crate::Memory { text, files } = context.workspace_info().memory().await;
+    let crate::LoadedMemory { text, files } = context.workspace_info().memory().await;
     let shown = if text.trim().is_empty() {
         "The memory is empty. `/init` writes a GEMINI.md, `/memory add <text>` remembers a fact.".to_owned()
     } else {

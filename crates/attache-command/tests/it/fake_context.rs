@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use attache_command::{
     AgentDirectory, CommandContext, CommandError, CommandRegistry, CommandStep, ConversationStats,
-    ExtensionEntry, Memory, MemoryFile, ServerEntry, ToolEntry, WorkspaceInfo,
+    ExtensionEntry, LoadedMemory, MemoryFile, ServerEntry, ToolEntry, WorkspaceInfo,
 };
 use attache_domain::{CallId, Content, ToolResult, Usage};
 
 #[derive(Default)]
 pub(crate) struct FakeContext {
     pub(crate) workspace: PathBuf,
-    pub(crate) memory: Memory,
+    pub(crate) memory: LoadedMemory,
     /// What stands in the files by now.
-    pub(crate) refreshed: Memory,
+    pub(crate) refreshed: LoadedMemory,
     pub(crate) tools: Vec<ToolEntry>,
     pub(crate) servers: Vec<ServerEntry>,
     pub(crate) extensions: Vec<ExtensionEntry>,
@@ -79,8 +79,8 @@ impl FakeContext {
     }
 }
 
-fn memory(text: &str, bytes: usize) -> Memory {
-    Memory { text: text.into(), files: vec![MemoryFile { path: "GEMINI.md".into(), bytes }] }
+fn memory(text: &str, bytes: usize) -> LoadedMemory {
+    LoadedMemory { text: text.into(), files: vec![MemoryFile { path: "GEMINI.md".into(), bytes }] }
 }
 
 pub(crate) fn result(text: &str, failed: bool) -> ToolResult {
@@ -106,7 +106,7 @@ impl CommandContext for FakeContext {
         self
     }
 
-    async fn refresh_memory(&self) -> Memory {
+    async fn refresh_memory(&self) -> LoadedMemory {
         self.refreshed.clone()
     }
 
@@ -130,7 +130,7 @@ impl CommandContext for FakeContext {
 
 #[async_trait]
 impl WorkspaceInfo for FakeContext {
-    async fn memory(&self) -> Memory {
+    async fn memory(&self) -> LoadedMemory {
         self.memory.clone()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_command::{CommandError, CommandRegistry, CommandStep, Memory, ToolUse};
+use attache_command::{CommandError, CommandRegistry, CommandStep, LoadedMemory, ToolUse};
 use serde_json::{Map, json};
 
 use crate::fake_context::{FakeContext, result};
@@ -31,7 +31,7 @@ async fn memory_is_read_again() {
         assert_eq!(data, json!({"files": [{"path": "GEMINI.md", "bytes": 8}], "bytes": 8}));
     }
     assert_eq!(context.progress.lock().unwrap()[0], "Reading the context files again.");
-    let context = FakeContext { refreshed: Memory::default(), ..FakeContext::full() };
+    let context = FakeContext { refreshed: LoadedMemory::default(), ..FakeContext::full() };
     assert_eq!(done(context.give("/memory refresh").await).0, "There are no context files.");
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, Stop, ensure, fail, must, not_applicable, quality};
-use crate::dialect::{self, Dialect};
+use crate::json_form::{self, JsonForm};
 use crate::pair::Pair;
 use crate::protocol::State;
 use crate::request::SendRequest;
@@ -63,12 +63,12 @@ async fn read_parts(pair: Pair) -> CheckResult {
 }
 
 async fn wrapped(pair: Pair) -> CheckResult {
-    let Some(old) = others(&pair)?.into_iter().find(|other| other.dialect() == Dialect::Schema0_3) else {
+    let Some(old) = others(&pair)?.into_iter().find(|other| other.json_form() == JsonForm::Schema0_3) else {
         return not_applicable("0.3 is not offered on JSON-RPC");
     };
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).waiting());
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete).waiting());
     if let Some(parts) = params["message"]["parts"].as_array_mut() {
-        parts.push(pair.dialect().data_part(&json!(["text", true])));
+        parts.push(pair.json_form().data_part(&json!(["text", true])));
     }
     let task = pair.send_raw(params).await?.task()?;
     let read = on(&old, old.get(&task.id).await?.done())?;

@@ -7,8 +7,8 @@ use crate::behaviour::Behaviour;
 use crate::check::{
     Check, CheckResult, Strength, choice, ensure, fail, must, not_applicable, quality, should,
 };
-use crate::dialect;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{Binding, Part, State};
 use crate::request::{Operation, SendRequest};
@@ -25,7 +25,7 @@ pub(super) fn checks() -> Vec<Check> {
         should("D8-role", "a message without a role is refused", |pair| refused_without(pair, "role"))
             .in_0_3(Strength::Quality),
         should("D8-parts", "a message whose parts are missing is refused", |pair| {
-            let member = pair.dialect().parts();
+            let member = pair.json_form().parts();
             refused_without(pair, member)
         })
         .in_0_3(Strength::Quality),
@@ -95,10 +95,10 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 async fn refused(pair: Pair, spoil: impl Fn(&Pair, &mut Value)) -> CheckResult {
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     spoil(&pair, &mut params);
     // If the server accepts it, the response does not matter.
-    pair.call(Operation::Send(params)).await?.expect(Fault::InvalidParams)
+    pair.call(Operation::Send(params)).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn refused_without(pair: Pair, member: &'static str) -> CheckResult {
@@ -111,18 +111,18 @@ async fn refused_without(pair: Pair, member: &'static str) -> CheckResult {
 }
 
 fn no_parts(pair: &Pair, params: &mut Value) {
-    params["message"][pair.dialect().parts()] = json!([]);
+    params["message"][pair.json_form().parts()] = json!([]);
 }
 
 fn unspecified_role(pair: &Pair, params: &mut Value) {
-    let role = if pair.dialect() == dialect::Dialect::Schema0_3 { "nobody" } else { "ROLE_UNSPECIFIED" };
+    let role = if pair.json_form() == json_form::JsonForm::Schema0_3 { "nobody" } else { "ROLE_UNSPECIFIED" };
     params["message"]["role"] = role.into();
 }
 
 fn empty_part(pair: &Pair, params: &mut Value) {
     let part =
-        if pair.dialect() == dialect::Dialect::Schema0_3 { json!({"kind": "text"}) } else { json!({}) };
-    params["message"][pair.dialect().parts()] = json!([part]);
+        if pair.json_form() == json_form::JsonForm::Schema0_3 { json!({"kind": "text"}) } else { json!({}) };
+    params["message"][pair.json_form().parts()] = json!([part]);
 }
 
 fn double_part(_: &Pair, params: &mut Value) {
@@ -130,11 +130,11 @@ fn double_part(_: &Pair, params: &mut Value) {
 }
 
 async fn without_message(pair: Pair) -> CheckResult {
-    pair.call(Operation::Send(json!({}))).await?.expect(Fault::InvalidParams)
+    pair.call(Operation::Send(json!({}))).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn names_the_member(pair: Pair) -> CheckResult {
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     params["message"]["parts"] = json!([]);
     let refusal = pair.send_raw(params).await?.refused()?;
     let violation = refusal.details.iter().find_map(|detail| detail["fieldViolations"].as_array()?.first());
@@ -147,7 +147,7 @@ async fn names_the_member(pair: Pair) -> CheckResult {
 }
 
 async fn served(pair: &Pair, change: impl Fn(&mut Value)) -> CheckResult {
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     change(&mut params);
     pair.send_raw(params).await?.done()?;
     Ok(())
@@ -207,9 +207,9 @@ async fn any_data(pair: Pair) -> CheckResult {
         return not_applicable("the card takes no application/json");
     }
     for data in [json!([1, "two", null]), json!("text"), json!(1.5), json!({"a": {"b": []}})] {
-        let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+        let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
         if let Some(parts) = params["message"]["parts"].as_array_mut() {
-            parts.push(pair.dialect().data_part(&data));
+            parts.push(pair.json_form().data_part(&data));
         }
         let task = pair.send_raw(params).await?.task()?;
         let read = pair.get(&task.id).await?.done()?;
@@ -283,7 +283,7 @@ async fn without_kind(pair: Pair) -> CheckResult {
 }
 
 async fn as_request(pair: Pair) -> CheckResult {
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     params["request"] = params["message"].take();
     if let Some(members) = params.as_object_mut() {
         members.remove("message");
@@ -300,14 +300,14 @@ async fn snake_case_0_3(pair: Pair) -> CheckResult {
 }
 
 async fn schema_names(pair: Pair) -> CheckResult {
-    let params = dialect::send(dialect::Dialect::Schema0_3, &SendRequest::behaving(Behaviour::Complete));
+    let params = json_form::send(json_form::JsonForm::Schema0_3, &SendRequest::behaving(Behaviour::Complete));
     pair.send_raw(params).await?.done()?;
     Ok(())
 }
 
 async fn metadata_comes_back(pair: Pair) -> CheckResult {
     let metadata = json!({"https://example.org/conformance": {"list": ["a", true]}});
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).waiting());
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete).waiting());
     params["message"]["metadata"] = metadata.clone();
     let task = pair.send_raw(params).await?.task()?;
     let read = pair.get(&task.id).await?.done()?;

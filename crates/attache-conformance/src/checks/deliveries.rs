@@ -9,7 +9,7 @@ use crate::check::{
     Check, CheckResult, Requirement, Stop, Strength, choice, ensure, fail, must, not_applicable, quality,
     should,
 };
-use crate::dialect::{self, Dialect};
+use crate::json_form::{self, JsonForm};
 use crate::pair::Pair;
 use crate::protocol::{PushConfig, State, StreamItem, Version};
 use crate::receiver::{Delivery, Mailbox};
@@ -114,13 +114,13 @@ async fn arrived(version: Version, mailbox: &Mailbox, state: State) -> CheckResu
 /// The state in a notification, in any format.
 fn state_of(version: Version, delivery: &Delivery) -> Option<State> {
     let body: Value = serde_json::from_slice(&delivery.body).ok()?;
-    let dialects = match version {
-        Version::V1_0 => [Dialect::V1_0, Dialect::Schema0_3, Dialect::Proto0_3],
-        Version::V0_3 => [Dialect::Schema0_3, Dialect::Proto0_3, Dialect::V1_0],
+    let json_forms = match version {
+        Version::V1_0 => [JsonForm::V1_0, JsonForm::Schema0_3, JsonForm::Proto0_3],
+        Version::V0_3 => [JsonForm::Schema0_3, JsonForm::Proto0_3, JsonForm::V1_0],
     };
-    dialects.iter().find_map(|dialect| {
-        let item = dialect::as_item(*dialect, &body).ok();
-        let task = || dialect::as_task(*dialect, &body).ok().map(StreamItem::Task);
+    json_forms.iter().find_map(|json_form| {
+        let item = json_form::as_item(*json_form, &body).ok();
+        let task = || json_form::as_task(*json_form, &body).ok().map(StreamItem::Task);
         item.or_else(task)?.state()
     })
 }
@@ -154,9 +154,9 @@ async fn shape_1_0(pair: Pair) -> CheckResult {
         delivered_until(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?
     {
         let body = delivery.json()?;
-        dialect::as_item(Dialect::V1_0, &body)?;
-        let faults = shape::item(Dialect::V1_0, &body)
-            .map(|(object, inner)| shape::faults(Dialect::V1_0, object, inner))
+        json_form::as_item(JsonForm::V1_0, &body)?;
+        let faults = shape::item(JsonForm::V1_0, &body)
+            .map(|(object, inner)| shape::faults(JsonForm::V1_0, object, inner))
             .unwrap_or_default();
         ensure!(faults.is_empty(), "{}", faults.join("; "));
     }
@@ -170,7 +170,7 @@ async fn shape_0_3(pair: Pair) -> CheckResult {
     {
         let body = delivery.json()?;
         ensure!(body["kind"] == "task", "a notification is {}", crate::text::shown(&body));
-        let faults = shape::faults(Dialect::Schema0_3, "Task", &body);
+        let faults = shape::faults(JsonForm::Schema0_3, "Task", &body);
         ensure!(faults.is_empty(), "{}", faults.join("; "));
     }
     Ok(())

@@ -47,7 +47,7 @@ pub(super) fn checks() -> Vec<Check> {
 
 /// A call that succeeds on every agent, as a whole body.
 fn call(pair: &Pair, id: Value) -> CheckResult<Value> {
-    let params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let params = crate::json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     let (method, params) = framing::call(pair, &Operation::Send(params))?;
     Ok(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }

@@ -6,26 +6,26 @@ use crate::behaviour::Behaviour;
 use crate::check::{
     Check, CheckResult, Strength, choice, ensure, fail, must, not_applicable, quality, should,
 };
-use crate::dialect;
 use crate::error_response::{ErrorResponse, Reply};
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{Binding, PushConfig};
 use crate::request::{Operation, SendRequest};
 
 pub(super) fn checks() -> Vec<Check> {
     let table = [
-        ("9.1-TaskNotFoundError", Fault::TaskNotFound),
-        ("9.1-TaskNotCancelableError", Fault::TaskNotCancelable),
-        ("9.1-PushNotificationNotSupportedError", Fault::PushNotSupported),
-        ("9.1-UnsupportedOperationError", Fault::Unsupported),
-        ("9.1-ContentTypeNotSupportedError", Fault::ContentType),
-        ("9.1-ExtensionSupportRequiredError", Fault::ExtensionRequired),
-        ("9.1-VersionNotSupportedError", Fault::VersionNotSupported),
-        ("9.1-InvalidParamsError", Fault::InvalidParams),
+        ("9.1-TaskNotFoundError", ExpectedError::TaskNotFound),
+        ("9.1-TaskNotCancelableError", ExpectedError::TaskNotCancelable),
+        ("9.1-PushNotificationNotSupportedError", ExpectedError::PushNotSupported),
+        ("9.1-UnsupportedOperationError", ExpectedError::Unsupported),
+        ("9.1-ContentTypeNotSupportedError", ExpectedError::ContentType),
+        ("9.1-ExtensionSupportRequiredError", ExpectedError::ExtensionRequired),
+        ("9.1-VersionNotSupportedError", ExpectedError::VersionNotSupported),
+        ("9.1-InvalidParamsError", ExpectedError::InvalidParams),
     ];
-    let row = |(id, fault): (&'static str, Fault)| {
-        must(id, "the error has the code and the status of the table", move |pair| numbers(pair, fault))
+    let row = |(id, expected): (&'static str, ExpectedError)| {
+        must(id, "the error has the code and the status of the table", move |pair| numbers(pair, expected))
             .in_0_3(Strength::Choice)
     };
     let mut checks: Vec<Check> = table.into_iter().map(row).collect();
@@ -69,26 +69,26 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-/// Makes the server return `fault`. Other checks cover whether it returns an error at all.
-async fn provoke(pair: &Pair, fault: Fault) -> CheckResult<ErrorResponse> {
-    match attempt(pair, fault).await? {
+/// Makes the server return `expected`. Other checks cover whether it returns an error at all.
+async fn provoke(pair: &Pair, expected: ExpectedError) -> CheckResult<ErrorResponse> {
+    match attempt(pair, expected).await? {
         Reply::Refused(refusal) => Ok(refusal),
         Reply::Done(..) => not_applicable("the server does not refuse what would be refused so"),
     }
 }
 
-async fn attempt(pair: &Pair, fault: Fault) -> CheckResult<Reply<Value>> {
+async fn attempt(pair: &Pair, expected: ExpectedError) -> CheckResult<Reply<Value>> {
     let nowhere = uuid::Uuid::new_v4().to_string();
-    match fault {
-        Fault::TaskNotFound => pair.call(Operation::Get { task: nowhere, history: None }).await,
-        Fault::TaskNotCancelable => {
+    match expected {
+        ExpectedError::TaskNotFound => pair.call(Operation::Get { task: nowhere, history: None }).await,
+        ExpectedError::TaskNotCancelable => {
             let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
             pair.call(Operation::Cancel { task: task.id }).await
         }
-        Fault::PushNotSupported if pair.subject.capability("pushNotifications") => {
+        ExpectedError::PushNotSupported if pair.subject.capability("pushNotifications") => {
             not_applicable("push is offered")
         }
-        Fault::PushNotSupported => {
+        ExpectedError::PushNotSupported => {
             let config = PushConfig {
                 id: Some("one".into()),
                 url: "https://example.com/".into(),
@@ -96,35 +96,35 @@ async fn attempt(pair: &Pair, fault: Fault) -> CheckResult<Reply<Value>> {
             };
             pair.call(Operation::PushCreate { task: nowhere, config }).await
         }
-        Fault::Unsupported => {
+        ExpectedError::Unsupported => {
             let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
             let again = SendRequest::behaving(Behaviour::Complete).for_task(&task.id);
-            pair.call(Operation::Send(dialect::send(pair.dialect(), &again))).await
+            pair.call(Operation::Send(json_form::send(pair.json_form(), &again))).await
         }
-        Fault::ContentType => {
-            let dialect = pair.dialect();
-            let mut params = dialect::send(dialect, &SendRequest::behaving(Behaviour::Complete));
-            let part = dialect.bytes_part("AAECAw==", "application/x-conformance-unknown");
-            params["message"][dialect.parts()] = json!([part]);
+        ExpectedError::ContentType => {
+            let json_form = pair.json_form();
+            let mut params = json_form::send(json_form, &SendRequest::behaving(Behaviour::Complete));
+            let part = json_form.bytes_part("AAECAw==", "application/x-conformance-unknown");
+            params["message"][json_form.parts()] = json!([part]);
             pair.call(Operation::Send(params)).await
         }
-        Fault::ExtensionRequired => not_applicable("no extension is required"),
-        Fault::VersionNotSupported => {
+        ExpectedError::ExtensionRequired => not_applicable("no extension is required"),
+        ExpectedError::VersionNotSupported => {
             let pair = pair.clone().with_version(Some("9.9"));
             pair.call(Operation::Get { task: nowhere, history: None }).await
         }
-        Fault::InvalidParams => {
-            let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
-            params["message"][pair.dialect().parts()] = json!([]);
+        ExpectedError::InvalidParams => {
+            let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
+            params["message"][pair.json_form().parts()] = json!([]);
             pair.call(Operation::Send(params)).await
         }
         _ => not_applicable("there is no way to provoke it"),
     }
 }
 
-async fn numbers(pair: Pair, fault: Fault) -> CheckResult {
-    let refusal = provoke(&pair, fault).await?;
-    let names = fault.names();
+async fn numbers(pair: Pair, expected: ExpectedError) -> CheckResult {
+    let refusal = provoke(&pair, expected).await?;
+    let names = expected.names();
     let seen = refusal.shown();
     match pair.binding() {
         Binding::JsonRpc => ensure!(refusal.code == Some(names.code), "expected {}, got {seen}", names.code),
@@ -149,8 +149,8 @@ async fn numbers(pair: Pair, fault: Fault) -> CheckResult {
 }
 
 async fn typed_details(pair: Pair) -> CheckResult {
-    for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
-        let refusal = provoke(&pair, fault).await?;
+    for expected in [ExpectedError::TaskNotFound, ExpectedError::InvalidParams] {
+        let refusal = provoke(&pair, expected).await?;
         let data = &refusal.body["error"]["data"];
         let Some(details) = data.as_array() else { return fail(format!("the data is {data}")) };
         let typed = details.iter().all(|detail| detail["@type"].is_string());
@@ -160,9 +160,11 @@ async fn typed_details(pair: Pair) -> CheckResult {
 }
 
 async fn error_info(pair: Pair) -> CheckResult {
-    for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::VersionNotSupported] {
-        let refusal = provoke(&pair, fault).await?;
-        if !refusal.is(fault) {
+    for expected in
+        [ExpectedError::TaskNotFound, ExpectedError::TaskNotCancelable, ExpectedError::VersionNotSupported]
+    {
+        let refusal = provoke(&pair, expected).await?;
+        if !refusal.is(expected) {
             // Other checks cover whether the error is the right one.
             continue;
         }
@@ -170,10 +172,10 @@ async fn error_info(pair: Pair) -> CheckResult {
             return fail(format!("there is no ErrorInfo: {}", refusal.shown()));
         };
         ensure!(
-            info["reason"] == fault.names().reason,
+            info["reason"] == expected.names().reason,
             "the reason is {}, not {}",
             info["reason"],
-            fault.names().reason
+            expected.names().reason
         );
         ensure!(info["domain"] == "a2a-protocol.org", "the domain is {}", info["domain"]);
         let metadata = &info["metadata"];
@@ -184,16 +186,16 @@ async fn error_info(pair: Pair) -> CheckResult {
 }
 
 async fn data_0_3(pair: Pair) -> CheckResult {
-    for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
-        let data = &provoke(&pair, fault).await?.body["error"]["data"];
+    for expected in [ExpectedError::TaskNotFound, ExpectedError::InvalidParams] {
+        let data = &provoke(&pair, expected).await?.body["error"]["data"];
         ensure!(data.is_null() || data.is_object(), "the data is {data}");
     }
     Ok(())
 }
 
 async fn rest_body(pair: Pair) -> CheckResult {
-    for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
-        let refusal = provoke(&pair, fault).await?;
+    for expected in [ExpectedError::TaskNotFound, ExpectedError::InvalidParams] {
+        let refusal = provoke(&pair, expected).await?;
         let error = &refusal.body["error"];
         let good = error["code"] == refusal.head.status
             && error["status"].is_string()
@@ -205,10 +207,10 @@ async fn rest_body(pair: Pair) -> CheckResult {
 }
 
 async fn rest_body_0_3(pair: Pair) -> CheckResult {
-    for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable] {
-        let refusal = provoke(&pair, fault).await?;
+    for expected in [ExpectedError::TaskNotFound, ExpectedError::TaskNotCancelable] {
+        let refusal = provoke(&pair, expected).await?;
         let body = &refusal.body;
-        let names = fault.names();
+        let names = expected.names();
         let good = body["type"] == names.name && body["code"] == names.code && body["message"].is_string();
         ensure!(good, "the body is {}", crate::text::shown(body));
     }
@@ -216,7 +218,7 @@ async fn rest_body_0_3(pair: Pair) -> CheckResult {
 }
 
 async fn grpc_message(pair: Pair) -> CheckResult {
-    let refusal = provoke(&pair, Fault::TaskNotFound).await?;
+    let refusal = provoke(&pair, ExpectedError::TaskNotFound).await?;
     ensure!(refusal.message.starts_with("TaskNotFoundError: "), "it is {:?}", refusal.message);
     Ok(())
 }
@@ -237,8 +239,10 @@ async fn own_words(pair: Pair) -> CheckResult {
 }
 
 async fn words(pair: Pair) -> CheckResult {
-    for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::InvalidParams] {
-        let refusal = provoke(&pair, fault).await?;
+    for expected in
+        [ExpectedError::TaskNotFound, ExpectedError::TaskNotCancelable, ExpectedError::InvalidParams]
+    {
+        let refusal = provoke(&pair, expected).await?;
         ensure!(!refusal.message.trim().is_empty(), "there is no message: {}", refusal.shown());
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::behaviour::Behaviour;
 use crate::check::{
     Check, CheckResult, Requirement, Strength, choice, ensure, must, not_applicable, quality, should,
 };
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::http::ResponseHead;
 use crate::pair::{Pair, head_of};
 use crate::request::SendRequest;
@@ -119,5 +119,5 @@ async fn required(pair: Pair) -> CheckResult {
         return not_applicable("no extension is required");
     }
     let bare = pair.clone().with_header(header(&pair), "");
-    bare.send(SendRequest::behaving(Behaviour::Complete)).await?.expect(Fault::ExtensionRequired)
+    bare.send(SendRequest::behaving(Behaviour::Complete)).await?.expect(ExpectedError::ExtensionRequired)
 }

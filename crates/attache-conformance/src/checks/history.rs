@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, Strength, choice, ensure, must, not_applicable, quality, should};
-use crate::dialect::{self, Dialect};
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
+use crate::json_form::{self, JsonForm};
 use crate::pair::Pair;
 use crate::protocol::{Binding, StreamItem, Task};
 use crate::request::SendRequest;
@@ -92,23 +92,25 @@ async fn zero_is_omitted(pair: Pair) -> CheckResult {
 async fn zero_0_3(pair: Pair) -> CheckResult {
     let task = conversation(&pair).await?;
     let read = pair.get_with(&task.id, Some(json!(0))).await?.done()?;
-    let expected = if pair.dialect() == Dialect::Schema0_3 { 0 } else { task.history().len() };
+    let expected = if pair.json_form() == JsonForm::Schema0_3 { 0 } else { task.history().len() };
     ensure!(read.history().len() == expected, "{} messages came instead of {expected}", read.history().len());
     Ok(())
 }
 
 async fn negative_get(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
-    pair.get_with(&task.id, Some(json!(-1))).await?.expect(Fault::InvalidParams)
+    pair.get_with(&task.id, Some(json!(-1))).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn negative_send(pair: Pair) -> CheckResult {
-    pair.send(SendRequest::behaving(Behaviour::Complete).history(-1)).await?.expect(Fault::InvalidParams)
+    pair.send(SendRequest::behaving(Behaviour::Complete).history(-1))
+        .await?
+        .expect(ExpectedError::InvalidParams)
 }
 
 async fn nonsense(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
-    pair.get_with(&task.id, Some(json!("many"))).await?.expect(Fault::InvalidParams)
+    pair.get_with(&task.id, Some(json!("many"))).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn on_send(pair: Pair) -> CheckResult {
@@ -142,7 +144,7 @@ async fn large(pair: Pair) -> CheckResult {
     let task = conversation(&pair).await?;
     let read = pair.get_with(&task.id, Some(json!(1000))).await?.done()?;
     ensure!(read.history().len() == task.history().len(), "{} messages came", read.history().len());
-    let params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).history(1000));
+    let params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete).history(1000));
     pair.send_raw(params).await?.done()?;
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, Requirement, Strength, ensure, fail, must, not_applicable, quality};
-use crate::dialect;
 use crate::error_response::Reply;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{Binding, Role, SendResult, State};
 use crate::request::SendRequest;
@@ -86,7 +86,7 @@ async fn unknown_task(pair: Pair) -> CheckResult {
     let chosen = made_up();
     pair.send(SendRequest::behaving(Behaviour::Complete).for_task(&chosen))
         .await?
-        .expect(Fault::TaskNotFound)?;
+        .expect(ExpectedError::TaskNotFound)?;
     match pair.get(&chosen).await? {
         Reply::Refused(_) => Ok(()),
         Reply::Done(..) => fail("the refused message opened a task with the client's id"),
@@ -96,7 +96,7 @@ async fn unknown_task(pair: Pair) -> CheckResult {
 async fn unknown_stream(pair: Pair) -> CheckResult {
     pair.stream(SendRequest::behaving(Behaviour::Complete).for_task(&made_up()))
         .await?
-        .expect(Fault::TaskNotFound)
+        .expect(ExpectedError::TaskNotFound)
 }
 
 async fn names_its_context(pair: Pair) -> CheckResult {
@@ -150,7 +150,7 @@ async fn infers_context(pair: Pair) -> CheckResult {
 async fn mismatch(pair: Pair) -> CheckResult {
     let waiting = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
     let send = SendRequest::text("that one").for_task(&waiting.id).in_context(&made_up());
-    pair.send(send).await?.expect(Fault::InvalidParams)
+    pair.send(send).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn finished(pair: Pair) -> CheckResult {
@@ -161,7 +161,9 @@ async fn finished(pair: Pair) -> CheckResult {
 
 async fn finished_error(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
-    pair.send(SendRequest::behaving(Behaviour::Complete).for_task(&task.id)).await?.expect(Fault::Unsupported)
+    pair.send(SendRequest::behaving(Behaviour::Complete).for_task(&task.id))
+        .await?
+        .expect(ExpectedError::Unsupported)
 }
 
 async fn stays_finished(pair: Pair) -> CheckResult {
@@ -197,10 +199,10 @@ async fn agent_messages(pair: Pair) -> CheckResult {
 }
 
 async fn references(pair: Pair) -> CheckResult {
-    if pair.dialect() == dialect::Dialect::Proto0_3 {
+    if pair.json_form() == json_form::JsonForm::Proto0_3 {
         return not_applicable("the 0.3 protobuf has no references");
     }
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     params["message"]["referenceTaskIds"] = serde_json::json!([made_up()]);
     pair.send_raw(params).await?.task()?;
     Ok(())

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, choice, ensure, must, quality};
-use crate::dialect::Dialect;
 use crate::error_response::Reply;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::http::HttpRequest;
+use crate::json_form::JsonForm;
 use crate::pair::Pair;
 use crate::protocol::{Binding, State, Task, TaskPage};
 use crate::request::SendRequest;
@@ -106,7 +106,7 @@ async fn by_status(pair: Pair) -> CheckResult {
     let (context, finished) = some(&pair, 1).await?;
     let waiting =
         pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&context).waiting()).await?.task()?;
-    let status = json!(Dialect::V1_0.state(State::InputRequired));
+    let status = json!(JsonForm::V1_0.state(State::InputRequired));
     let page = pair.unchecked().list(&[("status", status), ("pageSize", json!(100))]).await?.done()?;
     ensure!(page.ids().contains(&waiting.id.as_str()), "the waiting task is not in the list");
     // Tasks of other checks change during the listing.
@@ -148,7 +148,7 @@ async fn by_time(pair: Pair) -> CheckResult {
 }
 
 async fn unknown_status(pair: Pair) -> CheckResult {
-    pair.list(&[("status", json!("TASK_STATE_DREAMING"))]).await?.expect(Fault::InvalidParams)
+    pair.list(&[("status", json!("TASK_STATE_DREAMING"))]).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn unspecified_status(pair: Pair) -> CheckResult {
@@ -159,7 +159,7 @@ async fn unspecified_status(pair: Pair) -> CheckResult {
 }
 
 async fn bad_time(pair: Pair) -> CheckResult {
-    pair.list(&[("statusTimestampAfter", json!("yesterday"))]).await?.expect(Fault::InvalidParams)
+    pair.list(&[("statusTimestampAfter", json!("yesterday"))]).await?.expect(ExpectedError::InvalidParams)
 }
 
 /// Two contexts, because an agent may treat a message in the context of a waiting task as an answer to it.
@@ -227,7 +227,7 @@ async fn default_size(pair: Pair) -> CheckResult {
 }
 
 async fn size_refused(pair: Pair, size: i64) -> CheckResult {
-    pair.list(&[("pageSize", json!(size))]).await?.expect(Fault::InvalidParams)
+    pair.list(&[("pageSize", json!(size))]).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn largest_size(pair: Pair) -> CheckResult {
@@ -237,7 +237,7 @@ async fn largest_size(pair: Pair) -> CheckResult {
 }
 
 async fn bad_token(pair: Pair) -> CheckResult {
-    pair.list(&[("pageToken", json!("conformance-no-token"))]).await?.expect(Fault::InvalidParams)
+    pair.list(&[("pageToken", json!("conformance-no-token"))]).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn inserts(pair: Pair) -> CheckResult {
@@ -256,7 +256,7 @@ async fn other_filter(pair: Pair) -> CheckResult {
     ensure!(!first.next().is_empty(), "there is no next page");
     let members = [("contextId", json!(self::context())), ("pageToken", json!(first.next()))];
     match pair.list(&members).await? {
-        Reply::Refused(refusal) => refusal.expect(Fault::InvalidParams),
+        Reply::Refused(refusal) => refusal.expect(ExpectedError::InvalidParams),
         Reply::Done(page, _) => {
             ensure!(page.tasks.is_empty(), "the token brought tasks of another context");
             Ok(())
@@ -327,7 +327,7 @@ async fn query_names(pair: Pair) -> CheckResult {
     let query = format!("/tasks?contextId={context}&pageSize=1&includeArtifacts=true");
     let request = HttpRequest::new(http::Method::GET, framing::rest_url(&pair, &query));
     let body = pair.rest_reply(pair.raw(request).await?)?.done()?;
-    let page = crate::dialect::as_page(pair.dialect(), &body)?;
+    let page = crate::json_form::as_page(pair.json_form(), &body)?;
     ensure!(page.ids() == [tasks[1].id.as_str()], "the list is {:?}", page.ids());
     Ok(())
 }
@@ -341,5 +341,5 @@ async fn not_in_0_3(pair: Pair) -> CheckResult {
     }
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tasks/list", "params": {}});
     let answer = pair.post(body.to_string()).await?;
-    pair.json_rpc_reply(answer, &json!(1))?.expect(Fault::MethodNotFound)
+    pair.json_rpc_reply(answer, &json!(1))?.expect(ExpectedError::MethodNotFound)
 }

@@ -4,10 +4,10 @@ use crate::behaviour::Behaviour;
 use crate::check::{
     Check, CheckResult, Requirement, Strength, choice, ensure, fail, must, not_applicable, quality, should,
 };
-use crate::dialect::Dialect;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::http::HttpRequest;
+use crate::json_form::JsonForm;
 use crate::pair::Pair;
 use crate::protocol::{Binding, PushConfig};
 use crate::request::{Operation, SendRequest};
@@ -107,7 +107,7 @@ async fn create(pair: Pair) -> CheckResult {
 }
 
 async fn gets_an_id(pair: Pair) -> CheckResult {
-    if pair.dialect() == Dialect::Proto0_3 {
+    if pair.json_form() == JsonForm::Proto0_3 {
         return not_applicable("the 0.3 protobuf requires an id");
     }
     let (task, url) = setting(&pair).await?;
@@ -134,7 +134,7 @@ async fn replace(pair: Pair) -> CheckResult {
 async fn create_unknown(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     let _ = pair.cancel(&task).await;
-    pair.push_create(&nowhere(), config("one", &url)).await?.expect(Fault::TaskNotFound)
+    pair.push_create(&nowhere(), config("one", &url)).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn without_url(pair: Pair) -> CheckResult {
@@ -142,7 +142,7 @@ async fn without_url(pair: Pair) -> CheckResult {
     let create = Operation::PushCreate { task: task.clone(), config: config("one", "") };
     let reply = pair.call(create).await;
     let _ = pair.cancel(&task).await;
-    reply?.expect(Fault::InvalidParams)
+    reply?.expect(ExpectedError::InvalidParams)
 }
 
 async fn several(pair: Pair) -> CheckResult {
@@ -169,11 +169,11 @@ async fn get_missing(pair: Pair) -> CheckResult {
     let (task, _) = setting(&pair).await?;
     let reply = pair.push_get(&task, Some("missing")).await;
     let _ = pair.cancel(&task).await;
-    reply?.expect(Fault::TaskNotFound)
+    reply?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn get_unknown(pair: Pair) -> CheckResult {
-    pair.push_get(&nowhere(), Some("one")).await?.expect(Fault::TaskNotFound)
+    pair.push_get(&nowhere(), Some("one")).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn get_only(pair: Pair) -> CheckResult {
@@ -207,7 +207,7 @@ async fn list_empty(pair: Pair) -> CheckResult {
 }
 
 async fn list_unknown(pair: Pair) -> CheckResult {
-    pair.push_list(&nowhere()).await?.expect(Fault::TaskNotFound)
+    pair.push_list(&nowhere()).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn delete(pair: Pair) -> CheckResult {
@@ -231,7 +231,7 @@ async fn delete_missing(pair: Pair) -> CheckResult {
 }
 
 async fn delete_unknown(pair: Pair) -> CheckResult {
-    pair.push_delete(&nowhere(), "one").await?.expect(Fault::TaskNotFound)
+    pair.push_delete(&nowhere(), "one").await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn refuses(pair: Pair, url: &'static str) -> CheckResult {
@@ -239,7 +239,7 @@ async fn refuses(pair: Pair, url: &'static str) -> CheckResult {
     let reply = pair.push_create(&task, config("one", url)).await;
     let _ = pair.push_delete(&task, "one").await;
     let _ = pair.cancel(&task).await;
-    reply?.expect(Fault::InvalidParams)
+    reply?.expect(ExpectedError::InvalidParams)
 }
 
 async fn secrets_come_back(pair: Pair) -> CheckResult {
@@ -313,9 +313,9 @@ async fn unsupported_first(pair: Pair) -> CheckResult {
 }
 
 async fn refused_everywhere(pair: &Pair, task: &str) -> CheckResult {
-    let fault = Fault::PushNotSupported;
-    pair.push_create(task, config("one", "https://example.com/hook")).await?.expect(fault)?;
-    pair.push_get(task, Some("one")).await?.expect(fault)?;
-    pair.push_list(task).await?.expect(fault)?;
-    pair.push_delete(task, "one").await?.expect(fault)
+    let expected = ExpectedError::PushNotSupported;
+    pair.push_create(task, config("one", "https://example.com/hook")).await?.expect(expected)?;
+    pair.push_get(task, Some("one")).await?.expect(expected)?;
+    pair.push_list(task).await?.expect(expected)?;
+    pair.push_delete(task, "one").await?.expect(expected)
 }

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, Requirement, Stop, Strength, choice, ensure, must, quality, should};
-use crate::dialect;
 use crate::framing;
 use crate::http::{HttpRequest, HttpResponse};
+use crate::json_form;
 use crate::pair::{Pair, head_of};
 use crate::protocol::Binding;
 use crate::request::{Operation, SendRequest};
@@ -114,7 +114,7 @@ async fn empty_body(pair: Pair) -> CheckResult {
 }
 
 fn body(pair: &Pair) -> Value {
-    dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete))
+    json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete))
 }
 
 async fn wrong_media(pair: Pair) -> CheckResult {
@@ -207,8 +207,10 @@ async fn success(pair: Pair) -> CheckResult {
 }
 
 async fn large(pair: Pair) -> CheckResult {
-    let operation =
-        Operation::Send(dialect::send(pair.dialect(), &SendRequest::text("conformance complete FILLING")));
+    let operation = Operation::Send(json_form::send(
+        pair.json_form(),
+        &SendRequest::text("conformance complete FILLING"),
+    ));
     let mut request = match pair.binding() {
         Binding::JsonRpc => framing::json_rpc(&pair, &operation)?.0,
         _ => framing::rest(&pair, &operation)?,

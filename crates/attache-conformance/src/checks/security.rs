@@ -8,7 +8,7 @@ use crate::check::{
 };
 use crate::checks::card_contents;
 use crate::error_response::{ErrorResponse, Reply};
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::http::HttpRequest;
 use crate::pair::Pair;
@@ -79,7 +79,7 @@ fn operations(pair: &Pair) -> Vec<(&'static str, Operation)> {
     let task = uuid::Uuid::new_v4().to_string();
     let url = "https://example.com/hook".to_owned();
     let config = PushConfig { id: Some("one".into()), url, ..PushConfig::default() };
-    let params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
+    let params = crate::json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
     let mut operations = vec![
         ("send", Operation::Send(params)),
         ("get", Operation::Get { task: task.clone(), history: None }),
@@ -142,12 +142,12 @@ async fn before_lookup(pair: Pair) -> CheckResult {
 async fn not_found_for_others(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
     let other = pair.clone().other_caller();
-    other.get(&task.id).await?.expect(Fault::TaskNotFound)?;
-    other.cancel(&task.id).await?.expect(Fault::TaskNotFound)?;
+    other.get(&task.id).await?.expect(ExpectedError::TaskNotFound)?;
+    other.cancel(&task.id).await?.expect(ExpectedError::TaskNotFound)?;
     other
         .send(SendRequest::behaving(Behaviour::Complete).for_task(&task.id))
         .await?
-        .expect(Fault::TaskNotFound)?;
+        .expect(ExpectedError::TaskNotFound)?;
     pair.cancel(&task.id).await?.done()?;
     Ok(())
 }
@@ -199,7 +199,7 @@ async fn absent(pair: Pair) -> CheckResult {
     if pair.subject.has_extended_card() {
         return not_applicable("there is an extended card");
     }
-    pair.extended_card().await?.expect(Fault::Unsupported)
+    pair.extended_card().await?.expect(ExpectedError::Unsupported)
 }
 
 async fn absent_0_3(pair: Pair) -> CheckResult {

@@ -8,8 +8,8 @@ use crate::behaviour::Behaviour;
 use crate::check::{
     Check, CheckResult, Requirement, Strength, choice, ensure, fail, must, not_applicable, should,
 };
-use crate::dialect;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{Binding, PushConfig, Role, SendResult, State};
 use crate::request::SendRequest;
@@ -172,14 +172,14 @@ async fn blocking_waits(pair: Pair) -> CheckResult {
 }
 
 async fn absent_waits(pair: Pair) -> CheckResult {
-    let params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Brief));
+    let params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Brief));
     let task = pair.send_raw(params).await?.task()?;
     ensure!(task.state() == State::Completed, "the send came back with the task in {:?}", task.state());
     Ok(())
 }
 
 async fn proto_absent(pair: Pair) -> CheckResult {
-    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Slow));
+    let mut params = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Slow));
     params["configuration"] = json!({"historyLength": 5});
     let task = pair.send_raw(params).await?.task()?;
     let _ = pair.cancel(&task.id).await;
@@ -213,7 +213,7 @@ async fn leaving_stops_nothing(pair: Pair) -> CheckResult {
 
 async fn impossible_modes(pair: Pair) -> CheckResult {
     let send = SendRequest::behaving(Behaviour::Complete).accepting(&["application/x-conformance-nothing"]);
-    pair.send(send).await?.expect(Fault::ContentType)
+    pair.send(send).await?.expect(ExpectedError::ContentType)
 }
 
 async fn possible_modes(pair: Pair) -> CheckResult {
@@ -238,13 +238,13 @@ async fn unknown_input(pair: Pair) -> CheckResult {
     {
         return not_applicable("the card takes any media type");
     }
-    let dialect = pair.dialect();
-    let mut params = dialect::send(dialect, &SendRequest::behaving(Behaviour::Complete));
-    let part = dialect.bytes_part("AAECAw==", "application/x-conformance-unknown");
-    if let Some(parts) = params["message"][dialect.parts()].as_array_mut() {
+    let json_form = pair.json_form();
+    let mut params = json_form::send(json_form, &SendRequest::behaving(Behaviour::Complete));
+    let part = json_form.bytes_part("AAECAw==", "application/x-conformance-unknown");
+    if let Some(parts) = params["message"][json_form.parts()].as_array_mut() {
         parts.push(part);
     }
-    pair.send_raw(params).await?.expect(Fault::ContentType)
+    pair.send_raw(params).await?.expect(ExpectedError::ContentType)
 }
 
 async fn inline_push(pair: Pair) -> CheckResult {
@@ -266,7 +266,9 @@ async fn push_unsupported(pair: Pair) -> CheckResult {
         return not_applicable("push is offered");
     }
     let config = PushConfig { url: "https://example.com/hook".into(), ..PushConfig::default() };
-    pair.send(SendRequest::behaving(Behaviour::Complete).push(config)).await?.expect(Fault::PushNotSupported)
+    pair.send(SendRequest::behaving(Behaviour::Complete).push(config))
+        .await?
+        .expect(ExpectedError::PushNotSupported)
 }
 
 async fn going_on(pair: Pair) -> CheckResult {

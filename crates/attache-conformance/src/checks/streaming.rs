@@ -9,7 +9,7 @@ use crate::check::{
     Check, CheckResult, Requirement, Strength, choice, ensure, fail, must, not_applicable, quality,
 };
 use crate::events::NextItem;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::pair::{Pair, first_task};
 use crate::protocol::{Artifact, Binding, State, StreamItem, Task, text_of};
 use crate::request::{Operation, SendRequest};
@@ -350,9 +350,9 @@ async fn answered_by_stream(pair: Pair) -> CheckResult {
 }
 
 async fn errors_open_nothing(pair: Pair) -> CheckResult {
-    let mut params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
-    params["message"][pair.dialect().parts()] = serde_json::json!([]);
-    pair.unchecked().follow(Operation::Stream(params)).await?.expect(Fault::InvalidParams)
+    let mut params = crate::json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete));
+    params["message"][pair.json_form().parts()] = serde_json::json!([]);
+    pair.unchecked().follow(Operation::Stream(params)).await?.expect(ExpectedError::InvalidParams)
 }
 
 async fn no_late_errors(pair: Pair) -> CheckResult {
@@ -412,7 +412,7 @@ async fn not_offered(pair: Pair) -> CheckResult {
     if pair.subject.capability("streaming") {
         return not_applicable("streaming is offered");
     }
-    pair.stream(SendRequest::behaving(Behaviour::Complete)).await?.expect(Fault::Unsupported)
+    pair.stream(SendRequest::behaving(Behaviour::Complete)).await?.expect(ExpectedError::Unsupported)
 }
 
 /// Reads several streams to their ends at the same time.

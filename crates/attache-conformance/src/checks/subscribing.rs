@@ -12,7 +12,7 @@ use crate::check::{
 use crate::checks::streaming::{ends_of, folded};
 use crate::error_response::Reply;
 use crate::events::{Events, NextItem};
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::http::{HttpRequest, StreamOrResponse};
 use crate::pair::{Pair, first_task};
@@ -113,7 +113,7 @@ async fn closes(pair: Pair) -> CheckResult {
 
 async fn terminal(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
-    pair.subscribe(&task.id).await?.expect(Fault::Unsupported)
+    pair.subscribe(&task.id).await?.expect(ExpectedError::Unsupported)
 }
 
 async fn terminal_0_3(pair: Pair) -> CheckResult {
@@ -125,7 +125,7 @@ async fn terminal_0_3(pair: Pair) -> CheckResult {
 }
 
 async fn unknown(pair: Pair) -> CheckResult {
-    pair.subscribe(&uuid::Uuid::new_v4().to_string()).await?.expect(Fault::TaskNotFound)
+    pair.subscribe(&uuid::Uuid::new_v4().to_string()).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn interrupted(pair: Pair) -> CheckResult {
@@ -243,5 +243,5 @@ async fn not_offered(pair: Pair) -> CheckResult {
         return not_applicable("streaming is offered");
     }
     let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
-    pair.subscribe(&task.id).await?.expect(Fault::Unsupported)
+    pair.subscribe(&task.id).await?.expect(ExpectedError::Unsupported)
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, Requirement, choice, ensure, fail, must, not_applicable, quality};
 use crate::error_response::Reply;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::http::HttpRequest;
 use crate::pair::Pair;
@@ -64,14 +64,14 @@ async fn read(pair: Pair) -> CheckResult {
 }
 
 async fn unknown(pair: Pair) -> CheckResult {
-    pair.get(&uuid::Uuid::new_v4().to_string()).await?.expect(Fault::TaskNotFound)
+    pair.get(&uuid::Uuid::new_v4().to_string()).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn without_id(pair: Pair) -> CheckResult {
     let refusal = pair.get("").await?.refused()?;
     // Both errors are correct: the id is missing, and no such task exists.
     ensure!(
-        refusal.is(Fault::InvalidParams) || refusal.is(Fault::TaskNotFound),
+        refusal.is(ExpectedError::InvalidParams) || refusal.is(ExpectedError::TaskNotFound),
         "expected InvalidParamsError, got {}",
         refusal.shown()
     );
@@ -102,17 +102,17 @@ async fn cancel(pair: Pair) -> CheckResult {
 
 async fn cancel_finished(pair: Pair) -> CheckResult {
     let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
-    pair.cancel(&task.id).await?.expect(Fault::TaskNotCancelable)
+    pair.cancel(&task.id).await?.expect(ExpectedError::TaskNotCancelable)
 }
 
 async fn cancel_unknown(pair: Pair) -> CheckResult {
-    pair.cancel(&uuid::Uuid::new_v4().to_string()).await?.expect(Fault::TaskNotFound)
+    pair.cancel(&uuid::Uuid::new_v4().to_string()).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn cancel_again(pair: Pair) -> CheckResult {
     let id = slow(&pair).await?;
     pair.cancel(&id).await?.done()?;
-    pair.cancel(&id).await?.expect(Fault::TaskNotCancelable)
+    pair.cancel(&id).await?.expect(ExpectedError::TaskNotCancelable)
 }
 
 async fn cancel_waiting(pair: Pair) -> CheckResult {

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, choice, ensure, fail, must, not_applicable, quality};
-use crate::dialect;
 use crate::error_response::Reply;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::framing;
 use crate::http::HttpRequest;
+use crate::json_form;
 use crate::pair::Pair;
 use crate::protocol::{Binding, SendResult};
 use crate::request::SendRequest;
@@ -47,7 +47,7 @@ async fn unknown(pair: Pair) -> CheckResult {
         Reply::Done(..) => Ok(()),
         Reply::Refused(refusal) => {
             let good = match pair.binding() {
-                Binding::JsonRpc => refusal.is(Fault::InvalidParams),
+                Binding::JsonRpc => refusal.is(ExpectedError::InvalidParams),
                 Binding::Rest => refusal.head.status == 404,
                 Binding::Grpc => refusal.status.as_deref() == Some("NOT_FOUND"),
             };
@@ -61,15 +61,15 @@ async fn apart(pair: Pair) -> CheckResult {
     let id = task_of(&pair, TENANT).await?;
     pair.clone().with_tenant(Some(TENANT)).get(&id).await?.done()?;
     match pair.clone().with_tenant(Some("conformance-other")).get(&id).await? {
-        Reply::Refused(refusal) => refusal.expect(Fault::TaskNotFound)?,
+        Reply::Refused(refusal) => refusal.expect(ExpectedError::TaskNotFound)?,
         Reply::Done(..) => return fail("another tenant reads the task"),
     }
-    pair.get(&id).await?.expect(Fault::TaskNotFound)
+    pair.get(&id).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn path_wins(pair: Pair) -> CheckResult {
     let id = task_of(&pair, TENANT).await?;
-    let mut body = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).waiting());
+    let mut body = json_form::send(pair.json_form(), &SendRequest::behaving(Behaviour::Complete).waiting());
     body["tenant"] = json!("conformance-other");
     let tenant = pair.clone().with_tenant(Some(TENANT));
     let request = HttpRequest::new(http::Method::POST, framing::rest_url(&tenant, "/message:send"))
@@ -80,7 +80,7 @@ async fn path_wins(pair: Pair) -> CheckResult {
     if pair.clone().with_tenant(Some("conformance-other")).get(&id).await?.refused().is_err() {
         return not_applicable("the server keeps tenants together");
     }
-    pair.with_tenant(Some("conformance-other")).get(made).await?.expect(Fault::TaskNotFound)
+    pair.with_tenant(Some("conformance-other")).get(made).await?.expect(ExpectedError::TaskNotFound)
 }
 
 async fn list(pair: Pair) -> CheckResult {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::behaviour::Behaviour;
 use crate::check::{Check, CheckResult, Strength, choice, ensure, fail, must, quality, should};
 use crate::error_response::Reply;
-use crate::fault::Fault;
+use crate::expected_error::ExpectedError;
 use crate::pair::Pair;
 use crate::protocol::{Binding, SendResult, Version};
 use crate::request::SendRequest;
@@ -71,20 +71,20 @@ async fn absent(pair: Pair) -> CheckResult {
     let has_0_3 = pair.subject.interface(Version::V0_3, pair.binding()).is_some();
     match pair.clone().with_version(None).send(SendRequest::behaving(Behaviour::Complete)).await? {
         Reply::Done(SendResult::Task(_) | SendResult::Message(_), _) => Ok(()),
-        Reply::Refused(refusal) if refusal.is(Fault::VersionNotSupported) => {
+        Reply::Refused(refusal) if refusal.is(ExpectedError::VersionNotSupported) => {
             ensure!(
                 !has_0_3 || pair.binding() != Binding::JsonRpc,
                 "0.3 is said to be unsupported, but the card offers it"
             );
             Ok(())
         }
-        Reply::Refused(refusal) => refusal.expect(Fault::MethodNotFound),
+        Reply::Refused(refusal) => refusal.expect(ExpectedError::MethodNotFound),
     }
 }
 
 async fn refused(pair: Pair, version: &'static str) -> CheckResult {
     let reply = pair.with_version(Some(version)).send(SendRequest::behaving(Behaviour::Complete)).await?;
-    reply.expect(Fault::VersionNotSupported)
+    reply.expect(ExpectedError::VersionNotSupported)
 }
 
 async fn unknown(pair: Pair) -> CheckResult {
@@ -93,7 +93,7 @@ async fn unknown(pair: Pair) -> CheckResult {
 
 async fn unknown_in_query(pair: Pair) -> CheckResult {
     let pair = pair.with_version(None).with_query("A2A-Version=9.9");
-    pair.send(SendRequest::behaving(Behaviour::Complete)).await?.expect(Fault::VersionNotSupported)
+    pair.send(SendRequest::behaving(Behaviour::Complete)).await?.expect(ExpectedError::VersionNotSupported)
 }
 
 async fn supported_list(pair: Pair) -> CheckResult {
@@ -129,18 +129,18 @@ async fn contradiction_code(pair: Pair) -> CheckResult {
     pair.with_version(Some(version))
         .send(SendRequest::behaving(Behaviour::Complete))
         .await?
-        .expect(Fault::MethodNotFound)
+        .expect(ExpectedError::MethodNotFound)
 }
 
 async fn on_get(pair: Pair) -> CheckResult {
     let task = uuid::Uuid::new_v4().to_string();
     let pair = pair.with_version(Some("9.9"));
-    pair.get_with(&task, Some(json!(1))).await?.expect(Fault::VersionNotSupported)
+    pair.get_with(&task, Some(json!(1))).await?.expect(ExpectedError::VersionNotSupported)
 }
 
 async fn on_stream(pair: Pair) -> CheckResult {
     pair.with_version(Some("9.9"))
         .stream(SendRequest::behaving(Behaviour::Complete))
         .await?
-        .expect(Fault::VersionNotSupported)
+        .expect(ExpectedError::VersionNotSupported)
 }

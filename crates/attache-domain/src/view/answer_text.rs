@@ -14,24 +14,24 @@ impl TaskView {
     /// The text of this turn's whole answers: it stays even if the current answer fails.
     pub fn certain_text(&self) -> String {
         let mut text = self.answer_text();
-        text.truncate(self.said.whole);
+        text.truncate(self.text_bytes.whole);
         text
     }
 
     /// The text since the last whole answer of this turn.
     pub fn uncertain_text(&self) -> String {
         let mut text = self.answer_text();
-        text.drain(..self.said.whole.min(text.len()));
+        text.drain(..self.text_bytes.whole.min(text.len()));
         text
     }
 
     /// There is text of an answer that is not whole yet.
     pub fn is_amid_answer(&self) -> bool {
-        self.said.bytes > self.said.whole
+        self.text_bytes.bytes > self.text_bytes.whole
     }
 
     pub(super) fn add_answer_text(&mut self, text: &str) {
-        self.said.bytes += text.len();
+        self.text_bytes.bytes += text.len();
         let part = Part::text(text);
         match self.answer {
             Some(index) if self.progress.turn.text == TextPhase::Withdrawn => {

@@ -8,7 +8,7 @@ use crate::{Compaction, Exchange, Message, Role, TaskView, Usage};
 
 /// The dropped part of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Compacted {
+pub struct CompactedHistory {
     /// Of everything dropped, earlier tasks of the conversation included.
     pub summary: Option<String>,
     /// The number of dropped messages of the history.

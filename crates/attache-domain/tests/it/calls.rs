@@ -10,7 +10,7 @@ use attache_domain::{
     Usage, Verdict,
 };
 
-use task::{Task, answer, asked, check, finished, id, line, proposed};
+use task::{Task, answer, asked, check, finished, id, proposed, text_answers};
 
 #[test]
 fn what_to_do_follows_from_how_far_each_call_is() {
@@ -120,7 +120,7 @@ fn a_question_of_a_tool_takes_any_text() {
     task.record(proposed("a", false, &["answer", "cancel"])).unwrap();
     let says = |task: &Task, text: &str| {
         let message = Message::from_agent("m2".into(), "c".into(), None, text);
-        let lines = PartAnswers::Text(vec![line(text.trim())]);
+        let lines = PartAnswers::Text(text_answers(text));
         let (_, answer) = task.matches(&message, lines).unwrap().remove(0);
         (answer.choice, answer.verdict, answer.answers)
     };

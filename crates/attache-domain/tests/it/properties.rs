@@ -38,7 +38,7 @@ fn any_call_fact() -> impl Strategy<Value = Fact> {
         end: ResponseEnd::Done,
     };
     let asked = |(call, auth): (CallId, bool)| {
-        Fact::CallAsked(Box::new(AskedCall {
+        Fact::CallAsked(Box::new(ToolQuestion {
             question: CallId(format!("ask-{}", call.0)),
             call,
             kind: if auth { QuestionKind::Auth } else { QuestionKind::Input },

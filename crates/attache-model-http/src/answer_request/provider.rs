@@ -15,7 +15,7 @@ use crate::token::TokenRenewal;
 
 /// One provider's API.
 pub(crate) trait Provider: Send + Sync + 'static {
-    type Assembly: Assembly;
+    type Assembler: AnswerAssembler;
 
     fn model_id(&self) -> &str;
     /// The size of the context window.
@@ -34,7 +34,7 @@ pub(crate) trait Provider: Send + Sync + 'static {
     fn body(&self, prompt: &Prompt, variation: &RequestVariation) -> Result<Bytes, LanguageError>;
     /// The request for an answer, with the credential.
     fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>>;
-    fn assembly(&self, prompt: &Prompt) -> Self::Assembly;
+    fn assembler(&self, prompt: &Prompt) -> Self::Assembler;
 
     /// Decodes an error response. `body` is redacted.
     fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
@@ -47,9 +47,9 @@ pub(crate) trait Provider: Send + Sync + 'static {
 }
 
 /// An answer that is being received.
-pub(crate) trait Assembly: Send + 'static {
+pub(crate) trait AnswerAssembler: Send + 'static {
     /// Adds an event and reports the new pieces. The error of the result is one that the provider sent.
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
+    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value>;
 
     /// Whether the answer has ended; only the usage may follow.
     fn has_finished(&self) -> bool;

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 
 use super::Anthropic;
 use super::block::{Block, input};
-use super::messages::{TargetModel, spoken_block};
+use super::messages::{TargetModel, answer_block};
 use super::models::family;
 use crate::answer_builder::{self, AnswerBuilder};
-use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(crate) struct AnthropicAssembly {
+pub(crate) struct AnthropicAssembler {
     route: String,
     model: String,
     builder: AnswerBuilder,
@@ -43,7 +43,7 @@ struct Counts {
     thoughts: u64,
 }
 
-impl AnthropicAssembly {
+impl AnthropicAssembler {
     pub(super) fn new(shared: &Anthropic, prompt: &Prompt) -> Self {
         Self {
             route: shared.endpoint.route.clone(),
@@ -59,16 +59,16 @@ impl AnthropicAssembly {
         }
     }
 
-    fn event(&mut self, event: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn event(&mut self, event: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
         let index = event["index"].as_u64().unwrap_or(0);
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.counts.take(&event["message"]["usage"]),
             "content_block_start" => {
-                self.end_block(index, tell);
-                self.start_block(index, &event["content_block"], tell);
+                self.end_block(index, emit);
+                self.start_block(index, &event["content_block"], emit);
             }
-            "content_block_delta" => self.delta(index, &event["delta"], tell),
-            "content_block_stop" => self.end_block(index, tell),
+            "content_block_delta" => self.delta(index, &event["delta"], emit),
+            "content_block_stop" => self.end_block(index, emit),
             "message_delta" => {
                 self.counts.take(&event["usage"]);
                 if event["delta"]["stop_reason"].is_string() {
@@ -76,10 +76,10 @@ impl AnthropicAssembly {
                 }
             }
             // The server does not stream.
-            "message" => self.whole(event, tell),
+            "message" => self.whole(event, emit),
             "message_stop" => {
                 while let Some(index) = self.open.keys().next().copied() {
-                    self.end_block(index, tell);
+                    self.end_block(index, emit);
                 }
                 self.over = true;
             }
@@ -88,11 +88,11 @@ impl AnthropicAssembly {
         }
     }
 
-    fn whole(&mut self, message: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn whole(&mut self, message: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
         self.counts.take(&message["usage"]);
         for block in message["content"].as_array().into_iter().flatten() {
-            self.start_block(0, block, tell);
-            self.end_block(0, tell);
+            self.start_block(0, block, emit);
+            self.end_block(0, emit);
         }
         if message["stop_reason"].is_string() {
             self.stop = Some(message.clone());
@@ -100,28 +100,28 @@ impl AnthropicAssembly {
         }
     }
 
-    fn start_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn start_block(&mut self, index: u64, block: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
         let started = Block::start(block);
         match &started {
-            Block::Text => self.builder.text(block["text"].as_str().unwrap_or_default(), tell),
-            Block::Thinking { text, .. } if !text.is_empty() => tell(AnswerPiece::Thought(text.clone())),
+            Block::Text => self.builder.text(block["text"].as_str().unwrap_or_default(), emit),
+            Block::Thinking { text, .. } if !text.is_empty() => emit(AnswerPiece::Thought(text.clone())),
             Block::Call { name, .. } => {
-                tell(AnswerPiece::CallBegun { name: self.names.tool_name(name.clone()) })
+                emit(AnswerPiece::CallBegun { name: self.names.tool_name(name.clone()) })
             }
             Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
         }
         self.open.insert(index, started);
     }
 
-    fn delta(&mut self, index: u64, delta: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn delta(&mut self, index: u64, delta: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
         let part = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match (self.open.get_mut(&index), delta["type"].as_str()) {
-            (Some(Block::Text), Some("text_delta")) => self.builder.text(part("text"), tell),
+            (Some(Block::Text), Some("text_delta")) => self.builder.text(part("text"), emit),
             (Some(Block::Thinking { text, .. }), Some("thinking_delta")) => {
                 let more = part("thinking");
                 if !more.is_empty() {
                     text.push_str(more);
-                    tell(AnswerPiece::Thought(more.to_owned()));
+                    emit(AnswerPiece::Thought(more.to_owned()));
                 }
             }
             (Some(Block::Thinking { signature, .. }), Some("signature_delta")) => {
@@ -132,7 +132,7 @@ impl AnthropicAssembly {
         }
     }
 
-    fn end_block(&mut self, index: u64, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn end_block(&mut self, index: u64, emit: &mut dyn FnMut(AnswerPiece)) {
         match self.open.remove(&index) {
             None | Some(Block::Text | Block::Other) => {}
             Some(Block::Thinking { text, signature }) if text.is_empty() => {
@@ -151,7 +151,7 @@ impl AnthropicAssembly {
             }
             Some(Block::Call { id, name, json, whole }) => match input(&json, whole) {
                 Some(input) if !name.is_empty() => {
-                    self.builder.call(Some(&id), self.names.tool_name(name), input, None, tell);
+                    self.builder.call(Some(&id), self.names.tool_name(name), input, None, emit);
                 }
                 _ => self.malformed = true,
             },
@@ -166,7 +166,7 @@ impl AnthropicAssembly {
                 ModelPartContent::Call(call) => call.id.0.as_str(),
                 ModelPartContent::Text(_) | ModelPartContent::Thought(_) | ModelPartContent::Hidden => "",
             };
-            spoken_block(said, id, reader)
+            answer_block(said, id, reader)
         };
         let mut blocks: Vec<Value> = self.builder.parts.iter().filter_map(block).collect();
         if let Some(Value::String(text)) = blocks.last_mut().and_then(|last| last.get_mut("text")) {
@@ -176,8 +176,8 @@ impl AnthropicAssembly {
     }
 }
 
-impl Assembly for AnthropicAssembly {
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
+impl AnswerAssembler for AnthropicAssembler {
+    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Ok(value) = serde_json::from_str::<Value>(data) else {
             // Skips a broken event and keeps the others. A missing end is detected separately.
@@ -187,7 +187,7 @@ impl Assembly for AnthropicAssembly {
         if value["type"] == "error" || event.name.as_deref() == Some("error") {
             return Err(value.get("error").cloned().unwrap_or(value));
         }
-        self.event(&value, tell);
+        self.event(&value, emit);
         Ok(())
     }
 

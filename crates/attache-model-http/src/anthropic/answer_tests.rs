@@ -31,18 +31,18 @@ fn any_events_are_survived() {
     let blocks = proptest::collection::vec(any_json(KEYS, WORDS), 0..4);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(events in events, blocks in blocks, over: bool, after_results: bool)| {
-        let mut assembly = AnthropicAssembly::new(&shared, &Prompt::default());
+        let mut assembler = AnthropicAssembler::new(&shared, &Prompt::default());
         let within = blocks.iter().map(|block| json!({"type": "content_block_start", "content_block": block}));
         let end = over.then(|| json!({"type": "message_stop"}));
         for event in within.chain(events).chain(end) {
             let event = SseEvent { data: Some(event.to_string()), ..SseEvent::default() };
-            let _ = assembly.take(&event, &mut |_| ());
+            let _ = assembler.take(&event, &mut |_| ());
         }
-        let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.so_far(), assembly.extent());
-        assembly.continue_answer();
-        let _ = assembly.usage();
+        let _ = (assembler.verdict(StreamEnd::Closed, after_results), assembler.so_far(), assembler.extent());
+        assembler.continue_answer();
+        let _ = assembler.usage();
         // Whatever it is, it can be said again, and its calls have their results.
-        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_parts(&StopReason::Done))];
+        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembler.into_parts(&StopReason::Done))];
         let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
         let body: Value = serde_json::from_str(&body(&shared, &prompt, &RequestVariation::default()).unwrap()).unwrap();
         let of = |kind: &str, key: &str| -> Vec<Value> {

@@ -6,7 +6,7 @@ use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 use serde_json::{Value, json};
 
 use super::models::family;
-use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
+use crate::history::{AnswerPart, CallWithResult, GO_ON, HistoryMessage, NO_RESULT, history_messages};
 use crate::media::{MediaPart, media_part};
 use crate::tool_names::ToolNames;
 
@@ -28,20 +28,20 @@ pub(super) struct Messages {
 /// `None` if there is no content.
 pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> Option<Messages> {
     let mut messages = Messages { list: Vec::new(), thoughtless: false };
-    for turn in turns(exchanges) {
+    for turn in history_messages(exchanges) {
         match turn {
-            Turn::User(content) => messages.push("user", content.iter().filter_map(block).collect()),
-            Turn::Model(spoken) => {
-                let blocks: Vec<Value> = spoken
-                    .iter()
-                    .filter_map(|spoken| spoken_block(spoken.said, &spoken.id, reader))
-                    .collect();
-                let called = spoken.iter().any(is_current_call);
+            HistoryMessage::User(content) => {
+                messages.push("user", content.iter().filter_map(block).collect())
+            }
+            HistoryMessage::Model(parts) => {
+                let blocks: Vec<Value> =
+                    parts.iter().filter_map(|part| answer_block(part.model_part, &part.id, reader)).collect();
+                let called = parts.iter().any(is_current_call);
                 let thought = blocks.first().is_some_and(is_thought);
                 messages.thoughtless |= called && !thought;
                 messages.push("assistant", blocks);
             }
-            Turn::Results(settled) => messages.push("user", results(&settled)),
+            HistoryMessage::Results(settled) => messages.push("user", results(&settled)),
         }
     }
     if messages.list.is_empty() {
@@ -72,8 +72,8 @@ impl Messages {
     }
 }
 
-fn is_current_call(spoken: &AnswerPart<'_>) -> bool {
-    spoken.current && matches!(spoken.said.what, ModelPartContent::Call(_))
+fn is_current_call(part: &AnswerPart<'_>) -> bool {
+    part.current && matches!(part.model_part.what, ModelPartContent::Call(_))
 }
 
 fn is_thought(block: &Value) -> bool {
@@ -81,13 +81,13 @@ fn is_thought(block: &Value) -> bool {
 }
 
 /// A piece of an answer. Thoughts are sent whole and signed, or not at all.
-pub(super) fn spoken_block(said: &ModelPart, id: &str, reader: TargetModel<'_>) -> Option<Value> {
-    let own = said
+pub(super) fn answer_block(part: &ModelPart, id: &str, reader: TargetModel<'_>) -> Option<Value> {
+    let own = part
         .opaque
         .as_ref()
         .filter(|opaque| opaque.provider == reader.route && family(&opaque.model) == reader.family);
     let data = |key: &str| own.and_then(|opaque| opaque.data.get(key));
-    match &said.what {
+    match &part.what {
         ModelPartContent::Text(text) if text.trim().is_empty() => None,
         ModelPartContent::Text(text) => Some(json!({"type": "text", "text": text})),
         ModelPartContent::Thought(text) => {

@@ -9,11 +9,11 @@ use super::Gemini;
 use super::arguments::Arguments;
 use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
 use crate::answer_builder::{self, TakenIds};
-use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(crate) struct GeminiAssembly {
+pub(crate) struct GeminiAssembler {
     route: &'static str,
     model: String,
     parts: Vec<ModelPart>,
@@ -50,7 +50,7 @@ struct Finish {
     message: Option<String>,
 }
 
-impl GeminiAssembly {
+impl GeminiAssembler {
     pub(super) fn new(shared: &Gemini, prompt: &Prompt) -> Self {
         Self {
             route: shared.endpoint.route,
@@ -69,13 +69,13 @@ impl GeminiAssembly {
     }
 
     /// Adds a chunk and returns the new pieces.
-    fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn take_chunk(&mut self, chunk: Chunk<'_>, emit: &mut dyn FnMut(AnswerPiece)) {
         if self.response_id.is_none()
             && let Some(id) = chunk.response_id
             && (1..=MAX_RESPONSE_ID_LENGTH).contains(&id.len())
         {
             self.response_id = Some(id.clone());
-            tell(AnswerPiece::Begun { id });
+            emit(AnswerPiece::Begun { id });
         }
         if let Some(usage) = chunk.usage_metadata {
             self.usage_metadata.clear();
@@ -90,7 +90,7 @@ impl GeminiAssembly {
         let Some(candidate) = chunk.candidates.into_iter().next() else { return };
         let Candidate { content, finish_reason, finish_message, continuation_token } = candidate;
         for part in content.unwrap_or_default().parts {
-            self.part(part, tell);
+            self.part(part, emit);
         }
         if let Some(reason) = finish_reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(Finish { reason, message: finish_message });
@@ -98,18 +98,18 @@ impl GeminiAssembly {
         self.continuation = continuation_token.or_else(|| self.continuation.take());
     }
 
-    fn part(&mut self, part: ResponsePart<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn part(&mut self, part: ResponsePart<'_>, emit: &mut dyn FnMut(AnswerPiece)) {
         match part {
             ResponsePart::Plain(PlainPart { text, .. }) if text.is_empty() => {}
-            ResponsePart::Plain(PlainPart { text, thought }) => self.words(&text, thought, None, tell),
-            ResponsePart::Other(part) => self.other_part(part, tell),
+            ResponsePart::Plain(PlainPart { text, thought }) => self.words(&text, thought, None, emit),
+            ResponsePart::Other(part) => self.other_part(part, emit),
         }
     }
 
-    fn other_part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn other_part(&mut self, part: Map<String, Value>, emit: &mut dyn FnMut(AnswerPiece)) {
         let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
         if let Some(call) = part.get("functionCall") {
-            return self.function_call(call, signature, tell);
+            return self.function_call(call, signature, emit);
         }
         let Some(text) = part.get("text").and_then(Value::as_str) else {
             if !part.is_empty() {
@@ -124,7 +124,7 @@ impl GeminiAssembly {
             }
             return;
         }
-        self.words(text, thought, signature, tell);
+        self.words(text, thought, signature, emit);
     }
 
     fn words(
@@ -132,9 +132,9 @@ impl GeminiAssembly {
         text: &str,
         thought: bool,
         signature: Option<Value>,
-        tell: &mut dyn FnMut(AnswerPiece),
+        emit: &mut dyn FnMut(AnswerPiece),
     ) {
-        tell(if thought {
+        emit(if thought {
             AnswerPiece::Thought(text.to_owned())
         } else {
             AnswerPiece::Text(text.to_owned())
@@ -155,7 +155,7 @@ impl GeminiAssembly {
         }
     }
 
-    fn function_call(&mut self, call: &Value, signature: Option<Value>, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn function_call(&mut self, call: &Value, signature: Option<Value>, emit: &mut dyn FnMut(AnswerPiece)) {
         let text = |key: &str| {
             call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
         };
@@ -167,7 +167,7 @@ impl GeminiAssembly {
                 // The previous call was never completed.
                 self.malformed |= unfinished.is_some();
                 if continues || pieces.is_some() {
-                    tell(AnswerPiece::CallBegun { name: name.clone() });
+                    emit(AnswerPiece::CallBegun { name: name.clone() });
                 }
                 StreamedCall { name, id: None, signature: None, arguments: Arguments::default() }
             }
@@ -189,15 +189,15 @@ impl GeminiAssembly {
         if continues {
             self.call = Some(streamed);
         } else {
-            self.finish_call(streamed, tell);
+            self.finish_call(streamed, emit);
         }
     }
 
-    fn finish_call(&mut self, streamed: StreamedCall, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn finish_call(&mut self, streamed: StreamedCall, emit: &mut dyn FnMut(AnswerPiece)) {
         let StreamedCall { name, id, signature, arguments } = streamed;
         let id = self.ids.take(id.map(CallId));
         let call = ToolCall { id, name, input: arguments.finish() };
-        tell(AnswerPiece::Call(call.clone()));
+        emit(AnswerPiece::Call(call.clone()));
         self.push(ModelPartContent::Call(call), signature.map(signed));
     }
 
@@ -208,8 +208,8 @@ impl GeminiAssembly {
     }
 }
 
-impl Assembly for GeminiAssembly {
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
+impl AnswerAssembler for GeminiAssembler {
+    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default();
         let Some(chunks) = Chunk::all(data) else {
             // Skips a broken event and keeps the others. A missing end is detected separately.
@@ -219,7 +219,7 @@ impl Assembly for GeminiAssembly {
         for mut chunk in chunks {
             match chunk.error.take() {
                 Some(error) => return Err(error),
-                None => self.take_chunk(chunk, tell),
+                None => self.take_chunk(chunk, emit),
             }
         }
         Ok(())
@@ -235,7 +235,7 @@ impl Assembly for GeminiAssembly {
 
     fn verdict(&self, end: StreamEnd, after_results: bool) -> AnswerVerdict {
         let called = self.parts.iter().any(|part| matches!(part.what, ModelPartContent::Call(_)));
-        let spoken = self.parts.iter().any(is_spoken);
+        let has_text = self.parts.iter().any(is_text);
         if let Some(why) = &self.blocked
             && self.parts.is_empty()
         {
@@ -286,7 +286,7 @@ impl Assembly for GeminiAssembly {
             {
                 AnswerVerdict::Whole(StopReason::Done)
             }
-            _ if spoken => AnswerVerdict::Whole(StopReason::Done),
+            _ if has_text => AnswerVerdict::Whole(StopReason::Done),
             "STOP" if self.parts.is_empty() => {
                 AnswerVerdict::Invalid { why: "the answer is empty".into(), silent: true }
             }
@@ -316,7 +316,7 @@ fn signed(signature: Value) -> Value {
     json!({"thoughtSignature": signature})
 }
 
-fn is_spoken(part: &ModelPart) -> bool {
+fn is_text(part: &ModelPart) -> bool {
     match &part.what {
         ModelPartContent::Text(text) => !text.trim().is_empty(),
         // A picture, or the result of a search.

@@ -27,16 +27,16 @@ fn any_chunks_are_survived() {
     let parts = proptest::collection::vec(any_json(KEYS, WORDS), 0..6);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(chunks in chunks, parts in parts, closed: bool, after_results: bool)| {
-        let mut assembly = GeminiAssembly::new(&shared, &Prompt::default());
+        let mut assembler = GeminiAssembler::new(&shared, &Prompt::default());
         let within = json!({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]});
         for chunk in chunks.iter().chain([&within]) {
             let event = SseEvent { data: Some(chunk.to_string()), ..SseEvent::default() };
-            let _ = assembly.take(&event, &mut |_| ());
+            let _ = assembler.take(&event, &mut |_| ());
         }
         let end = if closed { StreamEnd::Closed } else { StreamEnd::Broken };
-        let _ = assembly.verdict(end, after_results);
-        assembly.continue_answer();
-        let _ = (assembly.usage(), assembly.extent());
-        assembly.into_parts(&StopReason::Done);
+        let _ = assembler.verdict(end, after_results);
+        assembler.continue_answer();
+        let _ = (assembler.usage(), assembler.extent());
+        assembler.into_parts(&StopReason::Done);
     });
 }

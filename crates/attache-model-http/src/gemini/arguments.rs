@@ -42,15 +42,15 @@ impl Arguments {
 
     fn place(&mut self, path: &str) -> Result<&mut Value, ArgumentError> {
         let steps = steps(path).ok_or(ArgumentError)?;
-        let Some((Step::Key(first), rest)) = steps.split_first() else { return Err(ArgumentError) };
+        let Some((PathSegment::Key(first), rest)) = steps.split_first() else { return Err(ArgumentError) };
         let mut place = self.root.entry(first.clone()).or_insert(Value::Null);
         for step in rest {
             if place.is_null() {
-                *place = if matches!(step, Step::Key(_)) { json!({}) } else { json!([]) };
+                *place = if matches!(step, PathSegment::Key(_)) { json!({}) } else { json!([]) };
             }
             place = match (step, place) {
-                (Step::Key(key), Value::Object(map)) => map.entry(key.clone()).or_insert(Value::Null),
-                (Step::Index(index), Value::Array(list)) => {
+                (PathSegment::Key(key), Value::Object(map)) => map.entry(key.clone()).or_insert(Value::Null),
+                (PathSegment::Index(index), Value::Array(list)) => {
                     // A list has no gaps, and a large index must not allocate memory, so an index is at most the
                     // length.
                     if *index == list.len() {
@@ -89,19 +89,19 @@ fn shortest(number: f64, piece: &Value) -> Value {
 }
 
 #[derive(Debug, PartialEq)]
-enum Step {
+enum PathSegment {
     Key(String),
     Index(usize),
 }
 
 /// `$.a.b[0]['c d']`
-fn steps(path: &str) -> Option<Vec<Step>> {
+fn steps(path: &str) -> Option<Vec<PathSegment>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('.') {
             let end = after.find(['.', '[']).unwrap_or(after.len());
-            steps.push(Step::Key(after.get(..end).filter(|key| !key.is_empty())?.into()));
+            steps.push(PathSegment::Key(after.get(..end).filter(|key| !key.is_empty())?.into()));
             rest = &after[end..];
         } else {
             let inside = rest.strip_prefix('[')?;
@@ -109,11 +109,11 @@ fn steps(path: &str) -> Option<Vec<Step>> {
             let (step, after) = match quote {
                 Some(quote) => {
                     let (key, after) = inside[1..].split_once(quote)?;
-                    (Step::Key(key.into()), after.strip_prefix(']')?)
+                    (PathSegment::Key(key.into()), after.strip_prefix(']')?)
                 }
                 None => {
                     let (index, after) = inside.split_once(']')?;
-                    (Step::Index(index.parse().ok()?), after)
+                    (PathSegment::Index(index.parse().ok()?), after)
                 }
             };
             steps.push(step);

@@ -9,7 +9,7 @@ use super::{Backend, BadOptions, GeminiCredential, GeminiOptions, TokenRenewal};
 use crate::endpoint::redacted;
 
 #[derive(Debug)]
-pub(super) struct Endpoint {
+pub(super) struct GeminiEndpoint {
     url: Url,
     credential: GeminiCredential,
     headers: Vec<(String, Secret)>,
@@ -20,7 +20,7 @@ pub(super) struct Endpoint {
 const DEVELOPER: &str = "https://generativelanguage.googleapis.com";
 const VERTEX: &str = "https://aiplatform.googleapis.com";
 
-impl Endpoint {
+impl GeminiEndpoint {
     /// The URL for streamed answers.
     pub(super) fn new(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
         Self::of(options, model, "streamGenerateContent", Some("alt=sse"))
@@ -157,7 +157,7 @@ mod tests {
     #[track_caller]
     fn check(model: &str, backend: Backend, expected: Result<&str, &str>) {
         let options = GeminiOptions::new(model, GeminiCredential::ApiKey(Secret::new("k")), backend);
-        match (Endpoint::new(options, &Model::named(model)), expected) {
+        match (GeminiEndpoint::new(options, &Model::named(model)), expected) {
             (Ok(endpoint), Ok(url)) => assert_eq!(endpoint.url.as_str(), format!("https://{url}?alt=sse")),
             (Err(error), Err(why)) => assert!(error.what.contains(why), "{error}"),
             (found, expected) => panic!("{model}: {found:?}, expected {expected:?}"),

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::chain::chain_of;
-use super::endpoint::Endpoint;
+use super::endpoint::GeminiEndpoint;
 use super::models::Model;
 use super::request_error;
 use super::{BadOptions, GeminiOptions, TokenRenewal};
@@ -33,7 +33,7 @@ pub struct GeminiSearch {
 #[derive(Debug)]
 struct SearchModel {
     model: Model,
-    endpoint: Endpoint,
+    endpoint: GeminiEndpoint,
 }
 
 /// The result of a search.
@@ -72,7 +72,7 @@ impl GeminiSearch {
         retry.attempts = retry.attempts.min(MAX_ATTEMPTS);
         let link = |name: &str| {
             let model = Model::named(name);
-            let endpoint = Endpoint::whole(options.clone(), &model)?;
+            let endpoint = GeminiEndpoint::whole(options.clone(), &model)?;
             Ok(SearchModel { model, endpoint })
         };
         let links = chain_of(&options.model).into_iter().map(link).collect::<Result<_, BadOptions>>()?;

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::OpenAi;
 use super::calls::Calls;
 use crate::answer_builder::{self, AnswerBuilder};
-use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
+use crate::answer_request::{AnswerAssembler, AnswerVerdict, StreamEnd};
 use crate::tool_names::ToolNames;
 
 /// An answer that is being received.
 #[derive(Debug)]
-pub(crate) struct OpenAiAssembly {
+pub(crate) struct OpenAiAssembler {
     builder: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
@@ -27,7 +27,7 @@ pub(crate) struct OpenAiAssembly {
     usage: Usage,
 }
 
-impl OpenAiAssembly {
+impl OpenAiAssembler {
     pub(super) fn new(shared: &OpenAi, prompt: &Prompt) -> Self {
         Self {
             builder: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
@@ -42,7 +42,7 @@ impl OpenAiAssembly {
         }
     }
 
-    fn chunk(&mut self, chunk: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn chunk(&mut self, chunk: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             self.usage = usage_of(usage);
         }
@@ -51,42 +51,42 @@ impl OpenAiAssembly {
         let delta = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
         for field in ["reasoning_content", "reasoning"] {
             if let Some(text) = delta.get(field).and_then(Value::as_str) {
-                self.builder.thought(text, json!({"field": field}), tell);
+                self.builder.thought(text, json!({"field": field}), emit);
                 // Some servers send the same thought under both names.
                 break;
             }
         }
         let details = delta.get("reasoning_details").and_then(Value::as_array);
         self.details.extend(details.into_iter().flatten().cloned());
-        self.content(delta.get("content").unwrap_or(&Value::Null), tell);
+        self.content(delta.get("content").unwrap_or(&Value::Null), emit);
         self.refusal.push_str(delta.get("refusal").and_then(Value::as_str).unwrap_or_default());
         for piece in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             if let Some(name) = self.calls.take(piece) {
-                tell(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
+                emit(AnswerPiece::CallBegun { name: self.names.tool_name(name) });
             }
         }
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
             self.finish = Some(reason.to_owned());
-            self.finish_parts(tell);
+            self.finish_parts(emit);
         }
     }
 
     /// Text, or a list of parts.
-    fn content(&mut self, content: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn content(&mut self, content: &Value, emit: &mut dyn FnMut(AnswerPiece)) {
         match content {
-            Value::String(text) => self.builder.text(text, tell),
+            Value::String(text) => self.builder.text(text, emit),
             Value::Array(parts) => {
                 for part in parts {
                     let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
-                    self.builder.text(text, tell);
+                    self.builder.text(text, emit);
                 }
             }
             _ => {}
         }
     }
 
-    fn finish_parts(&mut self, tell: &mut dyn FnMut(AnswerPiece)) {
+    fn finish_parts(&mut self, emit: &mut dyn FnMut(AnswerPiece)) {
         let details = std::mem::take(&mut self.details);
         if !details.is_empty() {
             self.builder.push(ModelPartContent::Hidden, Some(json!({"reasoning_details": details})));
@@ -97,17 +97,17 @@ impl OpenAiAssembly {
                 continue;
             };
             let data = call.extra.map(|extra| json!({"extra_content": extra}));
-            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data, tell);
+            self.builder.call(Some(&call.id), self.names.tool_name(call.name), call.input, data, emit);
         }
     }
 }
 
-impl Assembly for OpenAiAssembly {
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
+impl AnswerAssembler for OpenAiAssembler {
+    fn take(&mut self, event: &SseEvent, emit: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.as_deref().unwrap_or_default().trim();
         if data == "[DONE]" {
             self.over = true;
-            self.finish_parts(tell);
+            self.finish_parts(emit);
             return Ok(());
         }
         let Ok(value) = serde_json::from_str::<Value>(data) else {
@@ -120,7 +120,7 @@ impl Assembly for OpenAiAssembly {
         match error.or(is_error.then_some(&value)) {
             Some(error) => Err(error.clone()),
             None => {
-                self.chunk(&value, tell);
+                self.chunk(&value, emit);
                 Ok(())
             }
         }

@@ -29,15 +29,15 @@ fn any_chunks_are_survived() {
     let deltas = proptest::collection::vec(any_json(KEYS, WORDS), 0..6);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(chunks in chunks, deltas in deltas, done: bool, after_results: bool)| {
-        let mut assembly = OpenAiAssembly::new(&shared, &Prompt::default());
+        let mut assembler = OpenAiAssembler::new(&shared, &Prompt::default());
         let within = deltas.iter().map(|delta| json!({"choices": [{"delta": delta}]}));
         let encoded = chunks.iter().cloned().chain(within).map(|chunk| chunk.to_string());
         for data in encoded.chain(done.then(|| "[DONE]".to_owned())) {
-            let _ = assembly.take(&SseEvent { data: Some(data), ..SseEvent::default() }, &mut |_| ());
+            let _ = assembler.take(&SseEvent { data: Some(data), ..SseEvent::default() }, &mut |_| ());
         }
-        let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.usage(), assembly.extent());
+        let _ = (assembler.verdict(StreamEnd::Closed, after_results), assembler.usage(), assembler.extent());
         // Whatever it is, it can be said again, and its calls have their results.
-        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_parts(&StopReason::Done))];
+        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembler.into_parts(&StopReason::Done))];
         let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
         let body: Value = serde_json::from_str(&body(&shared, &prompt, &RequestVariation::default()).unwrap()).unwrap();
         let messages = body["messages"].as_array().unwrap();

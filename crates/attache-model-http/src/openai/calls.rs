@@ -23,7 +23,7 @@ struct Slot {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct FinishedCall {
+pub(super) struct AssembledCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) input: Map<String, Value>,
@@ -57,7 +57,7 @@ impl Calls {
     }
 
     /// Each call, or `None` for one that cannot be decoded.
-    pub(super) fn finish(self) -> Vec<Option<FinishedCall>> {
+    pub(super) fn finish(self) -> Vec<Option<AssembledCall>> {
         self.0.into_iter().map(Slot::finish).collect()
     }
 
@@ -87,7 +87,7 @@ impl Calls {
 }
 
 impl Slot {
-    fn finish(self) -> Option<FinishedCall> {
+    fn finish(self) -> Option<AssembledCall> {
         let Self { id, name, arguments, whole, extra, .. } = self;
         let input = match (whole, arguments.trim()) {
             (Some(whole), _) => whole,
@@ -98,7 +98,7 @@ impl Slot {
                 _ => return None,
             },
         };
-        (!name.is_empty()).then_some(FinishedCall { id, name, input, extra })
+        (!name.is_empty()).then_some(AssembledCall { id, name, input, extra })
     }
 }
 

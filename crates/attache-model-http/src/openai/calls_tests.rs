@@ -8,7 +8,7 @@ use super::*;
 fn collected(pieces: &[Value]) -> Vec<Option<(String, String, Value)>> {
     let mut calls = Calls::default();
     pieces.iter().for_each(|piece| drop(calls.take(piece)));
-    let shown = |call: FinishedCall| (call.id, call.name, Value::Object(call.input));
+    let shown = |call: AssembledCall| (call.id, call.name, Value::Object(call.input));
     calls.finish().into_iter().map(|call| call.map(shown)).collect()
 }
 

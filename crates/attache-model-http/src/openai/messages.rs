@@ -5,7 +5,7 @@ use attache_model::Prompt;
 use serde_json::{Map, Value, json};
 
 use crate::answer_request::NUDGE;
-use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
+use crate::history::{AnswerPart, CallWithResult, GO_ON, HistoryMessage, NO_RESULT, history_messages};
 use crate::media::{MediaPart, media_part};
 use crate::tool_names::ToolNames;
 
@@ -21,11 +21,11 @@ pub(super) struct TargetModel<'a> {
 /// Messages in order, with every call answered. `None` if there is no content.
 pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: TargetModel<'_>) -> Option<Vec<Value>> {
     let mut writer = Writer { reader, messages: Vec::new(), user: Vec::new() };
-    for turn in turns(&prompt.exchanges) {
+    for turn in history_messages(&prompt.exchanges) {
         match turn {
-            Turn::User(content) => writer.user.extend(content.iter().filter_map(part)),
-            Turn::Model(spoken) => writer.model(&spoken),
-            Turn::Results(settled) => writer.results(&settled),
+            HistoryMessage::User(content) => writer.user.extend(content.iter().filter_map(part)),
+            HistoryMessage::Model(parts) => writer.model(&parts),
+            HistoryMessage::Results(settled) => writer.results(&settled),
         }
     }
     writer.end_user();
@@ -55,13 +55,13 @@ impl Writer<'_> {
         }
     }
 
-    fn model(&mut self, spoken: &[AnswerPart<'_>]) {
-        let texts = spoken.iter().filter_map(|spoken| match &spoken.said.what {
+    fn model(&mut self, parts: &[AnswerPart<'_>]) {
+        let texts = parts.iter().filter_map(|part| match &part.model_part.what {
             ModelPartContent::Text(text) => Some(text.as_str()),
             ModelPartContent::Thought(_) | ModelPartContent::Call(_) | ModelPartContent::Hidden => None,
         });
         let text: String = texts.collect();
-        let calls: Vec<Value> = spoken.iter().filter_map(|spoken| self.call(spoken)).collect();
+        let calls: Vec<Value> = parts.iter().filter_map(|part| self.call(part)).collect();
         if text.trim().is_empty() && calls.is_empty() {
             return;
         }
@@ -72,10 +72,10 @@ impl Writer<'_> {
         let mut message = Map::new();
         message.insert("role".into(), json!("assistant"));
         message.insert("content".into(), if text.is_empty() { Value::Null } else { json!(text) });
-        if let Some((field, thought)) = self.reasoning(spoken) {
+        if let Some((field, thought)) = self.reasoning(parts) {
             message.insert(field, json!(thought));
         }
-        let details = spoken.iter().filter_map(|spoken| self.own(spoken.said)?.get("reasoning_details"));
+        let details = parts.iter().filter_map(|part| self.own(part.model_part)?.get("reasoning_details"));
         let details: Vec<Value> = details.filter_map(Value::as_array).flatten().cloned().collect();
         if !details.is_empty() {
             message.insert("reasoning_details".into(), Value::Array(details));
@@ -86,12 +86,12 @@ impl Writer<'_> {
         self.messages.push(Value::Object(message));
     }
 
-    fn call(&self, spoken: &AnswerPart<'_>) -> Option<Value> {
-        let ModelPartContent::Call(call) = &spoken.said.what else { return None };
+    fn call(&self, part: &AnswerPart<'_>) -> Option<Value> {
+        let ModelPartContent::Call(call) = &part.model_part.what else { return None };
         let arguments = Value::Object(call.input.clone()).to_string();
         let function = json!({"name": self.reader.names.sent_name(&call.name), "arguments": arguments});
-        let mut value = json!({"id": spoken.id, "type": "function", "function": function});
-        if let Some(extra) = self.own(spoken.said).and_then(|data| data.get("extra_content")) {
+        let mut value = json!({"id": part.id, "type": "function", "function": function});
+        if let Some(extra) = self.own(part.model_part).and_then(|data| data.get("extra_content")) {
             value["extra_content"] = extra.clone();
         }
         Some(value)
@@ -99,14 +99,14 @@ impl Writer<'_> {
 
     /// Sends thoughts in the member that they arrived in. A server that requires the member requires it in every
     /// message, also if empty.
-    fn reasoning(&self, spoken: &[AnswerPart<'_>]) -> Option<(String, String)> {
+    fn reasoning(&self, parts: &[AnswerPart<'_>]) -> Option<(String, String)> {
         if !self.reader.return_reasoning {
             return None;
         }
         let (mut field, mut thought) = ("reasoning_content", String::new());
-        for AnswerPart { said, .. } in spoken {
-            if let ModelPartContent::Thought(text) = &said.what
-                && let Some(name) = self.own(said).and_then(|data| data.get("field")?.as_str())
+        for AnswerPart { model_part, .. } in parts {
+            if let ModelPartContent::Thought(text) = &model_part.what
+                && let Some(name) = self.own(model_part).and_then(|data| data.get("field")?.as_str())
             {
                 field = name;
                 thought.push_str(text);
@@ -116,8 +116,8 @@ impl Writer<'_> {
     }
 
     /// Reasoning data that exactly this model requires back.
-    fn own<'a>(&self, said: &'a ModelPart) -> Option<&'a Value> {
-        let opaque = said.opaque.as_ref()?;
+    fn own<'a>(&self, part: &'a ModelPart) -> Option<&'a Value> {
+        let opaque = part.opaque.as_ref()?;
         let own = opaque.provider == self.reader.route && opaque.model == self.reader.model;
         own.then_some(&opaque.data)
     }

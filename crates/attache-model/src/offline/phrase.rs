@@ -12,7 +12,7 @@ use regex::{Captures, Regex};
 
 use super::action::Action;
 use super::wording::without_full_stop;
-use builders::Make;
+use builders::ActionBuilder;
 use table::TABLE;
 
 /// Parses one request.
@@ -108,7 +108,7 @@ const FRAGMENTS: &[(&str, &str)] = &[
 
 struct Phrase {
     pattern: Regex,
-    make: Make,
+    make: ActionBuilder,
     ends_the_sentence: bool,
 }
 
@@ -119,7 +119,7 @@ static PHRASES: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
             .fold(phrase.to_owned(), |phrase, (name, fragment)| phrase.replace(name, fragment));
         Regex::new(&format!("(?i)^{filled}")).expect("the phrases are written down, and a test compiles them")
     };
-    let phrase = |(phrase, make): &(&str, Make)| Phrase {
+    let phrase = |(phrase, make): &(&str, ActionBuilder)| Phrase {
         pattern: compile(phrase),
         make: *make,
         ends_the_sentence: phrase.ends_with("{end}"),

@@ -12,11 +12,11 @@ use super::separator::{Separator, SeparatorKind, entries, separators};
 /// The steps of a plan, in order.
 #[derive(Debug, PartialEq)]
 pub(super) struct Plan {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PlanStep>,
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum PlanStep {
     /// Actions that run together.
     Act(Vec<Action>),
     /// A request that needs no tools.
@@ -44,7 +44,7 @@ impl Plan {
         }
         let text = text.trim().replace("\r\n", "\n");
         if let Some(action) = for_agent(&text) {
-            return Ok(Self { steps: vec![Step::Act(vec![action])] });
+            return Ok(Self { steps: vec![PlanStep::Act(vec![action])] });
         }
         let entries = entries(&text);
         let mut steps = Vec::new();
@@ -55,7 +55,7 @@ impl Plan {
             let next = steps_of(entry).ok_or_else(|| PlanError::PartNotUnderstood(entry.to_owned()))?;
             steps.extend(next);
         }
-        let acts = steps.iter().any(|step| matches!(step, Step::Act(_)));
+        let acts = steps.iter().any(|step| matches!(step, PlanStep::Act(_)));
         if !acts || !resolve(&mut steps) {
             return Err(PlanError::NothingToDo);
         }
@@ -75,11 +75,11 @@ fn for_agent(text: &str) -> Option<Action> {
 }
 
 /// Replaces "it" with the file that was named before. False if no file was named.
-fn resolve(steps: &mut [Step]) -> bool {
+fn resolve(steps: &mut [PlanStep]) -> bool {
     let mut known: Option<String> = None;
     let actions = steps.iter_mut().flat_map(|step| match step {
-        Step::Act(actions) => actions.as_mut_slice(),
-        Step::Say(_) => &mut [],
+        PlanStep::Act(actions) => actions.as_mut_slice(),
+        PlanStep::Say(_) => &mut [],
     });
     for file in actions.filter_map(Action::file) {
         match &known {
@@ -93,11 +93,11 @@ fn resolve(steps: &mut [Step]) -> bool {
 
 /// Splits the text at separators so that every piece is a request. If several splits are possible, takes the one with
 /// the shortest pieces from the left.
-fn steps_of(text: &str) -> Option<Vec<Step>> {
+fn steps_of(text: &str) -> Option<Vec<PlanStep>> {
     let joints = separators(text);
     let starts: Vec<usize> = std::iter::once(0).chain(joints.iter().map(|joint| joint.place.end)).collect();
     // For each start, from the last: the step that begins there and the separator where it ends.
-    let mut cuts: Vec<Option<(Step, usize)>> = starts.iter().map(|_| None).collect();
+    let mut cuts: Vec<Option<(PlanStep, usize)>> = starts.iter().map(|_| None).collect();
     for (number, start) in starts.iter().enumerate().rev() {
         let ends = joints[number..].iter().map(Some).chain([None]);
         cuts[number] = ends.enumerate().find_map(|(further, joint)| {
@@ -108,12 +108,14 @@ fn steps_of(text: &str) -> Option<Vec<Step>> {
             ends_at(&step, piece, joint).then_some((step, next))
         });
     }
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<PlanStep> = Vec::new();
     let mut number = 0;
     let mut together = false;
     while let Some((step, joint)) = cuts.get_mut(number).and_then(Option::take) {
         match (steps.last_mut(), step) {
-            (Some(Step::Act(before)), Step::Act(mut more)) if together && fit_together(before, &more) => {
+            (Some(PlanStep::Act(before)), PlanStep::Act(mut more))
+                if together && fit_together(before, &more) =>
+            {
                 before.append(&mut more);
             }
             (_, step) => steps.push(step),
@@ -129,32 +131,32 @@ fn fit_together(before: &[Action], more: &[Action]) -> bool {
 }
 
 /// An "and" after an unquoted text belongs to the text.
-fn ends_at(step: &Step, piece: &str, joint: Option<&Separator>) -> bool {
+fn ends_at(step: &PlanStep, piece: &str, joint: Option<&Separator>) -> bool {
     if joint.is_none_or(|joint| joint.kind == SeparatorKind::Then) {
         return true;
     }
     match step {
-        Step::Say(_) => false,
-        Step::Act(actions) => {
+        PlanStep::Say(_) => false,
+        PlanStep::Act(actions) => {
             let text = actions.last().and_then(Action::free_text);
             text.is_none_or(|text| !piece.trim_end().ends_with(text))
         }
     }
 }
 
-fn step_of(piece: &str) -> Option<Step> {
+fn step_of(piece: &str) -> Option<PlanStep> {
     let piece = without_beginning(piece);
     if let Some(action) = phrase::understand(piece) {
-        return Some(Step::Act(vec![action]));
+        return Some(PlanStep::Act(vec![action]));
     }
     if let Some(actions) = with_more_names(piece) {
-        return Some(Step::Act(actions));
+        return Some(PlanStep::Act(actions));
     }
     match Request::understand(piece) {
         Request::Unknown | Request::AskMe => None,
         // "it" would mean the result of another request.
         _ if piece.trim_end_matches(['?', '!', '.']).to_lowercase().ends_with(" it") => None,
-        _ => Some(Step::Say(piece.to_owned())),
+        _ => Some(PlanStep::Say(piece.to_owned())),
     }
 }
 

@@ -64,10 +64,10 @@ fn phrase_request<'a>(phrase: &str) -> Option<Request<'a>> {
     (is(&["greet", "greet me"]) || greetings.iter().any(|known| greeted(known))).then_some(Request::Greet)
 }
 
-type Maker = for<'a> fn(&'a str) -> Request<'a>;
+type RequestBuilder = for<'a> fn(&'a str) -> Request<'a>;
 
 /// Requests with a text. Longer prefixes come before the shorter ones that they begin with.
-const LEADS: &[(&str, Maker)] = &[
+const LEADS: &[(&str, RequestBuilder)] = &[
     ("echo", |text| Request::Echo(text)),
     ("repeat after me", |text| Request::Echo(text)),
     ("repeat", |text| Request::Echo(text)),

@@ -3,7 +3,7 @@
 mod command;
 mod excerpt;
 
-use attache_domain::{Content, ToolResult};
+use attache_domain::{Content, ToolResult, quoted};
 
 use super::action::Action;
 use excerpt::block;
@@ -32,7 +32,7 @@ pub(super) fn summarize(action: &Action, result: Option<&ToolResult>) -> ResultS
         Action::Read { file, .. } => reading(file, result, &text),
         Action::Find { .. } | Action::Search { .. } => finding(action, &text),
         Action::Write { .. } | Action::Replace { .. } | Action::Append { .. } => change(&text),
-        Action::Ask { .. } => text,
+        Action::Ask { .. } => quoted(&text).into_owned(),
     };
     ResultSummary { text, went_well: true }
 }
@@ -104,6 +104,7 @@ fn failure(action: &Action, text: &str) -> String {
         Action::Run { command, .. } => ("run", command),
         Action::Ask { agent, .. } => ("ask", agent),
     };
+    let text = quoted(text);
     let why: String = text.trim().chars().take(1_000).collect();
     let why = if why.is_empty() { "no reason was given".to_owned() } else { why };
     let stop = if why.ends_with(['.', '!', '?']) { "" } else { "." };

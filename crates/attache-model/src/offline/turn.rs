@@ -6,7 +6,7 @@
 use attache_domain::{CallId, ToolCall, ToolResult};
 
 use super::action::{Action, ToolUse, write};
-use super::plan::{Plan, Step};
+use super::plan::{Plan, PlanStep};
 use super::reply::{Reply, word_groups};
 use super::request::Request;
 use super::result_summary::{ResultSummary, missing_text, summarize};
@@ -17,8 +17,8 @@ pub(super) fn play(plan: &Plan, number: u32, results: &[Vec<ToolResult>]) -> Rep
     let mut paragraphs = ParagraphPieces::default();
     for (place, step) in plan.steps.iter().enumerate() {
         match step {
-            Step::Say(text) => paragraphs.add(Reply::to(&Request::understand(text)).pieces.collect()),
-            Step::Act(actions) => {
+            PlanStep::Say(text) => paragraphs.add(Reply::to(&Request::understand(text)).pieces.collect()),
+            PlanStep::Act(actions) => {
                 let account = match run_actions(actions, &mut rounds) {
                     Ok(account) => account,
                     Err(PendingCalls(calls)) => return paragraphs.until(TurnFinish::Calls(calls)),

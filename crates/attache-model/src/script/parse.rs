@@ -11,8 +11,8 @@ use super::error::{Problem, ScriptError};
 use super::keys::{Fields, RULE, SCRIPT};
 use super::limits::{MAX_RULES, MAX_SCRIPT_BYTES, MAX_STEPS};
 use super::quantity::{a_count, count_of};
-use super::rule::{Ending, Pace, PlannedStep, Rule, Script, Segment, Split, Step, TextStep};
-use super::template::{Scope, Template};
+use super::rule::{Ending, Pace, PlannedStep, Rule, Script, ScriptStep, Segment, Split, TextStep};
+use super::template::{PlaceholderScope, Template};
 use super::yaml::{Kind, Node};
 use step::{ParsedStep, StepParser};
 
@@ -117,7 +117,8 @@ fn otherwise_of(node: Node) -> Result<Rule, Problem> {
     match node.kind {
         Kind::List(steps) => compile(steps, None),
         Kind::Text(text) => {
-            let text = Template::parse(&text, Scope::default()).map_err(|what| Problem::new(line, what))?;
+            let text = Template::parse(&text, PlaceholderScope::default())
+                .map_err(|what| Problem::new(line, what))?;
             Ok(says(text))
         }
         _ => Err(node.unexpected("a text or a list of steps")),
@@ -138,7 +139,7 @@ fn no_rule_matched(names: &[String]) -> Rule {
 
 fn says(text: Template) -> Rule {
     let pace = Pace { repeat: super::quantity::Count::Fixed(1), every: None };
-    let step = Step::Say(TextStep { texts: vec![text], split: Split::Whole, pace });
+    let step = ScriptStep::Say(TextStep { texts: vec![text], split: Split::Whole, pace });
     let segment =
         Segment { steps: vec![PlannedStep::always(step)], ending: Ending::Completed { status: None } };
     Rule {
@@ -214,7 +215,7 @@ impl SegmentBuilder {
             }
         };
         if matches!(ending, Ending::Replied { .. }) {
-            let alone = self.steps.iter().all(|planned| matches!(planned.step, Step::Wait(_)));
+            let alone = self.steps.iter().all(|planned| matches!(planned.step, ScriptStep::Wait(_)));
             if !self.segments.is_empty() || !alone {
                 let what = "`answer` replies without a task, so only `wait` can stand before it";
                 return Err(Problem::new(line, what));

@@ -35,7 +35,7 @@ pub(super) struct Segment {
 pub(super) struct PlannedStep {
     /// None: the step is always played.
     pub(super) when: Option<StepCondition>,
-    pub(super) step: Step,
+    pub(super) step: ScriptStep,
 }
 
 /// The results of earlier calls that a step requires.
@@ -46,7 +46,7 @@ pub(super) struct StepCondition {
 }
 
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     Say(TextStep),
     Think(Template),
     Wait(Pause),
@@ -132,7 +132,7 @@ pub(super) enum ContentTemplate {
 }
 
 impl PlannedStep {
-    pub(super) fn always(step: Step) -> Self {
+    pub(super) fn always(step: ScriptStep) -> Self {
         Self { when: None, step }
     }
 }

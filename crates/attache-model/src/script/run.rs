@@ -11,7 +11,7 @@ use super::chunk_sequence::ChunkSequence;
 use super::limits::{MAX_LABEL_BYTES, MAX_TEXT_BYTES, MAX_TURN_BYTES, MAX_TURN_CHUNKS};
 use super::matching::MatchedRule;
 use super::placeholder_values::{CallResults, PlaceholderValues};
-use super::rule::{CallTemplate, ContentTemplate, Ending, PartTemplate, PlannedStep, Script, Step};
+use super::rule::{CallTemplate, ContentTemplate, Ending, PartTemplate, PlannedStep, Script, ScriptStep};
 use super::template::{Template, expand_map};
 use crate::{ModelChunk, TurnFinish};
 
@@ -63,38 +63,40 @@ impl ScriptRun {
             };
             self.step += 1;
             if !planned.is_due(&words.outcomes) {
-                if let Step::Call(calls) = &planned.step {
+                if let ScriptStep::Call(calls) = &planned.step {
                     self.matched.words.outcomes.pass_over(calls.len());
                 }
                 continue;
             }
             let next = match &planned.step {
-                Step::Think(text) => {
+                ScriptStep::Think(text) => {
                     ScriptAction::Chunk(ModelChunk::Thought(text.expand(words, MAX_TEXT_BYTES)))
                 }
-                Step::NeedCredential(text) => {
+                ScriptStep::NeedCredential(text) => {
                     ScriptAction::Chunk(ModelChunk::CredentialNeeded(text.expand(words, MAX_TEXT_BYTES)))
                 }
-                Step::Resume => ScriptAction::Chunk(ModelChunk::Resumed),
-                Step::Wait(pause) => match pause.resolve(words, "wait") {
+                ScriptStep::Resume => ScriptAction::Chunk(ModelChunk::Resumed),
+                ScriptStep::Wait(pause) => match pause.resolve(words, "wait") {
                     Ok(duration) => ScriptAction::Wait(duration),
                     Err(reason) => failed(reason),
                 },
-                Step::Say(say) => match ChunkSequence::of_say(say, words) {
+                ScriptStep::Say(say) => match ChunkSequence::of_say(say, words) {
                     Ok(round) => {
                         self.round = Some(round);
                         continue;
                     }
                     Err(reason) => failed(reason),
                 },
-                Step::Artifact(artifact) => match ChunkSequence::of_artifact(artifact, words, self.step) {
-                    Ok(round) => {
-                        self.round = Some(round);
-                        continue;
+                ScriptStep::Artifact(artifact) => {
+                    match ChunkSequence::of_artifact(artifact, words, self.step) {
+                        Ok(round) => {
+                            self.round = Some(round);
+                            continue;
+                        }
+                        Err(reason) => failed(reason),
                     }
-                    Err(reason) => failed(reason),
-                },
-                Step::Call(calls) => match self.results.next() {
+                }
+                ScriptStep::Call(calls) => match self.results.next() {
                     Some(results) => {
                         self.matched.words.outcomes.add(calls.len(), &results);
                         continue;
@@ -104,7 +106,7 @@ impl ScriptRun {
                         Err(reason) => failed(reason),
                     },
                 },
-                Step::Stop(ending) => ScriptAction::Finish(finish(ending, words)),
+                ScriptStep::Stop(ending) => ScriptAction::Finish(finish(ending, words)),
             };
             return self.bounded(next);
         }

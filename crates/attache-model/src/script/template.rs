@@ -29,7 +29,7 @@ pub(super) enum Piece {
 
 /// The names that the placeholders of a text can use.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Scope<'a> {
+pub(super) struct PlaceholderScope<'a> {
     /// The regular expression of the rule, with its groups.
     pub(super) pattern: Option<&'a Regex>,
     /// The number of calls before the text in its turn.
@@ -37,7 +37,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl Template {
-    pub(super) fn parse(text: &str, scope: Scope<'_>) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, scope: PlaceholderScope<'_>) -> Result<Self, String> {
         if !text.contains("{{") {
             return Ok(Self::Literal(text.to_owned()));
         }
@@ -109,7 +109,10 @@ impl Template {
     }
 }
 
-fn placeholder(name: &str, Scope { pattern, calls }: Scope<'_>) -> Result<Piece, String> {
+fn placeholder(
+    name: &str,
+    PlaceholderScope { pattern, calls }: PlaceholderScope<'_>,
+) -> Result<Piece, String> {
     match name {
         "text" => return Ok(Piece::Text),
         "answer" => return Ok(Piece::Answer),
@@ -176,7 +179,7 @@ pub(super) enum DataTemplate {
 }
 
 impl DataTemplate {
-    pub(super) fn parse(value: Value, scope: Scope<'_>) -> Result<Self, String> {
+    pub(super) fn parse(value: Value, scope: PlaceholderScope<'_>) -> Result<Self, String> {
         let parsed = match value {
             Value::String(text) => match Template::parse(&text, scope)? {
                 Template::Literal(text) => Self::Fixed(Value::String(text)),
@@ -255,7 +258,7 @@ mod tests {
             groups: groups.iter().map(|group| group.map(|group| group.range())).collect(),
             outcomes: outcomes(),
         };
-        let scope = Scope { pattern: Some(&pattern), calls: 4 };
+        let scope = PlaceholderScope { pattern: Some(&pattern), calls: 4 };
         let template = Template::parse(template, scope).unwrap();
         assert_eq!(template.expand(&words, 30), expected);
     }
@@ -286,8 +289,9 @@ mod tests {
     #[test]
     fn a_placeholder_that_means_nothing_is_refused() {
         let pattern = Regex::new(r"(\d)(?<unit>s|m)").unwrap();
-        let refuse =
-            |template: &str, pattern| Template::parse(template, Scope { pattern, calls: 0 }).unwrap_err();
+        let refuse = |template: &str, pattern| {
+            Template::parse(template, PlaceholderScope { pattern, calls: 0 }).unwrap_err()
+        };
         assert!(refuse("{{3}}", Some(&pattern)).contains("asks for group 3, but the rule's `text` has 2"));
         assert!(refuse("{{1}}", None).contains("has 0"));
         assert!(refuse("{{txt}}", Some(&pattern)).contains("`text`, `answer`, `turn`, `unit`"));
@@ -297,7 +301,8 @@ mod tests {
             assert!(wrong.contains(&format!("`{{{{{name}}}}}` stands for the result of a call")), "{wrong}");
             assert!(wrong.contains("there is no `call` before it"), "{wrong}");
         }
-        let after_two = |template| Template::parse(template, Scope { pattern: None, calls: 2 }).unwrap_err();
+        let after_two =
+            |template| Template::parse(template, PlaceholderScope { pattern: None, calls: 2 }).unwrap_err();
         assert!(after_two("{{results.2}}").contains("numbered 0 to 1"));
         assert!(after_two("{{results}}").contains("`turn`, `result`, `results.0`, `failed` and"));
         assert!(after_two("{{results.-1}}").contains("unknown placeholder"));
@@ -306,7 +311,8 @@ mod tests {
     #[test]
     fn a_group_that_is_called_like_a_placeholder_of_calls_stays_a_group() {
         let pattern = Regex::new("(?<result>.)(?<failed>.)").unwrap();
-        let template = Template::parse("{{result}}{{failed}}", Scope { pattern: Some(&pattern), calls: 0 });
+        let template =
+            Template::parse("{{result}}{{failed}}", PlaceholderScope { pattern: Some(&pattern), calls: 0 });
         assert!(template.unwrap().uses_groups());
     }
 }

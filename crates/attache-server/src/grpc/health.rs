@@ -19,7 +19,7 @@ use super::deadline::{self, Deadline};
 use super::{frame, read_message, reflection, response};
 use crate::app::App;
 use crate::http::Response;
-use crate::open_calls::OpenCall;
+use crate::open_requests::OpenRequest;
 use crate::request_body::RequestBody;
 
 pub(super) const CHECK: &str = "/grpc.health.v1.Health/Check";
@@ -46,7 +46,7 @@ pub(super) async fn watch(
     head: &Parts,
     body: &mut RequestBody,
     deadline: Deadline,
-    open_call: OpenCall,
+    open_request: OpenRequest,
 ) -> Response {
     let service = match service_named(app, head, body).await {
         Ok(service) => service,
@@ -55,7 +55,7 @@ pub(super) async fn watch(
     let status = if is_known(&service) { current_status(app).await } else { ServingStatus::ServiceUnknown };
     response::stream(watch_frames(app.clone(), status, deadline).map(move |frame| {
         // Counts until the stream is dropped.
-        let _counted = &open_call;
+        let _counted = &open_request;
         frame
     }))
 }

@@ -26,7 +26,7 @@ use super::deadline::{self, Deadline};
 use super::{frame, response};
 use crate::app::App;
 use crate::http::Response;
-use crate::open_calls::OpenCall;
+use crate::open_requests::OpenRequest;
 use crate::request_body::RequestBody;
 
 pub(super) const V1: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
@@ -44,9 +44,9 @@ pub(super) fn serve(
     app: &Arc<App>,
     body: &mut RequestBody,
     deadline: Deadline,
-    open_call: OpenCall,
+    open_request: OpenRequest,
 ) -> Response {
-    response::stream(responses(app.clone(), body.take(), deadline, open_call))
+    response::stream(responses(app.clone(), body.take(), deadline, open_request))
 }
 
 struct RequestStream {
@@ -55,16 +55,17 @@ struct RequestStream {
     buffer: BytesMut,
     over: bool,
     /// Counts the stream while it is open.
-    _open_call: OpenCall,
+    _open_request: OpenRequest,
 }
 
 fn responses(
     app: Arc<App>,
     body: RequestBody,
     deadline: Deadline,
-    open_call: OpenCall,
+    open_request: OpenRequest,
 ) -> impl Stream<Item = Frame<Bytes>> {
-    let asking = RequestStream { app, body, buffer: BytesMut::new(), over: false, _open_call: open_call };
+    let asking =
+        RequestStream { app, body, buffer: BytesMut::new(), over: false, _open_request: open_request };
     stream::unfold(asking, move |mut asking| async move {
         if asking.over {
             return None;

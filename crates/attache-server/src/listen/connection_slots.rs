@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connection_watch::ConnectionWatch;
 use crate::Limits;
-use crate::connection_origin::{Admission, ConnectionOrigin, Network};
+use crate::connection_origin::{Admission, ConnectionOrigin, PeerNetwork};
 use crate::keyed_counts::{KeyedCount, KeyedCounts};
 
 /// One in so many connections is reserve, up to a maximum.
@@ -33,7 +33,7 @@ pub(super) struct ConnectionSlots {
     /// For connections over the limit of their address, while they get their refusal.
     refusals: Arc<Semaphore>,
     per_address: usize,
-    addresses: KeyedCounts<Network>,
+    addresses: KeyedCounts<PeerNetwork>,
     in_reserve: Mutex<Vec<ReservedConnection>>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct ConnectionSlot {
     /// Cancelled when another connection needs the slot.
     pub(super) end: CancellationToken,
     _permit: OwnedSemaphorePermit,
-    _address: Option<KeyedCount<Network>>,
+    _address: Option<KeyedCount<PeerNetwork>>,
 }
 
 impl ConnectionSlots {
@@ -94,7 +94,7 @@ impl ConnectionSlots {
 
     /// The slot of a connection from `address`; `None` when there is not even one for a refusal.
     pub(super) fn assign(&self, permit: SlotPermit, address: IpAddr) -> Option<ConnectionSlot> {
-        let network = Network::of(address);
+        let network = PeerNetwork::of(address);
         let slot = |admission, permit, counted| ConnectionSlot {
             origin: ConnectionOrigin { network, admission },
             end: CancellationToken::new(),
@@ -102,8 +102,8 @@ impl ConnectionSlots {
             _address: counted,
         };
         let counted = match network {
-            Network::Loopback => None,
-            Network::Other(_) => match self.addresses.take(network, self.per_address) {
+            PeerNetwork::Loopback => None,
+            PeerNetwork::Other(_) => match self.addresses.take(network, self.per_address) {
                 Some(counted) => Some(counted),
                 None => {
                     let permit = self.refusals.clone().try_acquire_owned().ok()?;

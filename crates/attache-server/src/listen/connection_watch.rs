@@ -66,7 +66,7 @@ pub(super) struct ConnectionWatch {
     /// The last request was answered before all of it had arrived.
     request_unread: AtomicBool,
     /// The client has sent bytes that are not, or not yet, a call.
-    heard: AtomicBool,
+    has_received: AtomicBool,
     /// The client sent too many control frames.
     flooded: AtomicBool,
     /// The connection speaks another protocol than HTTP from now on.
@@ -105,7 +105,7 @@ impl ConnectionWatch {
             answers: Mutex::default(),
             taken: AtomicMoment::default(),
             request_unread: AtomicBool::new(false),
-            heard: AtomicBool::new(false),
+            has_received: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             evicted: CancellationToken::new(),
@@ -119,7 +119,7 @@ impl ConnectionWatch {
     /// Counts a call until the returned value is dropped.
     pub(super) fn call(self: &Arc<Self>) -> ActiveCall {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        self.heard.store(false, Ordering::Relaxed);
+        self.has_received.store(false, Ordering::Relaxed);
         ActiveCall { watch: self.clone(), waiting: None }
     }
 
@@ -129,8 +129,8 @@ impl ConnectionWatch {
     }
 
     pub(super) fn socket_gave_bytes(&self) {
-        if !self.heard.load(Ordering::Relaxed) {
-            self.heard.store(true, Ordering::Relaxed);
+        if !self.has_received.load(Ordering::Relaxed) {
+            self.has_received.store(true, Ordering::Relaxed);
         }
     }
 
@@ -157,7 +157,7 @@ impl ConnectionWatch {
 
     /// Whether the client may still be sending a body that is not read.
     pub(super) fn is_request_unread(&self) -> bool {
-        self.request_unread.load(Ordering::Relaxed) || self.heard.load(Ordering::Relaxed)
+        self.request_unread.load(Ordering::Relaxed) || self.has_received.load(Ordering::Relaxed)
     }
 
     pub(super) fn socket_is_full(&self) {
@@ -258,7 +258,7 @@ impl Drop for ActiveCall {
     fn drop(&mut self) {
         self.chunk_requested();
         self.watch.last_call.set(self.watch.began.elapsed());
-        self.watch.heard.store(false, Ordering::Relaxed);
+        self.watch.has_received.store(false, Ordering::Relaxed);
         self.watch.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }

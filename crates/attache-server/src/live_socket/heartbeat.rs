@@ -53,7 +53,7 @@ impl Heartbeat {
     }
 
     /// The client has sent something else, so it is there.
-    pub(super) fn heard(&mut self) {
+    pub(super) fn record_received(&mut self) {
         if let Some(awaited) = &mut self.awaited {
             awaited.ticks = 0;
         }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(heartbeat.tick(), HeartbeatAction::Ping);
         for _ in 0..10 {
             assert_eq!(heartbeat.tick(), HeartbeatAction::Wait);
-            heartbeat.heard();
+            heartbeat.record_received();
         }
         heartbeat.pong();
         // An answer to no ping counts for nothing.

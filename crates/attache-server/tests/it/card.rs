@@ -1,8 +1,10 @@
-//! The public card: its address, and how caches are spared.
+//! The public card and the addresses it names, and how caches are spared.
 
 use std::time::Duration;
 
-use crate::world::{TestServer, launch};
+use serde_json::json;
+
+use crate::world::{TestServer, launch, message};
 
 const PATH: &str = "/.well-known/agent-card.json";
 const ALIAS: &str = "/.well-known/agent.json";
@@ -103,4 +105,23 @@ async fn k2_head_sends_everything_but_the_card() {
         let raw = server.client().raw(request.as_bytes()).await;
         assert!(raw.ends_with("\r\n\r\n"), "nothing follows the head");
     }
+}
+
+#[tokio::test]
+async fn another_name_of_the_json_rpc_interface_serves_the_same() {
+    let server = start().await;
+    let send =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message("m1", "echo hi")});
+    let sent = server.client().post("/a2a", &send).await.json();
+    assert_eq!(sent["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{sent:#}");
+    assert_eq!(server.client().get("/a2a").await.status, 405);
+    let refused = server.client().with("host", "elsewhere.example").post("/a2a", &send).await.json();
+    assert_eq!(refused["jsonrpc"], "2.0", "refused in the words of JSON-RPC: {refused}");
+    // Its clients may leave out the kind of a part, which 0.3 asks for everywhere else.
+    let message = json!({"messageId": "m2", "role": "user", "parts": [{"text": "echo hi"}]});
+    let send = json!({"jsonrpc": "2.0", "id": 2, "method": "message/send", "params": {"message": message}});
+    let sent = server.client().post("/a2a", &send).await.json();
+    assert_eq!(sent["result"]["status"]["state"], "completed", "{sent:#}");
+    let refused = server.client().post("/", &send).await.json();
+    assert_eq!(refused["error"]["code"], -32602, "{refused:#}");
 }

@@ -23,18 +23,18 @@ pub(crate) fn live() -> Launch {
 }
 
 pub(crate) async fn try_connect(
-    server: &TestServer,
+    address: &str,
     path: &str,
     header: (&'static str, &str),
 ) -> Result<Socket, Error> {
-    let mut request = format!("ws://{}{path}", server.address()).into_client_request()?;
+    let mut request = format!("ws://{address}{path}").into_client_request()?;
     request.headers_mut().insert(header.0, header.1.parse().unwrap());
-    let connection = TcpStream::connect(server.address()).await.unwrap();
+    let connection = TcpStream::connect(address).await.unwrap();
     client_async(request, connection).await.map(|(socket, _)| socket)
 }
 
 pub(crate) async fn connect(server: &TestServer, path: &str) -> Socket {
-    try_connect(server, path, ("user-agent", "test")).await.unwrap()
+    try_connect(server.address(), path, ("user-agent", "test")).await.unwrap()
 }
 
 pub(crate) async fn send(socket: &mut Socket, message: &Value) {
@@ -170,15 +170,15 @@ fn check_refused(opened: Result<Socket, Error>, status: u16) {
 #[tokio::test]
 async fn a_socket_opens_only_for_those_who_may_call() {
     let server = live().token("secret").start().await;
-    check_refused(try_connect(&server, "/ws", ("user-agent", "test")).await, 401);
-    try_connect(&server, "/ws", ("authorization", "Bearer secret")).await.unwrap();
+    check_refused(try_connect(server.address(), "/ws", ("user-agent", "test")).await, 401);
+    try_connect(server.address(), "/ws", ("authorization", "Bearer secret")).await.unwrap();
     let server = live().start().await;
-    check_refused(try_connect(&server, "/ws", ("origin", "https://evil.example")).await, 403);
-    check_refused(try_connect(&server, "/ws?taskId=nonesuch", ("user-agent", "test")).await, 404);
+    check_refused(try_connect(server.address(), "/ws", ("origin", "https://evil.example")).await, 403);
+    check_refused(try_connect(server.address(), "/ws?taskId=nonesuch", ("user-agent", "test")).await, 404);
     let own = format!("http://{}", server.address());
-    try_connect(&server, "/ws", ("origin", &own)).await.unwrap();
+    try_connect(server.address(), "/ws", ("origin", &own)).await.unwrap();
     assert_eq!(server.client().get("/ws").await.status, 400);
-    check_refused(try_connect(&launch().start().await, "/ws", ("user-agent", "test")).await, 404);
+    check_refused(try_connect(launch().start().await.address(), "/ws", ("user-agent", "test")).await, 404);
 }
 
 /// Opens a socket with these headers; also says which subprotocol the server chose.
@@ -254,7 +254,7 @@ async fn warnings_of_the_program_are_shown_to_clients_with_all_rights() {
     let created = server.client().with(own.0, own.1).post("/tasks", &json!({})).await.json();
     let task = created["taskId"].as_str().unwrap().to_owned();
     let (mut all, _) = open_with(&server, &[own]).await.unwrap();
-    let mut narrow = try_connect(&server, &format!("/ws?taskId={task}"), own).await.unwrap();
+    let mut narrow = try_connect(server.address(), &format!("/ws?taskId={task}"), own).await.unwrap();
     let (mut editor, _) =
         open_with(&server, &[("authorization", "Bearer token-of-the-editor")]).await.unwrap();
     let line = |level, text: &str, task: Option<&str>| ConsoleLine {

@@ -1,13 +1,21 @@
 //! The server over a loopback socket: real bytes, a built-in model, no other process.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agent_world;
+mod answering;
+mod answers;
+mod approving;
 mod asking_agent;
+mod cancelling;
 mod card;
+mod coding;
 mod commands;
+mod devtool;
 mod errors;
 mod extended_card;
 mod extensions;
 mod front_page;
+mod gemini_clients;
 mod gemini_routes;
 mod grpc;
 mod heads;
@@ -17,8 +25,10 @@ mod keys;
 mod list;
 mod live;
 mod live_answers;
+mod live_confirming;
 mod live_following;
 mod live_limits;
+mod live_pairs;
 mod live_reserved;
 mod live_socket;
 mod monitoring;
@@ -27,6 +37,7 @@ mod pushes;
 mod refused_streams;
 mod repeating;
 mod replay;
+mod reserved_tasks;
 mod rest_api;
 mod rights;
 mod safety;
@@ -35,5 +46,6 @@ mod stopping;
 mod stream;
 mod stream_load;
 mod tenants;
+mod transcripts;
 mod versions;
 mod world;

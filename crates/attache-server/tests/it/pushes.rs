@@ -1,12 +1,12 @@
 //! Push notifications: configurations on every binding, and a receiver that takes them or does not.
 
+mod configurations;
 mod failing;
-mod keeping;
-mod telling;
+mod notifications;
 
 use attache_server::PushSenderOptions;
 use attache_session::PushOptions;
-use attache_testkit::{SseFrame, TestClient};
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use crate::world::{TestServer, launch, push_with};
@@ -37,16 +37,4 @@ async fn create(client: &TestClient, task: &str, id: &str, url: &str) -> Value {
 fn told(mut params: Value, id: &str, url: &str) -> Value {
     params["configuration"] = json!({"taskPushNotificationConfig": {"id": id, "url": url}});
     params
-}
-
-/// Sends and does not wait for the end of the turn: the task.
-async fn drop_in(client: &TestClient, mut params: Value) -> Value {
-    params["configuration"] = json!({"returnImmediately": true});
-    client.rpc("SendMessage", params).await["result"]["task"].clone()
-}
-
-/// Every event of a task that is over, from its beginning.
-async fn replay(client: &TestClient, id: &str) -> Vec<SseFrame> {
-    let client = client.with("last-event-id", "1");
-    client.rpc_stream("SubscribeToTask", json!({"id": id})).await.rest().await
 }

@@ -1,21 +1,18 @@
 //! The REST API: tasks and prompts, and the paths that A2A has too.
 
+mod confirming;
 mod document;
 mod filters;
+mod reading_on;
 mod resuming;
 mod shared_paths;
 
+use attache_testkit::rest_tasks::create;
 use attache_testkit::{SseFrame, TestClient};
 use attache_wire::devtool::Dialect;
 use serde_json::{Value, json};
 
 use crate::world::launch;
-
-async fn create(client: &TestClient, body: &Value) -> String {
-    let created = client.post("/tasks", body).await;
-    assert_eq!(created.status, 201, "{}", created.text());
-    created.json()["taskId"].as_str().unwrap_or_else(|| panic!("{}", created.text())).to_owned()
-}
 
 async fn execute(client: &TestClient, task: &str, message: &str) -> Vec<SseFrame> {
     let mut stream =

@@ -20,16 +20,16 @@ use attache_domain::{
 use attache_model::script::ScriptModel;
 use attache_net::SystemResolver;
 use attache_server::{HttpPushSender, Limits, PushSenderOptions, Server, ServerHandle, ServerOptions};
-use attache_session::{PushOptions, PushSettings, Reservation, SessionOptions, SessionService};
+use attache_session::{PushOptions, PushSetup, Reservation, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
+pub(crate) use attache_testkit::agent_client::{message, message_to};
 use attache_testkit::{TestClient, WAIT_TIMEOUT};
 use attache_tool::{LeftoverProcesses, ToolRegistry, Workspace};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Dialect;
 use attache_wire::{devtool, extensions, replay};
-use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -38,7 +38,7 @@ use tokio::time::timeout;
 use crate::asking_agent::{AskAlways, Note, Notes};
 
 /// The script that most tests play.
-const SCRIPT: &str = include_str!("../../../../examples/scripts/interop.yaml");
+pub(crate) const SCRIPT: &str = include_str!("../../../../examples/scripts/interop.yaml");
 
 type Change<T> = Box<dyn FnOnce(&mut T)>;
 
@@ -126,13 +126,7 @@ impl Launch {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let mut options = server_options(&url);
         self.server.into_iter().for_each(|change| change(&mut options));
-        let card = &options.card;
-        let mut session = SessionOptions {
-            input_modes: card.default_input_modes.clone(),
-            output_modes: card.default_output_modes.clone(),
-            push: Some(push_with(|_, _| {})),
-            ..SessionOptions::default()
-        };
+        let mut session = session_options(&options.card);
         self.session.into_iter().for_each(|change| change(&mut session));
         let folder = tempfile::tempdir().expect("a temporary folder");
         let stores = if self.durable {
@@ -202,17 +196,7 @@ impl Drop for TestServer {
     }
 }
 
-/// Parameters of a 1.0 send.
-pub(crate) fn message(id: &str, text: &str) -> Value {
-    json!({"message": {"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]}})
-}
-
-/// Parameters of a 1.0 send to a task.
-pub(crate) fn message_to(task: &str, id: &str, text: &str) -> Value {
-    json!({"message": {"messageId": id, "taskId": task, "role": "ROLE_USER", "parts": [{"text": text}]}})
-}
-
-fn server_options(url: &str) -> ServerOptions {
+pub(crate) fn server_options(url: &str) -> ServerOptions {
     ServerOptions {
         card: card(url),
         extended_card: None,
@@ -280,6 +264,20 @@ fn card(url: &str) -> AgentCard {
     }
 }
 
+pub(crate) fn session_options(card: &AgentCard) -> SessionOptions {
+    SessionOptions {
+        input_modes: card.default_input_modes.clone(),
+        output_modes: card.default_output_modes.clone(),
+        push: Some(push_with(|_, _| {})),
+        ..SessionOptions::default()
+    }
+}
+
+/// Pushes to receivers on this machine, too.
+pub(crate) fn push_to_loopback() -> PushSetup {
+    push_with(|sender, _| sender.allow.push("127.0.0.0/8".into()))
+}
+
 fn skill(id: &str, name: &str) -> AgentSkill {
     AgentSkill {
         id: id.into(),
@@ -298,7 +296,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 }
 
 /// Pushes with other options than usual.
-pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSettings {
+pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOptions)) -> PushSetup {
     let mut sender = PushSenderOptions {
         allow: Vec::new(),
         allow_http: false,
@@ -309,7 +307,7 @@ pub(crate) fn push_with(change: impl FnOnce(&mut PushSenderOptions, &mut PushOpt
     let mut options = PushOptions::default();
     change(&mut sender, &mut options);
     let sender = HttpPushSender::new(sender).expect("a push sender");
-    PushSettings { sender: Arc::new(sender), options }
+    PushSetup { sender: Arc::new(sender), options }
 }
 
 fn agent(script: &str, notes: Option<&Notes>) -> CodingAgent {

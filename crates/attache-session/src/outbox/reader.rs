@@ -22,7 +22,7 @@ pub(super) struct OutboxReader {
     /// whose view would be copied at every event then.
     view: Option<Box<TaskView>>,
     cursor: Seq,
-    told: PushEvents,
+    events: PushEvents,
 }
 
 impl OutboxReader {
@@ -31,7 +31,7 @@ impl OutboxReader {
         live: Arc<LiveTask>,
         cursor: Seq,
         shape: PushShape,
-        told: PushEvents,
+        events: PushEvents,
     ) -> Result<Self, StoreError> {
         // A cursor from before the opening event, which is not delivered.
         let cursor = cursor.max(Seq::START.next());
@@ -43,7 +43,7 @@ impl OutboxReader {
         let follower = Follower::new(live.clone(), &then);
         let view = (shape == PushShape::WholeTask).then(|| Box::new((*then).clone()));
         let cursor = then.progress.head;
-        Ok(Self { live, follower, entries: VecDeque::new(), view, cursor, told })
+        Ok(Self { live, follower, entries: VecDeque::new(), view, cursor, events })
     }
 
     /// Everything up to here was examined.
@@ -80,7 +80,7 @@ impl OutboxReader {
     fn is_delivered(&self, entry: &TailEntry) -> bool {
         match entry.update() {
             Some(Update::Status { .. }) => true,
-            Some(Update::Artifact { .. }) => self.told == PushEvents::StatusesAndArtifacts,
+            Some(Update::Artifact { .. }) => self.events == PushEvents::StatusesAndArtifacts,
             Some(Update::Replied(_)) | None => false,
         }
     }

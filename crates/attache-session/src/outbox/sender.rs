@@ -72,7 +72,7 @@ pub enum DeliveryResult {
 
 /// Whether and how notifications are sent.
 #[derive(Clone)]
-pub struct PushSettings {
+pub struct PushSetup {
     pub sender: Arc<dyn PushSender>,
     pub options: PushOptions,
 }
@@ -115,8 +115,8 @@ impl Default for PushOptions {
     }
 }
 
-impl fmt::Debug for PushSettings {
+impl fmt::Debug for PushSetup {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("PushSettings").field("options", &self.options).finish_non_exhaustive()
+        formatter.debug_struct("PushSetup").field("options", &self.options).finish_non_exhaustive()
     }
 }

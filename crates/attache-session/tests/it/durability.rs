@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::*;
-use attache_session::WhenFinished;
+use attache_session::FinishedTaskRule;
 use attache_store::Stores;
 use attache_store::conformance::GatedStore;
 use attache_store::memory::MemoryStore;
@@ -35,7 +35,7 @@ async fn nothing_is_visible_before_its_commit() {
     let after = Some(Cursor { epoch: None, seq: Seq(1) });
     let subscribe = SubscribeTask { task: opened.task.clone(), after, gap_policy: GapPolicy::Refuse };
     let mut follower =
-        session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.unwrap().follower.unwrap();
+        session.subscribe(&scope(), &subscribe, FinishedTaskRule::Refuse).await.unwrap().follower.unwrap();
     let mut entries = Vec::new();
     while follower.cursor() < Seq(3) {
         follower.next(64, &mut entries).await.unwrap();

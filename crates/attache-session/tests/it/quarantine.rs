@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::*;
-use attache_session::{Reservation, WhenFinished};
+use attache_session::{FinishedTaskRule, Reservation};
 use attache_store::conformance::DamagedStore;
 use attache_store::memory::MemoryStore;
 use attache_store::{Record, RecordChange, Records, StoreStatus, Stores};
@@ -59,7 +59,7 @@ async fn an_unreadable_task_is_shown_as_failed_and_stops_nothing_else() {
         assert!(matches!(fault, Fault::TaskFinished { state: TaskState::Failed, .. }), "{fault:?}");
         let subscribe =
             SubscribeTask { task: opened.task.clone(), after: None, gap_policy: GapPolicy::Refuse };
-        let shown = session.subscribe(&scope(), &subscribe, WhenFinished::Show).await.unwrap();
+        let shown = session.subscribe(&scope(), &subscribe, FinishedTaskRule::Show).await.unwrap();
         assert!(shown.follower.is_none() && shown.view.status.state == TaskState::Failed);
     }
     let mut again = at_once("m1");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use attache_domain::*;
-use attache_session::WhenFinished;
+use attache_session::FinishedTaskRule;
 use attache_store::memory::MemoryStore;
 use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError, Stores};
 
@@ -74,12 +74,12 @@ async fn a_cursor_before_what_is_kept_is_told_as_a_gap_and_one_after_it_is_good(
     let session = session(&stores, &actor).await;
 
     let subscribe = after(1, GapPolicy::Report, &done.task);
-    let told = session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.unwrap();
+    let told = session.subscribe(&scope(), &subscribe, FinishedTaskRule::Refuse).await.unwrap();
     assert_eq!(told.gap.unwrap().reason, GapReason::Trimmed);
     assert_eq!((told.view.progress.head, told.follower.is_none()), (head, true), "the task as it is");
 
     let subscribe = after(1, GapPolicy::Refuse, &done.task);
-    let refused = session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.err();
+    let refused = session.subscribe(&scope(), &subscribe, FinishedTaskRule::Refuse).await.err();
     assert_eq!(refused, Some(Fault::BadCursor { given: "1".into() }));
 
     let (from, seen) = read_from(&session, &done.task, Some(Seq(3))).await;

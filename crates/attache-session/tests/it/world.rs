@@ -126,7 +126,7 @@ pub(crate) async fn read_from(
 ) -> (Arc<TaskView>, Vec<u64>) {
     let after = after.map(|seq| Cursor { epoch: None, seq });
     let subscribe = SubscribeTask { task: task.clone(), after, gap_policy: GapPolicy::Refuse };
-    let subscription = session.subscribe(&scope(), &subscribe, WhenFinished::Show).await.unwrap();
+    let subscription = session.subscribe(&scope(), &subscribe, FinishedTaskRule::Show).await.unwrap();
     let mut seen = Vec::new();
     let Some(mut follower) = subscription.follower else { return (subscription.view, seen) };
     loop {

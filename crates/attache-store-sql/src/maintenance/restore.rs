@@ -27,7 +27,7 @@ pub struct RestoreReport {
 
 /// A completed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum RestoreStep {
     /// The old database has another name.
     Moved,
     /// The backup is in its place.
@@ -46,7 +46,7 @@ fn restore_in_steps(
     backup: &Path,
     path: &Path,
     replace: bool,
-    after: impl Fn(Step) -> std::io::Result<()>,
+    after: impl Fn(RestoreStep) -> std::io::Result<()>,
 ) -> Result<RestoreReport, MaintenanceError> {
     require_database(backup)?;
     let report = check(backup)?;
@@ -67,13 +67,13 @@ fn restore_in_steps(
     // Locked before it gets the database's name, so that no server uses it before the restore is complete.
     let _restored_lock = DatabaseLock::take(&unfinished, LOCK_TIMEOUT)?;
     let replaced = if is_there { Some(move_aside(&real).map_err(failed)?) } else { None };
-    after(Step::Moved).map_err(failed)?;
+    after(RestoreStep::Moved).map_err(failed)?;
     // SQLite would add a write-ahead log that it finds to the restored database.
     for suffix in ["-wal", "-shm"] {
         remove(&beside(&real, suffix)).map_err(failed)?;
     }
     std::fs::rename(&unfinished, &real).map_err(failed)?;
-    after(Step::Swapped).map_err(failed)?;
+    after(RestoreStep::Swapped).map_err(failed)?;
     // Removed last: until then, a database that does not match the mark is detected.
     remove(&MarkFile::path_for(&real)).map_err(failed)?;
     sync(&real)?;
@@ -163,7 +163,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_crash_at_any_point_loses_nothing_and_is_noticed() {
-        for step in [Step::Moved, Step::Swapped] {
+        for step in [RestoreStep::Moved, RestoreStep::Swapped] {
             let folder = tempfile::tempdir().unwrap();
             let (path, backup) = prepare(folder.path()).await;
             let crash = |at| if at == step { Err(Error::other("a crash")) } else { Ok(()) };
@@ -171,12 +171,12 @@ mod tests {
             let moved = folder.path().join("tasks.db.before-restore");
             assert_eq!(tasks(&open(&moved)).await, 2, "{step:?}: nothing is lost");
             match step {
-                Step::Moved => {
+                RestoreStep::Moved => {
                     let error = SqliteStore::open(&path, SqliteOptions::default()).err().unwrap();
                     assert!(error.to_string().contains("restore"), "{error}");
                     assert!(!path.exists(), "no empty store is made");
                 }
-                Step::Swapped => {
+                RestoreStep::Swapped => {
                     let store = open(&path);
                     assert_eq!((tasks(&store).await, store.status().warnings.len()), (0, 1));
                 }

@@ -16,14 +16,14 @@ pub(crate) struct DatabaseFiles {
     /// so nothing is written until the next start, even if the files come back.
     lost: Option<String>,
     /// The logged fault.
-    told: Option<String>,
+    reported: Option<String>,
     /// When the files were last checked.
     seen_at: Option<Instant>,
 }
 
 impl DatabaseFiles {
     pub(crate) fn new(watch: FileWatch, mark: MarkFile) -> Self {
-        Self { watch, mark, lost: None, told: None, seen_at: None }
+        Self { watch, mark, lost: None, reported: None, seen_at: None }
     }
 
     /// Before a transaction: why nothing can be written. While nothing was written, the fault can pass.
@@ -32,12 +32,12 @@ impl DatabaseFiles {
             return None;
         }
         let fault = self.lost.clone().or_else(|| self.watch.fault());
-        if fault != self.told {
+        if fault != self.reported {
             match &fault {
                 Some(fault) => tracing::error!("{fault}; nothing is acknowledged any more"),
                 None => tracing::info!("the files of the database are there again"),
             }
-            self.told.clone_from(&fault);
+            self.reported.clone_from(&fault);
         }
         fault
     }

@@ -181,6 +181,8 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
     let (prompt, outcome) = (Some(MessageId::new("message-3")), TurnOutcome::Failed);
     facts.push(Fact::PromptSettled { prompt, outcome, message: Some(short_message("message-14").into()) });
     facts.push(Fact::PromptSettled { prompt: None, outcome: TurnOutcome::Completed, message: None });
+    let (message, state) = (short_message("message-15").into(), TaskState::Canceled);
+    facts.push(Fact::NoticedLater { message, state });
     facts
 }
 
@@ -226,6 +228,7 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::CallFinished(_) => "call_finished",
         Fact::PersonAsked { .. } => "person_asked",
         Fact::Noticed { .. } => "noticed",
+        Fact::NoticedLater { .. } => "noticed_later",
         Fact::CancelRequested => "cancel_requested",
         Fact::TaskCanceled => "task_canceled",
         Fact::Replied { .. } => "replied",

@@ -25,6 +25,32 @@ pub fn event(value: &Value) -> String {
     format!("data: {value}\r\n\r\n")
 }
 
+/// A whole answer that says `text`.
+pub fn says(text: &str) -> PlannedResponse {
+    answer([chunk().text(text).finish("STOP").usage(100, 10)])
+}
+
+/// A whole answer with one call.
+pub fn calls(name: &str, arguments: Value) -> PlannedResponse {
+    batch([(name, arguments)])
+}
+
+/// A whole answer with several calls.
+pub fn batch<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> PlannedResponse {
+    let chunk = calls.into_iter().fold(chunk(), |chunk, (name, input)| chunk.call(name, input));
+    answer([chunk.finish("STOP").usage(100, 10)])
+}
+
+/// An answer that begins with `text` and then hangs.
+pub fn stuck(text: &str) -> PlannedResponse {
+    answer([chunk().text(text)]).hold()
+}
+
+/// An answer that does not begin.
+pub fn silent() -> PlannedResponse {
+    PlannedResponse::stream().hold()
+}
+
 pub fn chunk() -> Chunk {
     Chunk(
         json!({"candidates": [{"content": {"role": "model", "parts": []}, "index": 0}], "modelVersion": "fake"}),

@@ -25,13 +25,13 @@ use super::rate_limited::RateLimited;
 use super::stdio::StdioTransport;
 use super::{Connection, MAX_ERROR_LENGTH, streamable};
 use crate::error::ConnectError;
-use crate::{ConnectContext, ServerOptions, Transport};
+use crate::{ConnectContext, McpServerOptions, Transport};
 
 /// The last output of a program that has just ended may still be in the pipe.
 const STDERR_DELAY: Duration = Duration::from_millis(50);
 
 pub(super) async fn open(
-    options: &ServerOptions,
+    options: &McpServerOptions,
     context: &ConnectContext,
 ) -> Result<Connection, ConnectError> {
     let attempt = ConnectAttempt::new(context);

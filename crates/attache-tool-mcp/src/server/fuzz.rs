@@ -64,7 +64,7 @@ async fn run_client(pipe: DuplexStream, again: bool, said: usize) -> Option<()> 
             return Some(());
         }
     };
-    let options = ServerOptions::new("server", transport);
+    let options = McpServerOptions::new("server", transport);
     let server = Arc::new(Server::new(options, context, Arc::default()));
     server.current.send_replace(Some(connection.clone()));
     for _ in 0..2 {

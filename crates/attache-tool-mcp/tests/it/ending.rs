@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use attache_tool_mcp::{McpServers, ServerOptions, Transport};
+use attache_tool_mcp::{McpServerOptions, McpServers, Transport};
 use serde_json::json;
 
 use crate::world::{PATIENCE, World, shell, tool, why};
@@ -97,7 +97,7 @@ async fn what_cannot_be_started_says_how_to_mend_it() {
             env: vec![],
             directory: directory.map(Into::into),
         };
-        why(&world.connect(vec![ServerOptions::new("srv", transport)]).await)
+        why(&world.connect(vec![McpServerOptions::new("srv", transport)]).await)
     };
     let why = start("no-such-program-at-all", None).await;
     assert!(

@@ -2,7 +2,7 @@
 
 use attache_net::Secret;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
-use attache_tool_mcp::{ServerOptions, Transport};
+use attache_tool_mcp::{McpServerOptions, Transport};
 
 use crate::world::{World, why};
 
@@ -11,7 +11,7 @@ fn http(url: String) -> Transport {
 }
 
 async fn refused(transport: Transport) -> String {
-    why(&World::new().connect(vec![ServerOptions::new("srv", transport)]).await)
+    why(&World::new().connect(vec![McpServerOptions::new("srv", transport)]).await)
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_stream_that_says_nothing_is_given_up() {
     let mut world = World::new();
     world.context.connect_timeout = std::time::Duration::from_millis(300);
     let transport = Transport::Sse { url: server.url(), headers: vec![] };
-    let servers = world.connect(vec![ServerOptions::new("srv", transport)]).await;
+    let servers = world.connect(vec![McpServerOptions::new("srv", transport)]).await;
     assert!(why(&servers).contains("did not answer within"), "{}", why(&servers));
 }
 

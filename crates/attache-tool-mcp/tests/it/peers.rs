@@ -8,7 +8,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use attache_tool_mcp::{ServerOptions, Transport};
+use attache_tool_mcp::{McpServerOptions, Transport};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -55,10 +55,10 @@ impl Program {
         self
     }
 
-    fn stdio(self, name: &str) -> ServerOptions {
+    fn stdio(self, name: &str) -> McpServerOptions {
         let mut words = self.0.into_iter();
         let (command, args) = (words.next().unwrap(), words.collect());
-        ServerOptions::new(name, Transport::Stdio { command, args, env: vec![], directory: None })
+        McpServerOptions::new(name, Transport::Stdio { command, args, env: vec![], directory: None })
     }
 
     /// Starts it on a port of its own and waits until it says that it listens.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use attache_domain::Content;
 use attache_net::Secret;
 use attache_tool::{LiveOutput, Tool, ToolContext, ToolError, ToolOutput, Workspace};
-use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, Transport};
+use attache_tool_mcp::{ConnectContext, McpServerOptions, McpServers, ServerState, Transport};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -60,7 +60,7 @@ impl World {
         Self { folder, context, cancel: CancellationToken::new(), live: Arc::default() }
     }
 
-    pub(crate) async fn connect(&self, options: Vec<ServerOptions>) -> McpServers {
+    pub(crate) async fn connect(&self, options: Vec<McpServerOptions>) -> McpServers {
         let connecting = McpServers::connect(options, self.context.clone());
         timeout(PATIENCE * 2, connecting).await.expect("connecting is bounded")
     }
@@ -105,14 +105,14 @@ fn environment() -> Vec<(String, String)> {
 }
 
 /// A server that runs this shell script after the functions above.
-pub(crate) fn shell(name: &str, script: &str) -> ServerOptions {
+pub(crate) fn shell(name: &str, script: &str) -> McpServerOptions {
     let transport = Transport::Stdio {
         command: "sh".into(),
         args: vec!["-c".into(), format!("{PRELUDE}\n{script}")],
         env: vec![("TOKEN".into(), Secret::new("s3cret-token"))],
         directory: None,
     };
-    ServerOptions::new(name, transport)
+    McpServerOptions::new(name, transport)
 }
 
 pub(crate) fn tool(servers: &McpServers, name: &str) -> Arc<dyn Tool> {

@@ -6,8 +6,10 @@ use attache_client::{Client, EventStream, RemoteStatus, StreamEvent};
 use attache_tool::{CallEnd, ToolError, failpoint};
 use tokio::time::{Instant, timeout_at};
 
-use super::{AgentCall, Source, UNREACHABLE, usable};
+use super::{AgentCall, Source, usable};
+use crate::agent_output::News;
 use crate::saved_call::{MAX_ID, Phase};
+use crate::shown_words::TextKind;
 
 /// An agent that says nothing new for so long is given up.
 const MAX_SILENCE: Duration = Duration::from_secs(30 * 60);
@@ -114,7 +116,7 @@ impl AgentCall<'_> {
             if next.is_none() && wakes_at < until {
                 let is_lost = events.lost_because().is_some();
                 if is_lost {
-                    self.context.live.show(UNREACHABLE);
+                    self.show_unreachable();
                 }
                 look_at = (!is_lost).then(|| Instant::now() + LOST_DELAY);
                 continue;
@@ -135,7 +137,11 @@ impl AgentCall<'_> {
                         Source::Ended(end) => return Ok(end),
                     }
                 }
-                Some(Err(error)) => return Err(self.call_failure(&error).await),
+                Some(Err(error)) => {
+                    // Otherwise the agent would go on for nothing.
+                    self.cancel_task(client).await;
+                    return Err(self.call_failure(&error).await);
+                }
                 Some(Ok(event)) => {
                     look_at = Some(Instant::now() + LOST_DELAY);
                     let is_settled_later = events.is_polling() || self.shows_answered_question(&event);
@@ -203,14 +209,12 @@ impl AgentCall<'_> {
         } else if self.saved.cursor.is_some() && self.saved_at.elapsed() > SAVE_INTERVAL {
             self.save().await?;
         }
-        let is_shown = self.replay.is_new(event, cursor);
         self.has_whole_task = matches!(event, StreamEvent::Task(task) if task.status.is_terminal());
-        let new = if is_news { self.output.add(event) } else { String::new() };
-        let new = self.without_question(event, &new);
-        if is_shown && !new.is_empty() {
-            self.context.live.show(new);
-        }
-        Ok(())
+        let mut news = if is_news { self.output.add(event) } else { News::default() };
+        news.words.truncate(self.without_question(event, &news.words).len());
+        let news = self.replay.unshown(event, cursor, news);
+        self.show(TextKind::Artifact, &news.artifacts).await?;
+        self.show(TextKind::Words, &news.words).await
     }
 }
 

@@ -4,7 +4,7 @@ use attache_client::{Client, ClientError, ListTasks, RemoteTask};
 use attache_domain::ContextId;
 use attache_tool::{CallEnd, CallQuestion, QuestionKind, ToolError};
 
-use super::{AgentCall, Replay, Source, UNREACHABLE, usable};
+use super::{AgentCall, Replay, Source, usable};
 use crate::saved_call::Phase;
 
 /// Pages of tasks that are looked through for a message.
@@ -22,9 +22,11 @@ impl AgentCall<'_> {
             return self.resume_without_cursor(client);
         }
         self.output.begin_again();
-        self.replay = match &self.saved.cursor {
-            Some(cursor) => Replay::Until(cursor.clone()),
-            None => Replay::None,
+        self.replay = match (self.shown_before, &self.saved.began_after, &self.saved.cursor) {
+            (Some(bytes), Some(cursor), _) => Replay::Until(cursor.clone(), bytes),
+            (Some(bytes), None, _) => Replay::Bytes(bytes),
+            (None, _, Some(cursor)) => Replay::Until(cursor.clone(), 0),
+            (None, _, None) => Replay::None,
         };
         Source::Events(client.resume(&task, Some(BEGINNING)))
     }
@@ -36,10 +38,10 @@ impl AgentCall<'_> {
         Source::Events(client.resume(&task, None))
     }
 
-    /// The agent does not tell again what its statuses said; people were shown it.
+    /// The agent does not tell again what its statuses said; the log has it.
     fn begin_with_snapshot(&mut self) {
         self.replay = Replay::Snapshot;
-        self.output.was_shown(self.shown.replace(UNREACHABLE, ""));
+        self.output.was_shown(std::mem::take(&mut self.words_before));
     }
 
     /// A message was being sent when the server stopped: has it arrived? Only an agent that recognises a repeated message

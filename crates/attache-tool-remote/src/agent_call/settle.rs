@@ -40,7 +40,12 @@ impl AgentCall<'_> {
             return;
         };
         match client.get(&task, None).await {
-            Ok(task) => _ = self.output.add(&StreamEvent::Task(Box::new(task))),
+            Ok(task) => {
+                if self.replay.is_partial() && self.saved.sent == 0 {
+                    self.output.fill_words(&task, &self.saved.message);
+                }
+                self.output.add(&StreamEvent::Task(Box::new(task)));
+            }
             // It may be forgotten already; then there is nothing more to tell.
             Err(error) => tracing::debug!(%error, "the result of an agent's task cannot be fetched"),
         }

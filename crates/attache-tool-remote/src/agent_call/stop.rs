@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use attache_client::{Client, ClientError};
-use attache_tool::{CallEnd, PeerNotice, QuestionAnswer, ToolError};
+use attache_domain::visible_line;
+use attache_tool::{CallEnd, CallStart, PeerNotice, ToolError};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::AgentCall;
-use crate::saved_call::Phase;
+use super::{AgentCall, UNREACHABLE};
+use crate::saved_call::{Phase, SavedCall};
 
 /// How long a cancelled call waits for the agent to name the task of a message that is on its way.
 const SEND_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -46,46 +47,65 @@ impl AgentCall<'_> {
         self.finish_cancelled().await
     }
 
-    /// The call may not run on: cancels its task, and the model reads what the agent said until then. `answer` was not sent.
-    pub(crate) async fn end(mut self, refused: ToolError, answer: Option<QuestionAnswer>) -> ToolError {
+    /// The call may not run on: cancels its task, and the model reads what the agent said until then. An answer is not sent.
+    pub(crate) async fn end(mut self, refused: ToolError, start: CallStart) -> ToolError {
         if self.saved.question.is_some() {
             self.restore_output().await;
         }
-        if answer.is_some() {
+        if start.answer.is_some() {
             self.output.answer("(not sent)");
         }
-        let report = self.report().await;
-        let notice = timeout(CANCEL_TIMEOUT, self.abandon()).await;
-        if !matches!(notice, Ok(PeerNotice::Told)) {
-            tracing::warn!("an agent was not told that a call to it has ended");
+        self.output.was_shown(start.shown.replace(UNREACHABLE, ""));
+        let mut blocks = vec![self.report().await, refused.message];
+        blocks.retain(|block| !block.is_empty());
+        let saved = self.saved.clone();
+        match timeout(CANCEL_TIMEOUT, self.abandon()).await {
+            Ok(PeerNotice::Told) => {}
+            Ok(PeerNotice::Never(sentence)) => blocks.push(sentence),
+            Ok(PeerNotice::NotYet) | Err(_) => blocks.push(not_told(&saved, UNREACHED)),
         }
-        let message =
-            if report.is_empty() { refused.message } else { format!("{report}\n\n{}", refused.message) };
-        ToolError::new(refused.kind, message)
+        ToolError::new(refused.kind, blocks.join("\n\n"))
     }
 
     /// The same after the run of the call is gone.
     pub(crate) async fn abandon(mut self) -> PeerNotice {
-        if self.saved.origin != self.agent.origin_name() {
+        if !self.saved.has_peer() {
             return PeerNotice::Told;
         }
+        if self.saved.origin != self.agent.origin_name() {
+            return self.never(&format!("its file says {} now", self.agent.origin_name()));
+        }
         match self.agent.client().await {
-            // It has moved to where nothing was sent.
-            Ok(client) if self.check_address(&client).is_err() => PeerNotice::Told,
+            Ok(client) if self.check_address(&client).is_err() => {
+                self.never(&format!("its card leads to {} now", self.agent.origins_of(&client)))
+            }
             Ok(client) => self.tell_to_stop(&client).await,
-            Err(failure) if failure.sign_in.is_some() => PeerNotice::Told,
+            Err(failure) if failure.sign_in.is_some() => self.never("a person has to sign in first"),
             Err(_) => PeerNotice::NotYet,
+        }
+    }
+
+    fn never(&self, why: &str) -> PeerNotice {
+        PeerNotice::Never(not_told(&self.saved, why))
+    }
+
+    /// A task that is over, or that the agent does not know any more, needs no cancel.
+    fn told_with(&self, error: &ClientError) -> PeerNotice {
+        match error {
+            error if error.is_transient() => PeerNotice::NotYet,
+            error if error.is_refused_credential() => self.never("it refuses the credential of its file"),
+            _ => PeerNotice::Told,
         }
     }
 
     async fn tell_to_stop(&mut self, client: &Client) -> PeerNotice {
         // The task of an earlier call does not count: this one's message may not have reached it.
         match self.saved.phase {
-            Phase::Unsent if self.saved.sent == 0 => return PeerNotice::Told,
+            _ if !self.saved.has_peer() => return PeerNotice::Told,
             Phase::Sending if self.saved.sent == 0 => match self.find_task(client).await {
                 Ok(Some(task)) => (self.saved.task, self.saved.phase) = (Some(task), Phase::Following),
                 Ok(None) => return PeerNotice::NotYet,
-                Err(error) => return told_with(&error),
+                Err(error) => return self.told_with(&error),
             },
             _ => {}
         }
@@ -99,7 +119,7 @@ impl AgentCall<'_> {
             // It may be over already.
             Ok(Err(error)) => {
                 tracing::debug!(%error, "an agent did not cancel a task");
-                told_with(&error)
+                self.told_with(&error)
             }
             Err(_) => {
                 tracing::warn!(agent = self.agent.name(), "an agent did not cancel a task in time");
@@ -109,6 +129,14 @@ impl AgentCall<'_> {
     }
 }
 
-fn told_with(error: &ClientError) -> PeerNotice {
-    if error.is_transient() { PeerNotice::NotYet } else { PeerNotice::Told }
+/// The sentence for people about an agent that may still work on a call.
+pub(crate) fn not_told(saved: &SavedCall, why: &str) -> String {
+    let task =
+        saved.task.as_deref().map(|task| format!(" on its task {}", visible_line(task))).unwrap_or_default();
+    format!(
+        "The agent {} at {} was not told that its call is over, and may still work{task}: {why}.",
+        saved.agent, saved.origin
+    )
 }
+
+const UNREACHED: &str = "it could not be reached";

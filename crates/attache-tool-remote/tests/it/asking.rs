@@ -104,6 +104,18 @@ async fn a_credential_is_asked_for_again_after_a_sign_in() {
 }
 
 #[tokio::test]
+async fn a_credential_that_a_person_types_is_hidden_where_the_agent_repeats_it() {
+    for (typed, repeated) in [("sekret-key", "(hidden)"), ("done", "done")] {
+        let done = [task("WORKING"), piece(&format!("You said {typed}")), status("COMPLETED", None)];
+        let world = World::new([card(true), stream(&asks("AUTH_REQUIRED")), stream(&done)]);
+        world.run("Work!", world.start()).await.unwrap();
+        let text = finished(world.run("Work!", world.answered(typed)).await.unwrap());
+        assert!(text.ends_with(&said(&format!("half You said {repeated}"))), "{text}");
+        assert!(world.shown().ends_with(&format!("You said {repeated}")), "{}", world.shown());
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_was_not_sent_goes_to_the_task_that_waits() {
     let done = [task("WORKING"), piece("done"), status("COMPLETED", None)];
     let world = World::new([card(true), stream(&done)]);

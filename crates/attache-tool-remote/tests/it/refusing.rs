@@ -4,7 +4,9 @@ use attache_testkit::model_server::ModelServer;
 use attache_tool::{Effect, Preview, Proposal};
 use serde_json::json;
 
-use crate::world::{World, card, card_to, finished, input, piece, said, status, stream, task, tool_allowing};
+use crate::world::{
+    World, card, card_to, finished, input, piece, refusal, said, status, stream, task, tool_allowing,
+};
 
 #[tokio::test]
 async fn a_proposal_says_who_is_asked_what_and_where() {
@@ -47,7 +49,8 @@ fn shown_origin(proposal: &Proposal) -> &str {
 async fn a_person_sees_and_approves_where_the_card_leads() {
     let done = || stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)]);
     let there = ModelServer::with_responses([done(), done()]);
-    let world = World::new([card_to(&there.url())]);
+    // Its card cannot be read at first.
+    let world = World::new([refusal(-32000, "no"), card_to(&there.url())]);
     let (here, called) = (world.agent.url(), there.url());
     let tool = tool_allowing(&here, &called, None);
     let propose = async || tool.propose(&input("helper", "Work!"), &world.context).await;
@@ -73,9 +76,10 @@ async fn a_person_sees_and_approves_where_the_card_leads() {
 #[tokio::test]
 async fn a_card_that_leads_back_to_this_server_is_refused() {
     let own = World::new([]);
-    let world = World::new([card_to(&own.agent.url())]);
+    let world = World::new([card_to(&own.agent.url()), card_to(&own.agent.url())]);
+    let elsewhere = tool_allowing(&world.agent.url(), &own.agent.url(), None);
+    let proposal = elsewhere.propose(&input("helper", "Work!"), &world.context).await.unwrap();
     let tool = tool_allowing(&world.agent.url(), &own.agent.url(), Some(&own.agent.url()));
-    let proposal = tool.propose(&input("helper", "Work!"), &world.context).await.unwrap();
     let start = world.start();
     let error = tool.resumable().unwrap().run_from(proposal, start, &world.context).await.unwrap_err();
     assert!(error.message.contains("its card leads back to"), "{error}");

@@ -1,12 +1,15 @@
 //! After a restart a call goes on, and no message is sent twice to an agent that would take it for a new one.
 
-use attache_testkit::model_server::ResponseEnd;
-use attache_tool::{CallEnd, CallStart};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use attache_testkit::model_server::{PlannedResponse, ResponseEnd};
+use attache_tool::{CallEnd, CallStart, PeerNotice, Tool};
 use serde_json::{Value, json};
 
 use crate::world::{
-    World, answer, bare_task, card, extended_card, finished, input, piece, replaying_card, result, said,
-    status, stream, stream_from, task, tool,
+    World, answer, bare_task, card, extended_card, finished, input, piece, refusal, replaying_card, result,
+    said, status, stream, stream_from, task, tool,
 };
 
 /// What a call has saved when the server is killed.
@@ -45,6 +48,7 @@ async fn a_task_is_followed_again_and_its_output_is_whole_once() {
     let again = [task("WORKING"), piece("one "), piece("two"), status("COMPLETED", None)];
     let world = World::new([replaying_card(), stream_from(1, &again, ResponseEnd::Whole)]);
     let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1", "cursor": "2"}));
+    let start = CallStart { shown: "one ".to_owned(), ..start };
     assert_eq!(finished(world.run("Count!", start).await.unwrap()), said("one two"));
     assert_eq!(world.shown(), "two", "what was shown before is not shown again");
     assert_eq!(world.methods(), ["SubscribeToTask"]);
@@ -62,20 +66,127 @@ async fn an_agent_without_cursors_tells_the_rest_when_it_is_done() {
     assert_eq!(world.methods(), ["SubscribeToTask", "GetTask"]);
 }
 
-/// The log has what people were shown, and the agent does not say it again.
+/// The log has what people were shown, and the agent does not say it again. However short the pieces are, each is in the
+/// result once.
 #[tokio::test]
 async fn what_statuses_said_before_the_restart_is_part_of_the_result() {
+    let first = [
+        task("WORKING"),
+        status("WORKING", Some("OK. ")),
+        piece("O"),
+        status("WORKING", Some("K. ")),
+        piece("K"),
+    ];
     let later = [task("WORKING"), status("WORKING", Some("Reading. ")), status("COMPLETED", None)];
     let mut done = bare_task("COMPLETED");
-    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "The first half and the second."}]}]);
-    for shown in ["Looking. ", "Looking. The first half "] {
-        let world = World::new([card(true), stream(&later), result(&done)]);
-        let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1"}));
-        let start = CallStart { shown: shown.to_owned(), ..start };
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "OK. Oh!"}]}]);
+    for (events, words) in [(2, "OK. "), (3, "OK. "), (4, "OK. K. "), (5, "OK. K. ")] {
+        let world = World::new([card(true), stream(&first[..events]).hold(), stream(&later), result(&done)]);
+        until_shown(&world, events - 1).await;
+        let shown = world.shown();
+        let start =
+            CallStart { saved: world.saved(), restarted: true, shown: shown.clone(), ..world.start() };
         let text = finished(world.run("Count!", start).await.unwrap());
-        assert_eq!(text, said("Looking. Reading. \n\nArtifact (a):\nThe first half and the second."));
-        assert_eq!(world.shown(), "Reading. ", "what was shown before is not shown again");
+        assert_eq!(text, said(&format!("{words}Reading. \n\nArtifact (a):\nOK. Oh!")));
+        assert_eq!(world.shown(), format!("{shown}Reading. "), "what was shown before is not shown again");
     }
+}
+
+/// As servers of a2a-sdk do.
+#[tokio::test]
+async fn what_statuses_said_while_the_server_was_stopped_is_taken_from_the_history_of_the_task() {
+    let message =
+        |id: &str, role: &str, text: &str| json!({"messageId": id, "role": role, "parts": [{"text": text}]});
+    let later = [task("WORKING"), status("WORKING", Some("four ")), status("COMPLETED", Some("five"))];
+    for (last_known, expected) in [("two ", "one two three four five"), ("other ", "one other four five")] {
+        let mut done = bare_task("COMPLETED");
+        done["history"] = json!([
+            message("m-0", "ROLE_USER", "Before"),
+            message("a-0", "ROLE_AGENT", "zero "),
+            message("m-1", "ROLE_USER", "Count!"),
+            message("a-1", "ROLE_AGENT", "one "),
+            message("a-2", "ROLE_AGENT", "two "),
+            message("a-2", "ROLE_AGENT", "two "),
+            message("a-3", "ROLE_AGENT", "three "),
+            message("a-4", "ROLE_AGENT", "four "),
+        ]);
+        done["status"]["message"] = message("a-5", "ROLE_AGENT", "five");
+        let world = World::new([card(true), stream(&later), result(&done)]);
+        let shown = format!("one {last_known}");
+        let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1", "shown": [0]}));
+        let text = finished(world.run("Count!", CallStart { shown, ..start }).await.unwrap());
+        assert_eq!(text, said(expected));
+    }
+}
+
+/// Runs the call until so many pieces were shown, and then kills it.
+async fn until_shown(world: &World, pieces: usize) {
+    let shown = async {
+        while world.shown.1.load(Ordering::Relaxed) < pieces {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        ended = world.run("Count!", world.start()) => panic!("{ended:?}"),
+        () = shown => {}
+    }
+}
+
+/// The log has only the end of it, so what is a word and what is an artifact cannot be told.
+#[tokio::test]
+async fn a_long_output_before_the_restart_is_not_repeated() {
+    let later = [task("WORKING"), status("COMPLETED", None)];
+    let mut done = bare_task("COMPLETED");
+    done["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "x".repeat(30_000)}]}]);
+    let world = World::new([card(true), stream(&later), result(&done)]);
+    let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1"}));
+    let start = CallStart { shown: "x".repeat(16 << 10), ..start };
+    assert_eq!(finished(world.run("Count!", start).await.unwrap()), said(&"x".repeat(30_000)));
+}
+
+/// The place in the stream is saved from time to time only.
+#[tokio::test]
+async fn an_agent_with_cursors_shows_nothing_twice_and_leaves_nothing_out() {
+    let again = [task("WORKING"), piece("one "), piece("two "), piece("three"), status("COMPLETED", None)];
+    for shown in ["", "one ", "one tw", "one (cannot reach the agent, trying again)\ntwo th", "one two three"]
+    {
+        let world = World::new([replaying_card(), stream_from(1, &again, ResponseEnd::Whole)]);
+        let start = saved(&world, "following", json!({"task": "t-1", "context": "c-1", "cursor": "2"}));
+        let start = CallStart { shown: shown.to_owned(), ..start };
+        assert_eq!(finished(world.run("Count!", start).await.unwrap()), said("one two three"));
+        let before = shown.replace("(cannot reach the agent, trying again)\n", "");
+        assert_eq!(format!("{before}{}", world.shown()), "one two three", "{shown:?}");
+    }
+    // What the agent said before its question is not part of this run.
+    let world = World::new([replaying_card(), stream_from(1, &again, ResponseEnd::Whole)]);
+    let more = json!({"task": "t-1", "context": "c-1", "cursor": "3", "began_after": "2"});
+    let start = CallStart { shown: "tw".to_owned(), ..saved(&world, "following", more) };
+    finished(world.run("Count!", start).await.unwrap());
+    assert_eq!(world.shown(), "o three");
+}
+
+/// The events come again from the beginning, and the question is among them.
+#[tokio::test]
+async fn a_question_before_the_restart_is_in_the_result_once() {
+    let asks = [task("WORKING"), piece("half "), status("INPUT_REQUIRED", Some("Which one?"))];
+    let again =
+        [asks.as_slice(), &[status("WORKING", None), piece("done"), status("COMPLETED", None)]].concat();
+    let world = World::new([
+        replaying_card(),
+        stream_from(1, &asks, ResponseEnd::Whole),
+        stream_from(4, &[status("WORKING", None)], ResponseEnd::Whole).hold(),
+        stream_from(1, &again, ResponseEnd::Whole),
+    ]);
+    world.run("Work!", world.start()).await.unwrap();
+    tokio::select! {
+        ended = world.run("Work!", world.answered("red")) => panic!("{ended:?}"),
+        () = async { while world.saved().unwrap()["phase"] != "following" { tokio::task::yield_now().await } } => {}
+    }
+    let start = CallStart { saved: world.saved(), restarted: true, ..world.answered("red") };
+    let text = finished(world.run("Work!", start).await.unwrap());
+    let dialog = format!("The agent asked:\n{}\nThe person answered: red\n\n", said("Which one?"));
+    assert_eq!(text, format!("{dialog}{}", said("half done")));
+    assert_eq!(world.shown(), "half done");
 }
 
 #[tokio::test]
@@ -263,4 +374,35 @@ async fn a_call_to_an_agent_that_is_gone_is_unknown_and_says_why_when_it_runs_ag
     let error = run(CallStart { restarted: false, ..start }).await.unwrap_err();
     assert!(error.message.contains("there is no agent \"helper\""), "{error}");
     assert!(world.requests().is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_be_told_of_a_cancel_is_named_with_its_task() {
+    let world = World::new([
+        card(true),
+        refusal(-32001, "it is over"),
+        card(true),
+        PlannedResponse::text(401, "text/plain", "no"),
+    ]);
+    let proposal = world.tool.propose(&input("helper", "Work!"), &world.context).await.unwrap();
+    let others = tool(&world.agent.url(), &["other"], true, None);
+    let cancel = async |tool: &Arc<dyn Tool>, more: Value, phase: &str| {
+        let saved = saved(&world, phase, more).saved;
+        tool.resumable().unwrap().cancel(&proposal, saved, &world.context).await
+    };
+    let never = |notice: PeerNotice, why: &str| {
+        let PeerNotice::Never(told) = notice else { panic!("{notice:?}") };
+        let expected = "was not told that its call is over, and may still work on its task t-1: ";
+        assert!(
+            told.starts_with("The agent helper at http") && told.contains(&format!("{expected}{why}")),
+            "{told}"
+        );
+    };
+    never(cancel(&others, json!({"task": "t-1"}), "following").await, "there is no agent \"helper\"");
+    assert_eq!(cancel(&others, json!({}), "unsent").await, PeerNotice::Told, "nothing was sent");
+    let moved = json!({"task": "t-1", "origin": "http://elsewhere.example"});
+    never(cancel(&world.tool, moved, "following").await, "its file says ");
+    assert_eq!(cancel(&world.tool, json!({"task": "t-1"}), "following").await, PeerNotice::Told);
+    let again = tool(&world.agent.url(), &["helper"], true, None);
+    never(cancel(&again, json!({"task": "t-1"}), "following").await, "it refuses the credential");
 }

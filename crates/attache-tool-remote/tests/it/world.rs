@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -52,12 +53,14 @@ impl CallState for Memory {
     }
 }
 
+/// What was shown, and in how many pieces.
 #[derive(Default)]
-pub(crate) struct LiveText(pub(crate) Mutex<String>);
+pub(crate) struct LiveText(pub(crate) Mutex<String>, pub(crate) AtomicUsize);
 
 impl LiveOutput for LiveText {
     fn show(&self, text: &str) {
         self.0.lock().unwrap().push_str(text);
+        self.1.fetch_add(1, Ordering::Relaxed);
     }
 }
 

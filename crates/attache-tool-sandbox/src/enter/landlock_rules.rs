@@ -10,7 +10,7 @@ use landlock::{
 };
 
 use super::{InStep, StepError};
-use crate::plan::{Isolation, Network, Plan};
+use crate::confinement_plan::{ConfinementPlan, Isolation, NetworkAccess};
 
 /// Older kernels enforce what they support.
 const NEWEST_ABI: ABI = ABI::V6;
@@ -32,14 +32,14 @@ const DEVICES: &[&str] = &[
 const PUBLIC_PROC_FILES: &[&str] =
     &["/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys"];
 
-pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
+pub(super) fn restrict(plan: &ConfinementPlan) -> Result<(), StepError> {
     let problem = |error: landlock::RulesetError| io::Error::other(error.to_string());
     let during = "setting the Landlock domain";
     let ruleset = ruleset(plan).map_err(problem).in_step(during)?;
     let (read, all) = (AccessFs::from_read(NEWEST_ABI), AccessFs::from_all(NEWEST_ABI));
     let (temporary, home) = writable_folders(plan);
     // A separate file tree contains only readable files.
-    let reads: Vec<&Path> = match plan.walls {
+    let reads: Vec<&Path> = match plan.isolation {
         Isolation::Namespaces => vec![Path::new("/")],
         Isolation::Landlock | Isolation::None => PUBLIC_PROC_FILES
             .iter()
@@ -62,8 +62,8 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
 }
 
 /// The temporary folder and the home: in a separate file tree, their paths as the command sees them.
-fn writable_folders(plan: &Plan) -> (&Path, Option<&Path>) {
-    match plan.walls {
+fn writable_folders(plan: &ConfinementPlan) -> (&Path, Option<&Path>) {
+    match plan.isolation {
         Isolation::Namespaces => (Path::new("/tmp"), plan.home.as_ref().map(|(_, place)| place.as_path())),
         Isolation::Landlock | Isolation::None => {
             (&plan.temporary, plan.home.as_ref().map(|(source, _)| source.as_path()))
@@ -71,14 +71,16 @@ fn writable_folders(plan: &Plan) -> (&Path, Option<&Path>) {
     }
 }
 
-fn ruleset(plan: &Plan) -> Result<RulesetCreated, landlock::RulesetError> {
+fn ruleset(plan: &ConfinementPlan) -> Result<RulesetCreated, landlock::RulesetError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST_ABI))?;
     // In namespaces, processes and sockets outside are out of reach anyway.
-    let ruleset = match plan.walls {
+    let ruleset = match plan.isolation {
         Isolation::Namespaces | Isolation::None => ruleset,
-        Isolation::Landlock if plan.network == Network::All => ruleset.scope(Scope::from_all(NEWEST_ABI))?,
+        Isolation::Landlock if plan.network == NetworkAccess::All => {
+            ruleset.scope(Scope::from_all(NEWEST_ABI))?
+        }
         Isolation::Landlock => {
             ruleset.handle_access(AccessNet::from_all(NEWEST_ABI))?.scope(Scope::from_all(NEWEST_ABI))?
         }

@@ -7,8 +7,8 @@ use std::os::fd::AsFd;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 
+use crate::confinement_plan::PROXY_PORT;
 use crate::handles;
-use crate::plan::PROXY_PORT;
 
 /// The loopback device is the first of every network namespace.
 const LOOPBACK: u32 = 1;

@@ -8,9 +8,9 @@ use std::process::{Command, ExitCode};
 use rustix::process::{ioctl_tiocsctty, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin, stdout};
 
-use super::{InStep, Job, StartFolder, StepError, in_namespaces, supervise};
+use super::{ConfinedCommand, InStep, StartFolder, StepError, in_namespaces, supervise};
+use crate::confinement_plan::{ChildRequest, ReadyCommand};
 use crate::handles;
-use crate::plan::{ChildRequest, ReadyCommand};
 
 /// Prepares everything that needs no command, then waits for one. Ends when the server does.
 pub(super) fn wait_for_command(server: i32, reads: &[PathBuf]) -> Result<ExitCode, StepError> {
@@ -19,7 +19,7 @@ pub(super) fn wait_for_command(server: i32, reads: &[PathBuf]) -> Result<ExitCod
 }
 
 /// None: the server has ended or discarded this copy.
-fn receive() -> Result<Option<Job>, StepError> {
+fn receive() -> Result<Option<ConfinedCommand>, StepError> {
     let socket = stdin().try_clone_to_owned().in_step("finding the server's socket")?;
     let mut socket = UnixStream::from(socket);
     let Ok(input) = handles::receive(&socket) else { return Ok(None) };
@@ -44,7 +44,7 @@ fn read(socket: &mut UnixStream) -> io::Result<ReadyCommand> {
     Ok(serde_json::from_slice(&message)?)
 }
 
-fn job(ready: ReadyCommand) -> Result<Job, StepError> {
+fn job(ready: ReadyCommand) -> Result<ConfinedCommand, StepError> {
     let plan = match serde_json::from_str(&ready.request) {
         Ok(ChildRequest::Confine(plan)) => plan,
         _ => return Err(io::Error::from(io::ErrorKind::InvalidData)).in_step("reading the plan"),
@@ -52,5 +52,5 @@ fn job(ready: ReadyCommand) -> Result<Job, StepError> {
     let mut command = Command::new(ready.program);
     command.args(ready.arguments).env_clear().envs(ready.environment);
     let folder = StartFolder { path: ready.directory, identity: ready.identity };
-    Ok(Job { plan: *plan, command, folder })
+    Ok(ConfinedCommand { plan: *plan, command, folder })
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
 use crate::CommandLimits;
-use crate::plan::Isolation;
+use crate::confinement_plan::Isolation;
 
 /// Memory that a process may reserve but not use.
 const RESERVED_BYTES: u64 = 4 << 30;
@@ -15,7 +15,7 @@ const RESERVED_BYTES: u64 = 4 << 30;
 /// Processes above the limit that can still be started.
 const HEADROOM: u64 = 64;
 
-pub(super) fn set_limits(limits: CommandLimits, walls: Isolation) -> io::Result<()> {
+pub(super) fn set_limits(limits: CommandLimits, isolation: Isolation) -> io::Result<()> {
     lower(Resource::Core, 0)?;
     lower(Resource::Cpu, limits.cpu_seconds)?;
     lower(Resource::Nofile, limits.open_files)?;
@@ -26,7 +26,7 @@ pub(super) fn set_limits(limits: CommandLimits, walls: Isolation) -> io::Result<
     // A little more than the limit, so that the process beside the command sees the excess and kills them all.
     // Otherwise they would retry for ever.
     let limit = limits.processes.saturating_add(HEADROOM);
-    match walls {
+    match isolation {
         Isolation::Namespaces => {
             lower(Resource::Nproc, limit)?;
             limit_pids(limit);

@@ -24,7 +24,7 @@ use rustix::mount::{
 use rustix::process::{chdir, pivot_root};
 
 use super::{InStep, StepError};
-use crate::plan::Plan;
+use crate::confinement_plan::ConfinementPlan;
 
 /// A folder that exists everywhere. The new root is mounted there and moved away at once.
 const MOUNT_POINT: &str = "/proc";
@@ -64,7 +64,7 @@ pub(super) fn begin(reads: &[PathBuf]) -> Result<RootBuilder, StepError> {
 }
 
 /// Adds what the plan says, and closes the file tree.
-pub(super) fn finish(mut tree: RootBuilder, plan: &Plan) -> Result<(), StepError> {
+pub(super) fn finish(mut tree: RootBuilder, plan: &ConfinementPlan) -> Result<(), StepError> {
     if let Some(path) = tree.shown.borrow().iter().find(|path| !plan.reads.contains(path)) {
         return Err(io::Error::other("the plan does not allow it"))
             .in_step(format!("showing {}", path.display()));
@@ -151,7 +151,7 @@ fn mount_proc() -> io::Result<()> {
 
 /// Makes protected paths inside writable folders read-only. The folders above them become mounts as well. Otherwise a
 /// command could rename such a folder with everything mounted below it and create another one.
-fn protect(tree: &RootBuilder, plan: &Plan) -> Result<(), StepError> {
+fn protect(tree: &RootBuilder, plan: &ConfinementPlan) -> Result<(), StepError> {
     let mut above: Vec<&Path> = Vec::new();
     for path in plan.protected.iter().chain(&plan.hidden) {
         let Some(root) = plan.writes.iter().filter(|root| path.starts_with(root)).max() else { continue };

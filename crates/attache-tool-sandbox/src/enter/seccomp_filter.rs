@@ -10,7 +10,7 @@ use seccompiler::{
 };
 
 use super::{InStep, StepError};
-use crate::plan::{Isolation, Network, Plan};
+use crate::confinement_plan::{ConfinementPlan, Isolation, NetworkAccess};
 
 /// Refused with any arguments.
 const REFUSED_CALLS: &[libc::c_long] = &[
@@ -68,7 +68,7 @@ const SOCKET_FAMILIES: &[libc::c_int] = &[libc::AF_UNIX, libc::AF_INET, libc::AF
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 
-pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
+pub(super) fn restrict(plan: &ConfinementPlan) -> Result<(), StepError> {
     let problem = |error: seccompiler::Error| io::Error::other(error.to_string());
     let wrong = |error: seccompiler::BackendError| io::Error::other(error.to_string());
     let filters = [refused_calls(plan).map_err(wrong), hide_clone3().map_err(wrong)];
@@ -90,11 +90,11 @@ const ARCHITECTURE: TargetArch = TargetArch::riscv64;
 
 type FilterResult = Result<BpfProgram, seccompiler::BackendError>;
 
-fn refused_calls(plan: &Plan) -> FilterResult {
+fn refused_calls(plan: &ConfinementPlan) -> FilterResult {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED_CALLS.iter().map(|call| (*call, vec![])).collect();
     // Without a network namespace a socket could reach the host's network and the sockets of its services.
-    let enclosed = plan.walls == Isolation::Namespaces || plan.network == Network::All;
+    let enclosed = plan.isolation == Isolation::Namespaces || plan.network == NetworkAccess::All;
     let families: &[libc::c_int] = if enclosed { SOCKET_FAMILIES } else { &[] };
     rules.insert(libc::SYS_socket, other_families(families)?);
     let terminal = |request| SeccompRule::new(vec![equals(1, request)?]);

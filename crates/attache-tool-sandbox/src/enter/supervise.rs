@@ -17,17 +17,17 @@ use super::{InStep, StepError};
 use crate::CommandLimits;
 
 /// The server, with a handle that signals its end.
-pub(super) struct ServerHandle {
+pub(super) struct ServerProcess {
     pub(super) pid: Pid,
     pub(super) handle: OwnedFd,
 }
 
 /// Fails if the server has ended.
-pub(super) fn watch_server(server: i32) -> io::Result<ServerHandle> {
+pub(super) fn watch_server(server: i32) -> io::Result<ServerProcess> {
     let gone = || io::Error::other("the server has ended");
     let pid = Pid::from_raw(server).ok_or_else(gone)?;
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
-    if getppid() == Some(pid) { Ok(ServerHandle { pid, handle }) } else { Err(gone()) }
+    if getppid() == Some(pid) { Ok(ServerProcess { pid, handle }) } else { Err(gone()) }
 }
 
 /// What the first process inside does next.

@@ -25,7 +25,7 @@ use rustix::process::{
 
 use super::processes::{descendant_pids, descendants, started_at};
 use super::stderr_target::{self, StderrTarget};
-use super::supervise::{ServerHandle, exit_like};
+use super::supervise::{ServerProcess, exit_like};
 use super::usage::{FIRST_CHECK_INTERVAL, MAX_CHECK_INTERVAL, exceeded_limit, limit_message};
 use super::{InStep, StepError, resource_limits};
 use crate::CommandLimits;
@@ -42,7 +42,7 @@ pub(super) enum CommandAction {
 
 /// Runs `prepare` and its command in a new process, and watches it. Exits like the command.
 pub(super) fn run_watched(
-    server: ServerHandle,
+    server: ServerProcess,
     limits: CommandLimits,
     prepare: impl FnOnce() -> Result<CommandAction, StepError>,
 ) -> Result<ExitCode, StepError> {

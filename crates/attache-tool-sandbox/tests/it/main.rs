@@ -4,9 +4,9 @@
 mod canary;
 mod egress;
 mod git;
+mod isolation;
 mod limits;
 mod ready;
 mod speed;
-mod walls;
 mod watcher;
 mod world;

@@ -30,7 +30,7 @@ pub fn grants(choice: ApprovalChoice, call: &CallFacts<'_>) -> Option<String> {
         Preview::Mcp { server, tool, .. } => format!("use {tool} of the server {server}, with any arguments"),
         Preview::Agent { .. } => {
             let (agent, origin) = call.proposal.agent()?;
-            format!("ask the agent {agent} at {origin}, with any text")
+            format!("ask the agent {agent} at {origin} and nowhere else, with any text")
         }
         Preview::Info { .. } | Preview::Plain { .. } => {
             let rules = rules(choice, call);

@@ -316,8 +316,7 @@ fn always_for_an_agent_is_about_the_agent_at_its_origin() {
     let sentence = judge("invoke_agent", agent(), PolicyMode::Default, |call| {
         grants(ApprovalChoice::ProceedAlways, call)
     });
-    let expected =
-        "Always: ask the agent weather at https://a.example, with any text, until this conversation ends.";
+    let expected = "Always: ask the agent weather at https://a.example and nowhere else, with any text, until this conversation ends.";
     assert_eq!(sentence.unwrap(), expected);
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn found(text: &str) {
     let requested = lines.next().unwrap_or_default();
     let names: Vec<&str> = lines.take(MAX_TOOLS).collect();
     let mut registry = ToolRegistry::default();
-    names.iter().for_each(|name| registry.add(Arc::new(Named(spec(name)))));
+    names.iter().for_each(|name| registry.add(Arc::new(NamedTool(spec(name)))));
     let kept: Vec<&str> = registry.tools().map(|tool| tool.spec().name.as_str()).collect();
     assert!(kept.is_sorted_by(|one, next| one < next), "each once and in order: {kept:?}");
     for name in names.iter().chain([&requested]) {
@@ -33,10 +33,10 @@ pub(crate) fn found(text: &str) {
     }
 }
 
-struct Named(ToolSpec);
+struct NamedTool(ToolSpec);
 
 #[async_trait]
-impl Tool for Named {
+impl Tool for NamedTool {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::safe::CommandLocation;
 use super::{CallFacts, shape};
+use crate::delegation::BETWEEN_ORIGINS;
 use crate::is_tool_name;
 use crate::policy::{PolicyDecision, PolicyMode, PolicyRule};
 use crate::shell::{Segment, ShellWord};
@@ -62,8 +63,10 @@ fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
         stands_for(pattern, call.tool) || agent.is_some_and(|(agent, _)| names_agent(rule, pattern, agent))
     };
     let tool = rule.tools.is_empty() || rule.tools.iter().any(names);
-    let at_origin =
-        rule.agent_origin.as_deref().is_none_or(|origin| agent.is_some_and(|(_, it)| it == origin));
+    let at_origin = rule
+        .agent_origin
+        .as_deref()
+        .is_none_or(|named| agent.is_some_and(|(_, it)| is_called_at(rule, named, it)));
     let server =
         rule.server.as_deref().is_none_or(|server| call.server.is_some_and(|it| stands_for(server, it)));
     let subagent = rule.subagent.as_deref().is_none_or(|subagent| call.subagent == Some(subagent));
@@ -71,6 +74,16 @@ fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     let interactive = rule.interactive.is_none_or(|interactive| interactive == call.interactive);
     let here = rule.workspace.as_ref().is_none_or(|workspace| call.roots.first() == Some(workspace));
     here && tool && at_origin && server && subagent && annotated && interactive && counts_in(rule, mode)
+}
+
+/// A rule that allows must name every origin to which the call may go; for others, one is enough.
+fn is_called_at(rule: &PolicyRule, named: &str, origins: &str) -> bool {
+    let is_named = |origin: &str| named.split(BETWEEN_ORIGINS).any(|known| known == origin);
+    let mut origins = origins.split(BETWEEN_ORIGINS);
+    match rule.decision {
+        PolicyDecision::Allow => origins.all(is_named),
+        PolicyDecision::Ask | PolicyDecision::Deny => origins.any(is_named),
+    }
 }
 
 /// A rule that allows must name the agent in full, and must not mean a tool: a rule for tools says nothing about agents.

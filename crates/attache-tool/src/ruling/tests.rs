@@ -178,6 +178,27 @@ decision = "allow"
     assert_eq!(Call::new("some_tool", [write("/w/project/a")]).judge(&policy(files)).decision, Ask);
 }
 
+/// While its card is not known, a call may go to one of several origins.
+#[test]
+fn an_allowed_agent_is_asked_about_again_only_where_it_may_be_called_elsewhere() {
+    let judge = |decision: &str, named: &str, origins: &str| {
+        let rule = format!(
+            "[[rule]]\ntoolName = \"weather\"\nagentOrigin = \"{named}\"\ndecision = \"{decision}\"\n"
+        );
+        Call::new("invoke_agent", [agent(origins)]).judge(&policy(&rule)).decision
+    };
+    let (one, two) = ("https://a.example", "https://b.example");
+    let both = format!("{one} or {two}");
+    for origins in [one, two, &both, &format!("{two} or {one}")] {
+        assert_eq!(judge("allow", &both, origins), Allow, "{origins}");
+        assert_eq!(judge("deny", &both, origins), Deny, "{origins}");
+    }
+    for origins in [two, &both, "https://a.example.evil", "unknown"] {
+        assert_eq!(judge("allow", one, origins), Ask, "{origins}");
+    }
+    assert_eq!(judge("deny", one, &both), Deny);
+}
+
 #[test]
 fn a_rule_for_a_tool_allows_no_agent_of_its_name() {
     for name in ["read_file", "search_file_content", "share_file", "mcp_docs_find", "discovered_tool_x"] {

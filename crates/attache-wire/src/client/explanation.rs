@@ -38,15 +38,16 @@ fn faults(details: &Value) -> Vec<String> {
 /// The violations of a `BadRequest`, or the fault that a validator such as pydantic describes.
 fn faults_in(item: &Value) -> Vec<String> {
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let told = |place: String, what: String| if place.is_empty() { what } else { format!("{place} {what}") };
+    let describe =
+        |place: String, what: String| if place.is_empty() { what } else { format!("{place} {what}") };
     if let Some(violations) = item.get("fieldViolations").and_then(Value::as_array) {
         let violation =
-            |it: &Value| Some(told(text(it, "field").unwrap_or_default(), text(it, "description")?));
+            |it: &Value| Some(describe(text(it, "field").unwrap_or_default(), text(it, "description")?));
         return violations.iter().filter_map(violation).collect();
     }
     match (item, text(item, "msg")) {
         (Value::String(fault), _) => vec![fault.clone()],
-        (_, Some(fault)) => vec![told(place(item.get("loc")), fault)],
+        (_, Some(fault)) => vec![describe(place(item.get("loc")), fault)],
         _ => Vec::new(),
     }
 }

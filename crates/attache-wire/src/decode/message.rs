@@ -125,7 +125,7 @@ fn read_any_role(decoder: &Decoder, members: &mut Members<'_>) -> Role {
 }
 
 fn role_named(json_form: JsonForm, name: &str) -> Option<Role> {
-    let speaks = |spoken: JsonForm, role: Role| enum_names::role_name(spoken, role) == name;
+    let speaks = |json_form: JsonForm, role: Role| enum_names::role_name(json_form, role) == name;
     [Role::User, Role::Agent].into_iter().find(|role| {
         // Under /v1 the prose of 0.3 also allows the names of its JSON Schema.
         speaks(json_form, *role) || (json_form == JsonForm::V0_3Rest && speaks(JsonForm::V0_3Rpc, *role))

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use attache_domain::{
-    Answerer, CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, terminal_safe,
-    visible, visible_line, visible_value,
+    Answerer, CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, quoted,
+    terminal_safe, visible, visible_line, visible_value,
 };
 use serde_json::{Map, Value};
 
@@ -98,8 +98,9 @@ pub(super) fn failure_text(record: &CallRecord) -> Cow<'_, str> {
         (Some(CallOutcome::Unknown), _) => "It is not known whether it took effect.",
         _ => "It failed and gave no reason.",
     };
-    let told = if record.summary.trim().is_empty() { output_text(record) } else { (&record.summary).into() };
-    if told.trim().is_empty() { fallback.into() } else { truncate_text(told, MAX_LIVE_BYTES) }
+    let summary =
+        if record.summary.trim().is_empty() { output_text(record) } else { (&record.summary).into() };
+    if summary.trim().is_empty() { fallback.into() } else { truncate_text(summary, MAX_LIVE_BYTES) }
 }
 
 /// One question per line, each with its suggested answers.
@@ -148,11 +149,11 @@ fn is_command(record: &CallRecord) -> bool {
     matches!(preview(record), Some(Preview::Exec { .. }))
 }
 
-/// The text that the model sees.
+/// The text that the model sees, for people.
 fn output_text(record: &CallRecord) -> Cow<'_, str> {
     let contents = record.result.iter().flat_map(|result| &result.output);
     let words = contents.map(|content| match content {
-        Content::Text(text) => Cow::Borrowed(text.as_str()),
+        Content::Text(text) => quoted(text),
         Content::Bytes { media_type, name, .. } => format!(
             "({media_type}{}{})",
             if name.is_some() { " " } else { "" },

@@ -37,7 +37,7 @@ pub(crate) fn read_request(
     mut metadata: Option<&mut Metadata>,
 ) {
     if let Some(mut requested) = read_settings(decoder, metadata.as_deref_mut(), FieldPath::Root) {
-        requested.said_in.insert_str(0, RequestedSettings::IN_REQUEST);
+        requested.metadata_key.insert_str(0, RequestedSettings::IN_REQUEST);
         message.requested = Some(match message.requested.take() {
             Some(own) => Box::new(own.over(*requested)),
             None => requested,

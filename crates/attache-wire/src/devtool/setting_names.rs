@@ -12,14 +12,14 @@ pub(crate) const IN_WORKSPACE_PATH: &str = "agentSettings.workspacePath";
 
 /// `fault`; in place of a refused setting, the invalid member of the request.
 pub fn name_setting(fault: &Fault) -> Cow<'_, Fault> {
-    let Fault::SettingRefused { said_in, setting, what } = fault else { return Cow::Borrowed(fault) };
-    if let Some(workspace) = said_in.strip_prefix(IN_CREATE) {
+    let Fault::SettingRefused { metadata_key, setting, what } = fault else { return Cow::Borrowed(fault) };
+    if let Some(workspace) = metadata_key.strip_prefix(IN_CREATE) {
         let member = if *setting == "workspace" { workspace } else { setting };
         return Cow::Owned(Fault::invalid(format!("{IN_CREATE}{member}"), what));
     }
-    let (above, key) = match said_in.strip_prefix(RequestedSettings::IN_REQUEST) {
+    let (above, key) = match metadata_key.strip_prefix(RequestedSettings::IN_REQUEST) {
         Some(key) => ("metadata", key),
-        None => ("message.metadata", said_in.as_str()),
+        None => ("message.metadata", metadata_key.as_str()),
     };
     let member = match (key, *setting) {
         (OWN, setting) => setting.to_owned(),
@@ -49,8 +49,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(said_in: &str, setting: &'static str, expected: &str) {
-        let fault = Fault::SettingRefused { said_in: said_in.into(), setting, what: "is wrong".into() };
+    fn check(metadata_key: &str, setting: &'static str, expected: &str) {
+        let fault =
+            Fault::SettingRefused { metadata_key: metadata_key.into(), setting, what: "is wrong".into() };
         assert_eq!(name_setting(&fault).to_string(), format!("invalid parameters: {expected} is wrong"));
     }
 

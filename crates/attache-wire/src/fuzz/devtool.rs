@@ -29,7 +29,7 @@ fn settings_alone(value: &Value) {
     let alone = gemini_routes::read_create(json!({ "agentSettings": value })).map(|(_, requested)| requested);
     let said = sent(JsonForm::V0_3Rpc, params).map(|message| message.requested);
     let without_place = |requested: Option<Box<RequestedSettings>>| {
-        requested.map(|requested| RequestedSettings { said_in: String::new(), ..*requested })
+        requested.map(|requested| RequestedSettings { metadata_key: String::new(), ..*requested })
     };
     assert_eq!(alone.ok().map(without_place), said.map(without_place));
 }
@@ -41,7 +41,7 @@ fn settings(json_form: JsonForm, key: &str, dialect: Option<Dialect>, value: &Va
     }});
     let Some(message) = sent(json_form, params) else { return };
     if let Some(requested) = &message.requested {
-        assert_eq!(requested.said_in, key);
+        assert_eq!(requested.metadata_key, key);
     }
     assert!(dialect.is_none() || message.metadata.is_some(), "a sign is not lost");
     let again = sent(json_form, json!({ "message": written(json_form, &message) }));

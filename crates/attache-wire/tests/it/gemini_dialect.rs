@@ -5,8 +5,8 @@
 
 mod any_order;
 mod bindings;
+mod call_facts;
 mod calls;
-mod deeds;
 mod hidden;
 mod order;
 mod questions;

@@ -9,7 +9,7 @@ use attache_credentials::{CardSecurity, CredentialError, CredentialSource, SignI
 use attache_net::{HttpClientOptions, Url};
 
 use super::auth::AgentAuth;
-use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition};
 use super::dynamic_value::DynamicValue;
 use super::static_credential::StaticCredential;
 use super::variables::Variables;
@@ -160,7 +160,7 @@ fn callback_port(environment: Environment<'_>) -> Result<Option<u16>, String> {
 }
 
 /// Where the agent is: at the URL of its card, or where an inline card says.
-fn agent_url(card: &CardSource) -> Option<Url> {
+fn agent_url(card: &CardDefinition) -> Option<Url> {
     card.addresses().first().and_then(|text| Url::parse(text.trim()).ok())
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use super::super::definition::RemoteAgent;
     use super::*;
 
-    fn source(card: CardSource, auth: AgentAuth, variables: &[(&str, &str)]) -> Result<(), String> {
+    fn source(card: CardDefinition, auth: AgentAuth, variables: &[(&str, &str)]) -> Result<(), String> {
         let environment = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
@@ -193,22 +193,22 @@ mod tests {
         credential_source(&agent, context).map(|_| ())
     }
 
-    fn google(card: CardSource) -> Result<(), String> {
+    fn google(card: CardDefinition) -> Result<(), String> {
         source(card, AgentAuth::GoogleCredentials { scopes: Vec::new() }, &[("HOME", "/nowhere")])
     }
 
     #[test]
     fn googles_tokens_are_for_agents_at_google_only() {
-        let at = |url: &str| CardSource::Url(url.to_owned());
+        let at = |url: &str| CardDefinition::Url(url.to_owned());
         google(at("https://my-agent-xyz.run.app/.well-known/agent.json")).unwrap();
         google(at("https://us-central1-aiplatform.googleapis.com/card")).unwrap();
-        google(CardSource::Inline(json!({"url": "https://a.run.app/"}))).unwrap();
+        google(CardDefinition::Inline(json!({"url": "https://a.run.app/"}))).unwrap();
         for (card, what) in [
             (at("https://agent.example/card"), "agent.example is not an allowed host"),
             (at("http://a.run.app/card"), "over https only"),
-            (CardSource::Inline(json!({"url": "https://agent.example/"})), "not an allowed host"),
+            (CardDefinition::Inline(json!({"url": "https://agent.example/"})), "not an allowed host"),
             (
-                CardSource::Inline(json!({"supportedInterfaces": [{"url": "https://evil.example/"}]})),
+                CardDefinition::Inline(json!({"supportedInterfaces": [{"url": "https://evil.example/"}]})),
                 "evil.example is not an allowed host",
             ),
         ] {
@@ -230,7 +230,7 @@ mod tests {
             flow: None,
             redirect_uri: None,
         };
-        let card = || CardSource::Url("https://agent.example/card".to_owned());
+        let card = || CardDefinition::Url("https://agent.example/card".to_owned());
         let home = ("HOME", "/nowhere");
         source(card(), auth(), &[home, ("OAUTH_CALLBACK_PORT", "8912")]).unwrap();
         for wrong in ["0", "x", "70000"] {

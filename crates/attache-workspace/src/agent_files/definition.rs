@@ -55,14 +55,14 @@ pub struct LocalAgent {
 /// An A2A agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemoteAgent {
-    pub card: CardSource,
+    pub card: CardDefinition,
     pub auth: Option<AgentAuth>,
     /// Origins besides that of its card that the card may lead to, and that may have the credential.
     pub allowed_origins: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum CardSource {
+pub enum CardDefinition {
     /// The exact URL of the card.
     Url(String),
     Inline(Value),
@@ -77,7 +77,7 @@ pub enum AgentScope {
     Extension,
 }
 
-impl CardSource {
+impl CardDefinition {
     /// The URL of the card for people: one line, and without the values of its query, which may be a credential.
     pub fn shown_url(&self) -> Option<String> {
         let Self::Url(url) = self else { return None };

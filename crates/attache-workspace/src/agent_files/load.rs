@@ -5,12 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use attache_config::Origin;
+use attache_config::SettingOrigin;
 use sha2::{Digest, Sha256};
 
 use super::auth::AgentAuth;
 use super::built_in;
-use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition};
 use super::dynamic_value::DynamicValue;
 use super::parse::{ParseFailure, parse};
 use crate::read_file::read_text;
@@ -38,7 +38,7 @@ pub struct LoadedAgents {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DisabledAgent {
     pub agent: AgentDefinition,
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// A file that defines no agents, and why.
@@ -265,9 +265,9 @@ fn allowance(agent: &AgentDefinition, digest: &str) -> Allowance {
     };
     let addresses = remote.card.addresses();
     let target = match &remote.card {
-        CardSource::Url(url) => format!("the agent whose card is at {url}"),
-        CardSource::Inline(_) if addresses.is_empty() => "an agent at no address".to_owned(),
-        CardSource::Inline(_) => format!("the agent at {}", addresses.join(", ")),
+        CardDefinition::Url(url) => format!("the agent whose card is at {url}"),
+        CardDefinition::Inline(_) if addresses.is_empty() => "an agent at no address".to_owned(),
+        CardDefinition::Inline(_) => format!("the agent at {}", addresses.join(", ")),
     };
     let mut words = format!("{} is {target}: tasks can be given to it", agent.name);
     if !remote.allowed_origins.is_empty() {
@@ -304,7 +304,7 @@ fn credential_words(auth: &AgentAuth) -> Vec<String> {
 }
 
 fn described(agent: &AgentDefinition, words: &str, digest: &str) -> Allowance {
-    let origin = Origin::File { path: agent.path.as_path().into(), line: agent.line };
+    let origin = SettingOrigin::File { path: agent.path.as_path().into(), line: agent.line };
     Allowance::agent(origin, words, &format!("{}\0{words}\0{digest}", agent.name))
 }
 

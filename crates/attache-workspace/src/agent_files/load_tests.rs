@@ -296,7 +296,7 @@ fn ends_of_lines_a_byte_order_mark_and_an_empty_body_do_not_matter() {
     assert_eq!(loaded.errors, []);
     assert_eq!(names(&loaded), [("crlf", "user"), ("local", "user"), ("mark", "user")]);
     let AgentKind::Remote(remote) = &loaded.agents[0].kind else { panic!() };
-    assert_eq!(remote.card, CardSource::Url("https://example.com/card".into()));
+    assert_eq!(remote.card, CardDefinition::Url("https://example.com/card".into()));
     let AgentKind::Local(LocalAgent { instructions, .. }) = &loaded.agents[1].kind else { panic!() };
     assert_eq!(instructions, "");
 }

@@ -7,7 +7,7 @@ use attache_tool::is_tool_name;
 use serde_json::Value;
 
 use super::auth;
-use super::definition::{AgentDefinition, AgentKind, AgentScope, CardSource, LocalAgent, RemoteAgent};
+use super::definition::{AgentDefinition, AgentKind, AgentScope, CardDefinition, LocalAgent, RemoteAgent};
 use super::fields::{Fields, Problem};
 use super::front_matter::{self, LINES_BEFORE};
 use super::{tool_names, unquoted_commands, web_address};
@@ -79,9 +79,9 @@ fn read_yaml(yaml: &str) -> Result<Node, ParseFailure> {
     })
 }
 
-type Located = (u32, AgentDefinition);
+type LocatedDefinition = (u32, AgentDefinition);
 
-fn read_one(node: &Node, body: &str, problems: &mut Vec<Problem>) -> Option<Located> {
+fn read_one(node: &Node, body: &str, problems: &mut Vec<Problem>) -> Option<LocatedDefinition> {
     let NodeKind::Table(entries) = &node.kind else {
         let text = format!("(Agent) the front matter must be a table or a list, not {}", node.describe());
         problems.push(Problem { line: node.line.max(1), text });
@@ -95,7 +95,7 @@ fn read_one(node: &Node, body: &str, problems: &mut Vec<Problem>) -> Option<Loca
     Some((1, agent?))
 }
 
-fn read_list(items: &[Node], problems: &mut Vec<Problem>) -> Vec<Located> {
+fn read_list(items: &[Node], problems: &mut Vec<Problem>) -> Vec<LocatedDefinition> {
     let mut refuse = |line, text| problems.push(Problem { line, text });
     if items.is_empty() {
         refuse(1, "(Remote Agent) the list must define at least one agent".to_owned());
@@ -104,7 +104,7 @@ fn read_list(items: &[Node], problems: &mut Vec<Problem>) -> Vec<Located> {
         refuse(1, format!("(Remote Agent) the list must define at most {MAX_AGENTS_IN_FILE} agents"));
         return Vec::new();
     }
-    let mut agents: Vec<Located> = Vec::new();
+    let mut agents: Vec<LocatedDefinition> = Vec::new();
     for (place, node) in items.iter().enumerate() {
         let NodeKind::Table(entries) = &node.kind else {
             let text = format!("(Remote Agent) {place}: must be a table, not {}", node.describe());
@@ -137,12 +137,12 @@ fn is_meant_remote(entries: &[(String, Node)]) -> bool {
 }
 
 fn remote(mut fields: Fields<'_>) -> Option<AgentDefinition> {
-    let common = Common::read(&mut fields);
+    let common = CommonFields::read(&mut fields);
     let card = card(&mut fields);
     let auth = fields.table("auth").map(auth::parse);
     let allowed_origins = allowed_origins(&mut fields);
     fields.finish();
-    let Common { name, display_name, description } = common?;
+    let CommonFields { name, display_name, description } = common?;
     // An authentication that is wrong was reported.
     let auth = match auth {
         Some(auth) => Some(auth?),
@@ -152,7 +152,7 @@ fn remote(mut fields: Fields<'_>) -> Option<AgentDefinition> {
     Some(definition(name, display_name, description, kind))
 }
 
-fn card(fields: &mut Fields<'_>) -> Option<CardSource> {
+fn card(fields: &mut Fields<'_>) -> Option<CardDefinition> {
     let (has_url, has_json) = (fields.has("agent_card_url"), fields.has("agent_card_json"));
     let (url, json) = (fields.text("agent_card_url"), fields.text("agent_card_json"));
     if has_url && has_json {
@@ -161,14 +161,14 @@ fn card(fields: &mut Fields<'_>) -> Option<CardSource> {
     }
     if let Some((url, line)) = url {
         match web_address::parse(url) {
-            Ok(_) => return Some(CardSource::Url(url.to_owned())),
+            Ok(_) => return Some(CardDefinition::Url(url.to_owned())),
             Err(what) => fields.refuse(line, "agent_card_url", what),
         }
         return None;
     }
     if let Some((json, line)) = json {
         match serde_json::from_str::<Value>(json) {
-            Ok(card @ Value::Object(_)) => return Some(CardSource::Inline(card)),
+            Ok(card @ Value::Object(_)) => return Some(CardDefinition::Inline(card)),
             Ok(_) => fields.refuse(line, "agent_card_json", "must be a JSON object"),
             Err(error) => fields.refuse(line, "agent_card_json", format!("must be valid JSON: {error}")),
         }
@@ -192,7 +192,7 @@ fn allowed_origins(fields: &mut Fields<'_>) -> Vec<String> {
 }
 
 fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
-    let common = Common::read(&mut fields);
+    let common = CommonFields::read(&mut fields);
     if !fields.has("description") {
         fields.require("description", "is required");
     }
@@ -216,7 +216,7 @@ fn local(mut fields: Fields<'_>, body: &str) -> Option<AgentDefinition> {
         instructions: body.trim().to_owned(),
     };
     fields.finish();
-    let Common { name, display_name, description } = common?;
+    let CommonFields { name, display_name, description } = common?;
     Some(definition(name, display_name, description, AgentKind::Local(agent)))
 }
 
@@ -243,13 +243,13 @@ const MCP_SERVER_FIELDS: &[&str] = &[
 ];
 
 /// What every agent has.
-struct Common {
+struct CommonFields {
     name: String,
     display_name: Option<String>,
     description: Option<String>,
 }
 
-impl Common {
+impl CommonFields {
     fn read(fields: &mut Fields<'_>) -> Option<Self> {
         if let Some((kind, line)) = fields.text("kind")
             && !["remote", "local"].contains(&kind)

@@ -4,7 +4,7 @@ use attache_credentials::oauth::SignInFlow;
 use serde_json::json;
 
 use super::auth::{AgentAuth, HttpCredential};
-use super::definition::{AgentKind, CardSource};
+use super::definition::{AgentKind, CardDefinition};
 use super::parse::ParseFailure;
 use super::*;
 
@@ -52,7 +52,7 @@ fn a_remote_agent_has_a_name_and_a_card() {
     assert_eq!((agent.name.as_str(), agent.display_name.as_deref()), ("my-remote_1", Some("Mine")));
     assert_eq!((agent.description.as_deref(), agent.line), (Some("Helps."), 2));
     let AgentKind::Remote(remote) = agent.kind else { panic!() };
-    assert_eq!(remote.card, CardSource::Url("https://example.com/card".into()));
+    assert_eq!(remote.card, CardDefinition::Url("https://example.com/card".into()));
     assert_eq!(remote.auth, None);
     assert_eq!(remote.allowed_origins, Vec::<String>::new());
     let led = one(
@@ -65,7 +65,7 @@ fn a_remote_agent_has_a_name_and_a_card() {
     assert!(found.contains("at most 64 lower-case letters"), "{found}");
     let inline = one("name: a\nagent_card_json: '{\"name\": \"A\"}'");
     let AgentKind::Remote(remote) = inline.kind else { panic!("its fields show its kind") };
-    assert_eq!(remote.card, CardSource::Inline(json!({"name": "A"})));
+    assert_eq!(remote.card, CardDefinition::Inline(json!({"name": "A"})));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use attache_config::Origin;
+use attache_config::SettingOrigin;
 use attache_document::{Node, NodeKind};
 
 use super::agent_signatures::{self, AgentSignatures};
@@ -24,11 +24,11 @@ const FOR_LOCAL_AGENTS: &[&str] = &["runConfig", "modelConfig", "tools", "mcpSer
 pub(crate) struct AgentOverride {
     pub(crate) layer: Layer,
     pub(crate) name: String,
-    pub(crate) enabled: Option<(bool, Origin)>,
+    pub(crate) enabled: Option<(bool, SettingOrigin)>,
     pub(crate) tls: Option<AgentTls>,
     pub(crate) signatures: Option<AgentSignatures>,
     /// Members that have no effect here, each with its place.
-    pub(crate) unused: Vec<(&'static str, Origin)>,
+    pub(crate) unused: Vec<(&'static str, SettingOrigin)>,
 }
 
 /// The merged settings of all agents, by name.
@@ -40,10 +40,10 @@ pub struct AgentOverrides {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ResolvedOverride {
     /// The value of the strongest layer.
-    enabled: Option<(bool, Origin)>,
+    enabled: Option<(bool, SettingOrigin)>,
     tls: Option<AgentTls>,
     signatures: Option<AgentSignatures>,
-    unused: Vec<(&'static str, Origin)>,
+    unused: Vec<(&'static str, SettingOrigin)>,
 }
 
 /// Line, key, and the expected value.
@@ -53,7 +53,7 @@ pub(super) type OverrideMistake = (u32, String, String);
 pub(crate) fn read(
     (layer, name): (Layer, &str),
     node: &Node,
-    origin: impl Fn(u32) -> Origin,
+    origin: impl Fn(u32) -> SettingOrigin,
     warnings: &mut Vec<String>,
 ) -> Result<AgentOverride, OverrideMistake> {
     let path = format!("agents.overrides.{}", shown(name));
@@ -126,7 +126,7 @@ impl AgentOverrides {
     }
 
     /// The origin of the setting that disables the agent, if it is disabled.
-    pub fn disabled_in(&self, name: &str) -> Option<&Origin> {
+    pub fn disabled_in(&self, name: &str) -> Option<&SettingOrigin> {
         match &self.agents.get(name)?.enabled {
             Some((false, origin)) => Some(origin),
             _ => None,
@@ -144,12 +144,12 @@ impl AgentOverrides {
     }
 
     /// Members that are set for the agent and have no effect, each with its place.
-    pub(crate) fn unused(&self, name: &str) -> &[(&'static str, Origin)] {
+    pub(crate) fn unused(&self, name: &str) -> &[(&'static str, SettingOrigin)] {
         self.agents.get(name).map(|resolved| resolved.unused.as_slice()).unwrap_or_default()
     }
 
     /// Names, values and origins of the settings that apply.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, bool, &Origin)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, bool, &SettingOrigin)> {
         let entry = |(name, resolved)| match resolved {
             &ResolvedOverride { enabled: Some((enabled, ref origin)), .. } => Some((name, enabled, origin)),
             _ => None,

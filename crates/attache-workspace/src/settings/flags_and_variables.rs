@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use attache_config::{ConfigError, Environment, Origin, variable};
+use attache_config::{ConfigError, Environment, SettingOrigin, variable};
 use attache_document::{Node, NodeKind};
 
 use super::AgentFlags;
@@ -24,7 +24,7 @@ pub(super) fn flags(gathered: &mut GatheredSettings, flags: &AgentFlags) -> Resu
         ("--output-format", "output.format", text(&flags.output_format)),
     ] {
         if let Some(kind) = kind {
-            gathered.value(Layer::Flags, Origin::Flag(flag), key, kind)?;
+            gathered.value(Layer::Flags, SettingOrigin::Flag(flag), key, kind)?;
         }
     }
     Ok(())
@@ -42,7 +42,7 @@ pub(super) fn named(
     named: &[(&'static str, String, u32)],
 ) -> Result<(), ConfigError> {
     for (key, value, line) in named {
-        let origin = Origin::File { path: path.into(), line: *line };
+        let origin = SettingOrigin::File { path: path.into(), line: *line };
         gathered.value(Layer::OperatorEnforced, origin, key, NodeKind::Text(value.clone()))?;
     }
     Ok(())
@@ -59,12 +59,13 @@ pub(crate) fn variables(
         let lookup = |name: &str| file.get(name).map(|(value, origin)| (value.to_owned(), origin));
         layer_of_variables(gathered, Layer::HomeEnvFile, &lookup, keys)?;
     }
-    let lookup =
-        |name: &str| variable(environment, name).map(|value| (value, Origin::Variable(name.to_owned())));
+    let lookup = |name: &str| {
+        variable(environment, name).map(|value| (value, SettingOrigin::Variable(name.to_owned())))
+    };
     layer_of_variables(gathered, Layer::Environment, &lookup, keys)
 }
 
-type Lookup<'a> = &'a dyn Fn(&str) -> Option<(String, Origin)>;
+type Lookup<'a> = &'a dyn Fn(&str) -> Option<(String, SettingOrigin)>;
 
 /// Of two variables for the same key, the one with lower precedence comes first.
 fn layer_of_variables(
@@ -111,7 +112,7 @@ fn layer_of_variables(
 }
 
 /// Whether the variable is set to true.
-pub(crate) fn truth(value: &str, origin: &Origin) -> Result<bool, ConfigError> {
+pub(crate) fn truth(value: &str, origin: &SettingOrigin) -> Result<bool, ConfigError> {
     match value {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use attache_config::{ConfigError, Origin};
+use attache_config::{ConfigError, SettingOrigin};
 use attache_document::{Node, NodeKind};
 
 use super::agent_overrides::{self, AgentOverride};
 use super::check::check;
-use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unused, names, project_effect};
+use super::keys::{
+    FLAT, ProjectEffect, SettingKey, ValueType, find, is_section, is_unused, names, project_effect,
+};
 use super::mcp::{self, McpServerSettings};
 use super::nearest::{nearest, shown};
 use crate::settings::layer::Layer;
@@ -28,10 +30,10 @@ pub(crate) struct GatheredSettings {
 /// One value of one layer.
 #[derive(Debug, Clone)]
 pub(crate) struct LayerValue {
-    pub(crate) key: &'static Key,
+    pub(crate) key: &'static SettingKey,
     pub(crate) node: Node,
     pub(crate) layer: Layer,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
     /// Whether it may grant a permission. Values of a project may not.
     pub(crate) allows: bool,
 }
@@ -125,7 +127,7 @@ impl GatheredSettings {
     pub(crate) fn value(
         &mut self,
         layer: Layer,
-        origin: Origin,
+        origin: SettingOrigin,
         name: &str,
         kind: NodeKind,
     ) -> Result<(), ConfigError> {
@@ -165,7 +167,7 @@ impl GatheredSettings {
         Ok(())
     }
 
-    fn known(&mut self, file: &File, key: &'static Key, node: &Node) -> Result<(), ConfigError> {
+    fn known(&mut self, file: &File, key: &'static SettingKey, node: &Node) -> Result<(), ConfigError> {
         if node.kind == NodeKind::Null {
             return Ok(());
         }
@@ -226,8 +228,8 @@ struct File {
 }
 
 impl File {
-    fn origin(&self, line: u32) -> Origin {
-        Origin::File { path: self.path.clone(), line }
+    fn origin(&self, line: u32) -> SettingOrigin {
+        SettingOrigin::File { path: self.path.clone(), line }
     }
 
     fn place(&self, line: u32) -> String {

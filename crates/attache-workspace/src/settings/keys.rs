@@ -49,7 +49,7 @@ pub(crate) enum ProjectEffect {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct SettingKey {
     pub(crate) name: &'static str,
     pub(crate) value_type: ValueType,
     pub(crate) merge: Merge,
@@ -59,28 +59,38 @@ pub(crate) struct Key {
     pub(crate) default: &'static str,
 }
 
-const fn key(name: &'static str, takes: ValueType, default: &'static str) -> Key {
-    Key { name, value_type: takes, merge: Merge::Strongest, project: ProjectEffect::Configures, default }
+const fn key(name: &'static str, takes: ValueType, default: &'static str) -> SettingKey {
+    SettingKey {
+        name,
+        value_type: takes,
+        merge: Merge::Strongest,
+        project: ProjectEffect::Configures,
+        default,
+    }
 }
 
-const fn allows(name: &'static str, takes: ValueType, default: &'static str) -> Key {
-    Key { project: ProjectEffect::Allows, ..key(name, takes, default) }
+const fn allows(name: &'static str, takes: ValueType, default: &'static str) -> SettingKey {
+    SettingKey { project: ProjectEffect::Allows, ..key(name, takes, default) }
 }
 
-const fn together(name: &'static str) -> Key {
-    Key { merge: Merge::Together, project: ProjectEffect::Restricts, ..key(name, ValueType::Texts, "[]") }
+const fn together(name: &'static str) -> SettingKey {
+    SettingKey {
+        merge: Merge::Together,
+        project: ProjectEffect::Restricts,
+        ..key(name, ValueType::Texts, "[]")
+    }
 }
 
-const fn narrowing(name: &'static str, takes: ValueType, default: &'static str) -> Key {
-    Key { merge: Merge::Narrower, project: ProjectEffect::Restricts, ..key(name, takes, default) }
+const fn narrowing(name: &'static str, takes: ValueType, default: &'static str) -> SettingKey {
+    SettingKey { merge: Merge::Narrower, project: ProjectEffect::Restricts, ..key(name, takes, default) }
 }
 
-const fn guarded(name: &'static str, takes: ValueType, default: &'static str) -> Key {
-    Key { project: ProjectEffect::Nothing, ..key(name, takes, default) }
+const fn guarded(name: &'static str, takes: ValueType, default: &'static str) -> SettingKey {
+    SettingKey { project: ProjectEffect::Nothing, ..key(name, takes, default) }
 }
 
 /// What a project's value of a key can do, depending on the value.
-pub(crate) fn project_effect(key: &Key, node: &Node) -> ProjectEffect {
+pub(crate) fn project_effect(key: &SettingKey, node: &Node) -> ProjectEffect {
     match (key.name, &node.kind) {
         ("general.defaultApprovalMode", NodeKind::Text(mode)) => match mode.as_str() {
             "plan" | "default" => ProjectEffect::Restricts,
@@ -103,14 +113,14 @@ const fn whole(least: i64) -> ValueType {
 
 pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confined", "yolo", "plan"];
 
-pub(crate) const KEYS: &[Key] = &[
-    Key { project: ProjectEffect::Restricts, ..key("agents.overrides", ValueType::Agents, "{}") },
+pub(crate) const KEYS: &[SettingKey] = &[
+    SettingKey { project: ProjectEffect::Restricts, ..key("agents.overrides", ValueType::Agents, "{}") },
     key("context.discoveryMaxDirs", whole(0), "200"),
     together("context.fileFiltering.customIgnoreFilePaths"),
     allows("context.fileFiltering.respectGeminiIgnore", ValueType::Bool, "true"),
     allows("context.fileFiltering.respectGitIgnore", ValueType::Bool, "true"),
     allows("context.fileName", ValueType::TextOrTexts, r#"["GEMINI.md", "AGENTS.md"]"#),
-    Key { project: ProjectEffect::Allows, ..together("context.includeDirectories") },
+    SettingKey { project: ProjectEffect::Allows, ..together("context.includeDirectories") },
     key("context.includeDirectoryTree", ValueType::Bool, "true"),
     allows("context.loadMemoryFromIncludeDirectories", ValueType::Bool, "false"),
     allows("experimental.enableAgents", ValueType::Bool, "false"),
@@ -132,12 +142,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("model.maxSessionTurns", whole(-1), "-1"),
     allows("model.name", ValueType::Text, "null"),
     key("output.format", ValueType::OneOf(&["text", "json", "stream-json"]), r#""text""#),
-    Key { project: ProjectEffect::Nothing, ..together("policyPaths") },
+    SettingKey { project: ProjectEffect::Nothing, ..together("policyPaths") },
     guarded("security.disableAlwaysAllow", ValueType::Bool, "false"),
     guarded("security.disableYoloMode", ValueType::Bool, "false"),
     guarded("security.enablePermanentToolApproval", ValueType::Bool, "false"),
     guarded("security.folderTrust.enabled", ValueType::Bool, "null"),
-    Key { project: ProjectEffect::Nothing, ..together("security.projectVariables") },
+    SettingKey { project: ProjectEffect::Nothing, ..together("security.projectVariables") },
     allows("tools.allowed", ValueType::Texts, "[]"),
     together("tools.confirmationRequired"),
     narrowing("tools.core", ValueType::Texts, "null"),
@@ -271,7 +281,7 @@ pub(crate) const FLAT: &[(&str, &str)] = &[
     ("vimMode", "general.vimMode"),
 ];
 
-pub(crate) fn find(name: &str) -> Option<&'static Key> {
+pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 

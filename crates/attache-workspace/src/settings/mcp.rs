@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use attache_config::{ConfigError, Origin, SecretText};
+use attache_config::{ConfigError, SecretText, SettingOrigin};
 use attache_document::{Node, NodeKind};
 use attache_domain::AccessLevel;
 use attache_domain::default_limits::DEFAULT_MCP_CALL_TIMEOUT;
@@ -28,7 +28,7 @@ pub struct McpServerSettings {
     pub description: Option<String>,
     /// The access of the started program: look, work or open.
     pub confinement: AccessLevel,
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// The transport of the server.
@@ -82,7 +82,7 @@ type ServerMistake = (u32, String, String);
 pub(crate) fn read(
     name: &str,
     node: &Node,
-    origin: Origin,
+    origin: SettingOrigin,
     warnings: &mut Vec<String>,
 ) -> Result<McpServerSettings, ServerMistake> {
     let path = format!("mcpServers.{}", shown(name));
@@ -153,7 +153,7 @@ fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, ServerMistake>
 
 impl McpServerSettings {
     /// A server setting as JSON.
-    pub fn of_json(name: &str, settings: &Value, origin: &Origin) -> Result<Self, ConfigError> {
+    pub fn of_json(name: &str, settings: &Value, origin: &SettingOrigin) -> Result<Self, ConfigError> {
         let wrong = |key: String, message: String| ConfigError::BadSetting {
             place: origin.to_string(),
             key: Some(key),
@@ -168,9 +168,9 @@ impl McpServerSettings {
     /// A server that a client names for its task, as JSON. It is reached over HTTP and never trusted, and starts no
     /// program on this machine.
     pub fn requested(name: &str, settings: &Value) -> Result<Self, ConfigError> {
-        let server = Self::of_json(name, settings, &Origin::Client)?;
+        let server = Self::of_json(name, settings, &SettingOrigin::Client)?;
         let wrong = |message: String| ConfigError::BadSetting {
-            place: Origin::Client.to_string(),
+            place: SettingOrigin::Client.to_string(),
             key: Some(format!("mcpServers.{}", shown(name))),
             message,
         };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use attache_config::{ApprovalMode, Origin};
+use attache_config::{ApprovalMode, SettingOrigin};
 use attache_document::NodeKind;
 use serde_json::Value;
 
 use super::gather::{GatheredSettings, LayerValue};
-use super::keys::{KEYS, Key, Merge, ValueType};
+use super::keys::{KEYS, Merge, SettingKey, ValueType};
 use super::mcp::McpServerSettings;
 use super::typed::tool_of_entry;
 use crate::settings::layer::Layer;
@@ -26,9 +26,9 @@ pub(crate) struct EffectiveValue {
     /// The strongest layer that sets it.
     pub(crate) layer: Layer,
     /// The strongest first; several if lists are joined.
-    pub(crate) origins: Vec<Origin>,
+    pub(crate) origins: Vec<SettingOrigin>,
     /// The entries of joined lists, each with its layer.
-    pub(crate) items: Vec<(String, Layer, Origin)>,
+    pub(crate) items: Vec<(String, Layer, SettingOrigin)>,
     /// Whether the strongest layer may grant a permission.
     pub(crate) allows: bool,
 }
@@ -48,12 +48,12 @@ pub(crate) fn resolve(gathered: &GatheredSettings) -> ResolvedSettings {
     ResolvedSettings { values: values.collect(), servers }
 }
 
-fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
+fn value(key: &'static SettingKey, layers: &[LayerValue]) -> EffectiveValue {
     let mut layers: Vec<&LayerValue> = layers.iter().filter(|layer| layer.key == key).collect();
     layers.sort_by_key(|value| std::cmp::Reverse(value.layer));
     let Some(strongest) = layers.first() else {
         let value = serde_json::from_str(key.default).unwrap_or(Value::Null);
-        let origins = vec![Origin::BuiltIn];
+        let origins = vec![SettingOrigin::BuiltIn];
         return EffectiveValue { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
     };
     let strongest = match key.merge {
@@ -67,7 +67,7 @@ fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
             };
         }
     };
-    let mut items: Vec<(String, Layer, Origin)> = Vec::new();
+    let mut items: Vec<(String, Layer, SettingOrigin)> = Vec::new();
     for value in &layers {
         let NodeKind::List(nodes) = &value.node.kind else { continue };
         for node in nodes {
@@ -86,7 +86,7 @@ fn value(key: &'static Key, layers: &[LayerValue]) -> EffectiveValue {
     }
 }
 
-fn alone(key: &Key, layer_value: &LayerValue) -> EffectiveValue {
+fn alone(key: &SettingKey, layer_value: &LayerValue) -> EffectiveValue {
     let value = match (&layer_value.node.kind, key.value_type) {
         (NodeKind::Text(text), ValueType::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
         _ => layer_value.node.to_json(),

@@ -5,7 +5,7 @@ mod world;
 use std::path::Path;
 use std::time::Duration;
 
-use attache_config::{ApprovalMode, Origin};
+use attache_config::{ApprovalMode, SettingOrigin};
 use serde_json::json;
 
 use super::*;
@@ -279,9 +279,9 @@ fn a_project_s_settings_may_not_be_a_link_out_of_it() {
 
 #[test]
 fn every_origin_is_told() {
-    let origin = Origin::Flag("--model");
+    let origin = SettingOrigin::Flag("--model");
     assert_eq!(origin.to_string(), "--model");
     assert_eq!(origin.file(), None);
-    let origin = Origin::File { path: Path::new("/a/b").into(), line: 0 };
+    let origin = SettingOrigin::File { path: Path::new("/a/b").into(), line: 0 };
     assert_eq!((origin.to_string().as_str(), origin.file()), ("/a/b", Some(Path::new("/a/b"))));
 }

@@ -316,7 +316,7 @@ impl SettingsReader<'_> {
     fn ignore_files(&self) -> Vec<PathBuf> {
         let items =
             self.resolved.get("context.fileFiltering.customIgnoreFilePaths").map(|it| it.items.as_slice());
-        let fine = |(text, layer, _): &(String, Layer, attache_config::Origin)| {
+        let fine = |(text, layer, _): &(String, Layer, attache_config::SettingOrigin)| {
             let path = self.absolute(text);
             file_stamps::location(&path);
             let inside =

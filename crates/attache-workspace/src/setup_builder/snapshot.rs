@@ -12,7 +12,7 @@ use attache_tool::Tool;
 use attache_tool::policy::Policy;
 
 use super::{SetupBuilder, opening_prompt, permitted};
-use crate::agent_files::LoadedAgents;
+use crate::agent_files::{AgentDefinition, LoadedAgents};
 use crate::command_context::context_files;
 use crate::context::LoadedContext;
 use crate::file_stamps::{FileStamps, record_stamps};
@@ -37,6 +37,8 @@ pub(crate) struct WorkspaceSnapshot {
     pub(crate) help_tool: Option<Arc<dyn Tool>>,
     /// None while agents are disabled.
     pub(crate) agents: Option<Arc<LoadedAgents>>,
+    /// Agents that would count, and are switched off.
+    pub(crate) switched_off: Arc<[AgentDefinition]>,
     /// A note that agent files exist nevertheless.
     pub(crate) agents_notice: Option<String>,
 }
@@ -183,7 +185,7 @@ impl SetupBuilder {
     ) -> Result<WorkspaceSnapshot, ConfigError> {
         let project = self.project(root, chosen_by, flags)?;
         let (notice, agents_notice) = (project.notice(), project.agents_notice());
-        let Project { settings, rules, agents, .. } = project;
+        let Project { settings, rules, agents, switched_off, .. } = project;
         let context = context_files(&settings, root);
         let mut tools = self.options.implementations.tools(&settings);
         let help_tool = self.help_tool(&settings);
@@ -199,6 +201,7 @@ impl SetupBuilder {
             settings: Arc::new(settings),
             context,
             agents: agents.map(Arc::new),
+            switched_off: switched_off.into(),
             agents_notice,
         })
     }

@@ -53,7 +53,7 @@ impl<S: Subscriber> Layer<S> for ConsoleLayer {
         // What libraries say may hold anything that a peer has sent.
         let is_ours = event.metadata().target().starts_with("attache");
         if let Some(console) = CONSOLE.get().filter(|console| is_ours && console.log.is_read()) {
-            let line = LineOfFields::of(event);
+            let line = LineFields::of(event);
             console.log.write(ConsoleLine { level, text: line.text(&console.redactor), task: line.task });
         }
     }
@@ -61,13 +61,13 @@ impl<S: Subscriber> Layer<S> for ConsoleLayer {
 
 /// The message, the other fields after it, and the task that it is about.
 #[derive(Default)]
-struct LineOfFields {
+struct LineFields {
     message: String,
     fields: String,
     task: Option<String>,
 }
 
-impl LineOfFields {
+impl LineFields {
     fn of(event: &Event<'_>) -> Self {
         let mut line = Self::default();
         event.record(&mut line);
@@ -88,7 +88,7 @@ impl LineOfFields {
     }
 }
 
-impl Visit for LineOfFields {
+impl Visit for LineFields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
     }
@@ -118,7 +118,7 @@ mod tests {
 
     impl<S: Subscriber> Layer<S> for Kept {
         fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-            let line = LineOfFields::of(event);
+            let line = LineFields::of(event);
             let redactor = Redactor::of(["hunter22".to_owned()]);
             self.0.lock().unwrap().push((line.text(&redactor), line.task.unwrap_or_default()));
         }

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
-use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
-use serde_json::{Value, json};
+pub(crate) use attache_testkit::agent_client::{answer_text, refusal, reply, send, settled, state};
+pub(crate) use attache_testkit::model_requests::{first_told, last_output};
+use attache_testkit::model_server::ModelServer;
+pub(crate) use attache_testkit::model_server::gemini::{calls, says};
+use attache_testkit::{ServerLaunch, ServerProcess};
 
-use crate::support::{launch, message, message_to};
+use crate::support::launch;
 
 /// A server whose model is `model` and whose workspace is the folder `work` of the launch.
 pub(crate) async fn start(model: &ModelServer) -> (ServerLaunch, ServerProcess) {
@@ -37,49 +39,6 @@ pub(crate) fn launch_of(launch: ServerLaunch, model: &ModelServer) -> ServerLaun
         .variable("XDG_DATA_HOME", &data)
 }
 
-pub(crate) fn says(text: &str) -> PlannedResponse {
-    gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
-}
-
-pub(crate) fn calls(name: &str, arguments: Value) -> PlannedResponse {
-    gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
-}
-
-pub(crate) async fn send(client: &TestClient, id: &str, text: &str) -> Value {
-    client.rpc("SendMessage", message(id, text)).await["result"]["task"].clone()
-}
-
-/// The fault with which a message with this metadata is refused; null if it is taken.
-pub(crate) async fn refusal(client: &TestClient, id: &str, metadata: Value) -> Value {
-    let mut params = message(id, "Hello");
-    params["message"]["metadata"] = metadata;
-    client.rpc("SendMessage", params).await["error"].clone()
-}
-
-pub(crate) async fn reply(client: &TestClient, id: &str, task: &Value, text: &str) -> Value {
-    let task = task["id"].as_str().unwrap();
-    let answer = client.rpc("SendMessage", message_to(task, id, text)).await;
-    answer["result"].get("task").cloned().unwrap_or(answer)
-}
-
-/// What the tool named in the last request gave back to the model.
-pub(crate) fn last_output(model: &ModelServer) -> String {
-    let body = model.received().last().unwrap().json();
-    let contents = body["contents"].as_array().unwrap().clone();
-    let part = &contents.last().unwrap()["parts"][0]["functionResponse"]["response"];
-    let text = part.get("output").or_else(|| part.get("error")).unwrap_or(part);
-    text.as_str().map_or_else(|| text.to_string(), str::to_owned)
-}
-
-pub(crate) fn state(task: &Value) -> &str {
-    task["status"]["state"].as_str().unwrap_or_else(|| panic!("{task:#}"))
-}
-
-pub(crate) fn answer_text(task: &Value) -> String {
-    let history = task["history"].as_array().unwrap();
-    history.last().unwrap()["parts"][0]["text"].as_str().unwrap().to_owned()
-}
-
 /// The workspace of a launch.
 pub(crate) fn work(launch: &ServerLaunch) -> PathBuf {
     launch.folder().join("work")
@@ -90,17 +49,6 @@ pub(crate) fn write(launch: &ServerLaunch, path: &str, text: &str) {
     let path = launch.folder().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
-}
-
-/// The task once it is finished or waits for a person.
-pub(crate) async fn settled(client: &TestClient, id: &str) -> Value {
-    loop {
-        let task = client.rpc("GetTask", json!({"id": id})).await["result"].clone();
-        if !matches!(state(&task), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING") {
-            return task;
-        }
-        tokio::task::yield_now().await;
-    }
 }
 
 /// Trusts the workspace for good and accepts what its files allow now, as `attache trust` does.
@@ -116,9 +64,4 @@ pub(crate) fn trust_command(launch: &ServerLaunch, flag: &str) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
-}
-
-/// All that the model was told in its first request.
-pub(crate) fn first_told(model: &ModelServer) -> String {
-    model.received()[0].json().to_string()
 }

@@ -5,7 +5,7 @@ mod documents;
 use attache_testkit::ServerProcess;
 use serde_json::json;
 
-use crate::support::{SCRIPT, launch, message};
+use crate::support::{SCRIPT, launch};
 use documents::{EVERYTHING, pure, superset};
 
 const PATH: &str = "/.well-known/agent-card.json";
@@ -16,31 +16,18 @@ async fn start(settings: &str) -> ServerProcess {
 }
 
 #[tokio::test]
-async fn every_field_comes_from_the_settings_in_the_pure_form() {
+async fn k1_every_field_comes_from_the_settings_in_both_forms_and_under_both_paths() {
     let server = start(EVERYTHING).await;
-    let card = server.client().with("A2A-Version", "1.0").get(PATH).await;
-    assert_eq!(card.status, 200);
-    assert_eq!(card.json(), pure());
-}
-
-#[tokio::test]
-async fn every_field_comes_from_the_settings_in_the_superset() {
-    let server = start(EVERYTHING).await;
-    for client in
-        [server.client(), server.client().with("A2A-Version", "0.3"), server.client().with("A2A-Version", "")]
-    {
-        let card = client.get(PATH).await;
-        assert_eq!(card.status, 200);
-        assert_eq!(card.json(), superset());
-    }
-}
-
-#[tokio::test]
-async fn k1_the_old_path_serves_the_same_documents() {
-    let server = start(EVERYTHING).await;
-    for client in [server.client(), server.client().with("A2A-Version", "1.0")] {
+    let client = server.client();
+    for (client, expected) in [
+        (client.with("A2A-Version", "1.0"), pure()),
+        (client.clone(), superset()),
+        (client.with("A2A-Version", "0.3"), superset()),
+        (client.with("A2A-Version", ""), superset()),
+    ] {
         let (card, alias) = (client.get(PATH).await, client.get(ALIAS).await);
-        assert_eq!(alias.status, 200);
+        assert_eq!((card.status, alias.status), (200, 200));
+        assert_eq!(card.json(), expected);
         assert_eq!(alias.body, card.body);
         assert_eq!(alias.header("etag"), card.header("etag"));
     }
@@ -60,25 +47,6 @@ async fn one_form_can_be_served_to_all_clients() {
             assert_eq!(history, url, "{form}: only 0.3 has it");
         }
     }
-}
-
-#[tokio::test]
-async fn another_name_of_the_json_rpc_interface_serves_the_same() {
-    let server = start("").await;
-    let send =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message("m1", "echo hi")});
-    let sent = server.client().post("/a2a", &send).await.json();
-    assert_eq!(sent["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{sent:#}");
-    assert_eq!(server.client().get("/a2a").await.status, 405);
-    let refused = server.client().with("host", "elsewhere.example").post("/a2a", &send).await.json();
-    assert_eq!(refused["jsonrpc"], "2.0", "refused in the words of JSON-RPC: {refused}");
-    // Its clients may leave out the kind of a part, which 0.3 asks for everywhere else.
-    let message = json!({"messageId": "m2", "role": "user", "parts": [{"text": "echo hi"}]});
-    let send = json!({"jsonrpc": "2.0", "id": 2, "method": "message/send", "params": {"message": message}});
-    let sent = server.client().post("/a2a", &send).await.json();
-    assert_eq!(sent["result"]["status"]["state"], "completed", "{sent:#}");
-    let refused = server.client().post("/", &send).await.json();
-    assert_eq!(refused["error"]["code"], -32602, "{refused:#}");
 }
 
 #[tokio::test]

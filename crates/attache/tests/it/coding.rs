@@ -3,12 +3,12 @@
 use std::fs;
 
 use attache_testkit::model_server::ModelServer;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::agent_world::{
     answer_text, calls, last_output, launch_with, reply, says, send, settled, start, state,
 };
-use crate::support::{message, message_to};
+use crate::support::message;
 use crate::watching::eventually;
 
 #[tokio::test]
@@ -78,45 +78,6 @@ async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
 }
 
 #[tokio::test]
-async fn the_diff_is_no_artifact_for_clients_that_do_not_ask_for_it() {
-    let write = json!({"file_path": "new.txt", "content": "new\n"});
-    let model = ModelServer::with_responses([calls("write_file", write), says("Done.")]);
-    let (_launch, server) = start(&model).await;
-    let client = server.client();
-    let task = send(&client, "m1", "Write!").await;
-    let mut yes = message_to(task["id"].as_str().unwrap(), "m2", "yes");
-    // What is shown is fixed when the task opens; a later message changes nothing.
-    yes["configuration"] = json!({"acceptedOutputModes": ["text/plain", "text/x-diff"]});
-    let frames = client.rpc_stream("SendStreamingMessage", yes).await.rest().await;
-    assert!(frames.iter().all(|frame| !frame.raw.contains("changes-1")), "{frames:?}");
-    let ids = |task: &Value| {
-        let artifacts = task["artifacts"].as_array().unwrap().iter();
-        artifacts.map(|artifact| artifact["artifactId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    let get = json!({"id": task["id"]});
-    assert_eq!(ids(&client.rpc("GetTask", get.clone()).await["result"]), ["answer-1"]);
-    let list = client.rpc("ListTasks", json!({"includeArtifacts": true})).await;
-    assert_eq!(ids(&list["result"]["tasks"][0]), ["answer-1"]);
-    let knowing = client.with("A2A-Extensions", attache_wire::devtool::URI);
-    assert_eq!(ids(&knowing.rpc("GetTask", get).await["result"]), ["answer-1", "changes-1"]);
-}
-
-#[tokio::test]
-async fn a_file_changed_behind_an_approval_is_not_overwritten() {
-    let model = ModelServer::with_responses([
-        calls("write_file", json!({"file_path": "hello.txt", "content": "mine\n"})),
-        says("Oh."),
-    ]);
-    let (launch, server) = start(&model).await;
-    let path = launch.folder().join("work/hello.txt");
-    let task = send(&server.client(), "m1", "Write!").await;
-    fs::write(&path, "theirs\n").unwrap();
-    let task = reply(&server.client(), "m2", &task, "yes").await;
-    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
-    assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\n");
-}
-
-#[tokio::test]
 async fn a_command_runs_after_approval_and_sees_no_secret() {
     let command = json!({"command": "touch made; env | grep -c -e GEMINI_API_KEY -e key-for-tests; true"});
     let model = ModelServer::with_responses([calls("run_shell_command", command), says("Ran.")]);
@@ -128,22 +89,6 @@ async fn a_command_runs_after_approval_and_sees_no_secret() {
     assert_eq!(state(&task), "TASK_STATE_COMPLETED");
     assert!(launch.folder().join("work/made").exists());
     assert!(last_output(&model).contains("Output: 0"), "{}", last_output(&model));
-}
-
-#[tokio::test]
-async fn nothing_outside_the_workspace_can_be_touched() {
-    let model = ModelServer::with_responses([
-        calls("read_file", json!({"file_path": "../outside.txt"})),
-        calls("write_file", json!({"file_path": "/etc/attache-outside", "content": "x"})),
-        says("I see."),
-    ]);
-    let (launch, server) = start(&model).await;
-    fs::write(launch.folder().join("outside.txt"), "secret").unwrap();
-    let task = send(&server.client(), "m1", "Look outside").await;
-    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
-    let bodies: String = model.received().iter().map(|request| request.json().to_string()).collect();
-    assert!(!bodies.contains("secret\""), "what is outside stays there");
-    assert!(last_output(&model).contains("workspace"), "{}", last_output(&model));
 }
 
 #[tokio::test]

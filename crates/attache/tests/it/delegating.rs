@@ -5,8 +5,10 @@ mod cancelling;
 mod continuing;
 mod killing;
 mod policy;
+mod quoting;
 mod storm;
 mod surfaces;
+mod switched_off;
 mod switching;
 pub(crate) mod world;
 

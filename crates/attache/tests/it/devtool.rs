@@ -1,17 +1,6 @@
-//! The development-tool extension as an editor lives with it: thoughts, calls and approvals over real sockets, every
-//! event held against the published schema.
+//! The development-tool extension, where settings or MCP servers take part. `attache-server` tests the rest.
 
-mod activating;
-mod appendix_a;
 mod confirming;
-mod editor;
-mod exchange;
-mod going_on;
-mod losing;
-mod plainly;
-mod resuming;
 mod settings;
-mod sharing;
-mod showing;
-mod without_a_sign;
+mod unannounced_clients;
 mod world;

@@ -1,8 +1,5 @@
 //! The gRPC binding of the real binary, where more than the server takes part.
 
-mod answering;
-mod commands;
-mod pushes;
 mod unspeakable;
 /// Shared with the tests of the server alone, which use all of it.
 #[allow(dead_code, reason = "the tests here use a part")]

@@ -132,7 +132,16 @@ async fn a_private_authority_and_a_client_certificate_count_on_every_binding() {
     let strange = ["--ca", &ca, "--client-cert", &stranger, "--client-key", &strange_key];
     check_refused(&call_with(&[&here[..], &strange].concat(), &[]).await, &["--client-cert"]);
     let mixed = ["--ca", &ca, "--client-cert", &certificate, "--client-key", &strange_key];
-    check_refused(&call_with(&[&here[..], &mixed].concat(), &[]).await, &["key"]);
+    let does_not_belong = format!("{strange_key} does not belong to the first certificate in {certificate}");
+    check_refused(&call_with(&[&here[..], &mixed].concat(), &[]).await, &[&does_not_belong]);
+    for (unusable, words) in [
+        (authority.issue_version_1("old-form"), "holds a certificate of X.509 version 1"),
+        (authority.issue_expired("expired"), "has expired"),
+    ] {
+        let (certificate, key) = (text(&unusable.certificate), text(&unusable.key));
+        let proof = ["--ca", &ca, "--client-cert", &certificate, "--client-key", &key];
+        check_refused(&call_with(&[&here[..], &proof].concat(), &[]).await, &[&certificate, words]);
+    }
     let ended = call_with(&[&here[..], &["--ca", &key]].concat(), &[]).await;
     check_refused(&ended, &["me.key holds no certificate in PEM form"]);
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use attache_testkit::ServerLaunch;
-use serde_json::{Value, json};
+pub(crate) use attache_testkit::agent_client::{message, message_to, parts};
 
 pub(crate) fn launch() -> ServerLaunch {
     ServerLaunch::of(env!("CARGO_BIN_EXE_attache"))
@@ -11,16 +11,6 @@ pub(crate) fn launch() -> ServerLaunch {
 
 /// The script that most tests play.
 pub(crate) const SCRIPT: &str = include_str!("../../../../examples/scripts/interop.yaml");
-
-/// Parameters of a 1.0 send.
-pub(crate) fn message(id: &str, text: &str) -> Value {
-    json!({"message": {"messageId": id, "role": "ROLE_USER", "parts": [{"text": text}]}})
-}
-
-/// Parameters of a 1.0 send to a task.
-pub(crate) fn message_to(task: &str, id: &str, text: &str) -> Value {
-    json!({"message": {"messageId": id, "taskId": task, "role": "ROLE_USER", "parts": [{"text": text}]}})
-}
 
 /// Whether this system lets a user who is not root make a namespace and mount something in it. Where it does not, a test that
 /// needs one says so and counts as skipped.
@@ -32,20 +22,4 @@ pub(crate) fn has_namespaces() -> bool {
         println!("skipped: this system lets nobody but root make a namespace and mount something in it");
     }
     allowed
-}
-
-/// The text of all parts.
-pub(crate) fn parts(holder: &Value) -> String {
-    holder["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
-}
-
-pub(crate) async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
-where
-    F: Future<Output: Send + 'static> + Send + 'static,
-{
-    let mut set = tokio::task::JoinSet::new();
-    for call in calls {
-        set.spawn(call);
-    }
-    set.join_all().await
 }

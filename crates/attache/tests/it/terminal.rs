@@ -3,9 +3,9 @@
 mod approving;
 mod clients;
 mod hostile;
-mod keeping;
 mod one_prompt;
 mod resuming;
+mod session_retention;
 mod starting;
 mod stopping;
 mod talking;

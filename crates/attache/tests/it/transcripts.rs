@@ -1,69 +1,35 @@
-//! The coding agent over A2A, event by event: what a client with a stream sees of everything the agent does.
-
-mod calls;
-mod conversations;
-mod faults;
+//! What the settings, and the log of the process, have to do with a turn. `attache-server` tests turns event by event.
 
 use attache_testkit::model_server::{ModelServer, gemini};
 use serde_json::json;
 
-use crate::agent_world::{says, start};
-use crate::watching::{check, frames, task};
+use crate::agent_world::{launch_with, says, start, write};
+use crate::watching::{check, frames, message_in};
 
 #[tokio::test]
-async fn text_comes_piece_by_piece_and_its_cost_at_the_end() {
-    let chunk = gemini::chunk;
-    let usage = json!({"promptTokenCount": 70, "cachedContentTokenCount": 20, "candidatesTokenCount": 3,
-        "thoughtsTokenCount": 5});
-    let model = ModelServer::with_responses([gemini::answer([
-        chunk().text("All "),
-        chunk().text("is "),
-        chunk().text("well.").finish("STOP").full_usage(usage),
-    ])]);
-    let (_launch, server) = start(&model).await;
-    let frames = frames(&server.client(), "m1", "How are you?").await;
-    check(
-        &frames,
-        &[
-            "task SUBMITTED",
-            "WORKING",
-            "answer-1 = All ",
-            "answer-1 + is ",
-            "answer-1 + well.",
-            "answer-1 +  (.)",
-            "COMPLETED",
-        ],
-    );
-    let update = &frames.last().unwrap().payload()["statusUpdate"];
-    let expected = json!({"inputTokens": 70, "cachedTokens": 20, "outputTokens": 8, "thoughtTokens": 5});
-    assert_eq!(update["metadata"]["usage"], expected);
-    let others = frames[..frames.len() - 1].iter();
-    assert!(
-        others.into_iter().all(|frame| !frame.raw.contains("inputTokens")),
-        "only the final event says it"
-    );
-}
-
-#[tokio::test]
-async fn a_thought_is_no_part_of_the_answer() {
-    let model = ModelServer::with_responses([gemini::answer([
-        gemini::chunk().thought("**Musing** about greetings"),
-        gemini::chunk().text("Hello.").signed("c2lnbmVk").finish("STOP").usage(7, 3),
-    ])]);
+async fn a_wrong_key_fails_the_task_and_is_shown_nowhere() {
+    let details = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]);
+    let wrong = gemini::error(400, "INVALID_ARGUMENT", "key-for-tests is not a valid API key.", details);
+    let model = ModelServer::with_responses([wrong]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Hello?").await;
-    check(&frames, &["task SUBMITTED", "WORKING", "answer-1 = Hello.", "answer-1 +  (.)", "COMPLETED"]);
-    let id = frames[0].payload()["task"]["id"].as_str().unwrap();
-    let stored = task(&server.client(), id).await.to_string();
-    assert!(stored.contains("Hello.") && !stored.contains("Musing"), "{stored}");
+    let log = server.log();
+    check(&frames, &["task SUBMITTED", "WORKING", "FAILED [credential] …"]);
+    let shown: String = frames.iter().map(|frame| frame.raw.clone()).collect();
+    assert!(!shown.contains("key-for-tests") && !log.contains("key-for-tests"), "{shown}{log}");
 }
 
 #[tokio::test]
-async fn a_file_mentioned_is_read_for_the_model_and_not_shown_as_a_call() {
-    let model = ModelServer::with_responses([says("Nice.")]);
-    let (_launch, server) = start(&model).await;
-    let frames = frames(&server.client(), "m1", "What is @hello.txt about?").await;
-    check(&frames, &["task SUBMITTED", "WORKING", "answer-1 = Nice.", "answer-1 +  (.)", "COMPLETED"]);
-    let told = model.received()[0].json()["contents"].to_string();
-    assert!(told.contains("What is @hello.txt about?") && told.contains("Second line."), "{told}");
+async fn a_conversation_has_as_many_answers_as_the_settings_say() {
+    let model = ModelServer::with_responses([says("One."), says("Two.")]);
+    let launch = launch_with(&model);
+    write(&launch, ".gemini/settings.json", "{\"model\": {\"maxSessionTurns\": 1}}");
+    let server = launch.start().await;
+    let client = server.client();
+    let first = frames(&client, "m1", "First").await;
+    let context = &first[0].payload()["task"]["contextId"];
+    let params = message_in(context, "m2", "Second");
+    let second = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
+    check(&second, &["task SUBMITTED", "WORKING", "INPUT_REQUIRED [session_limit] …"]);
+    assert_eq!(model.received().len(), 1);
 }

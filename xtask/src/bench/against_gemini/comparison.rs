@@ -1,7 +1,7 @@
 //! Runs the same tasks on both servers alternately: CPU, rate and memory.
 
-use super::super::load::Measured;
-use super::super::model::{Model, Plan};
+use super::super::load::Measurement;
+use super::super::model::{AnswerPlan, Model};
 use super::super::server::Server;
 use super::super::statistics::median_of;
 use super::super::workbench::Workbench;
@@ -34,8 +34,8 @@ struct Round {
 }
 
 struct Pair {
-    attache: Measured,
-    peer: Measured,
+    attache: Measurement,
+    peer: Measurement,
 }
 
 impl Comparison {
@@ -76,7 +76,7 @@ impl Comparison {
     }
 
     fn row(&self, name: &str, target: Target, pair: impl Fn(&Round) -> &Pair, scale: Scale) -> Row {
-        let events = |measured: &Measured| measured.number("events") / measured.number("streams").max(1.0);
+        let events = |measured: &Measurement| measured.number("events") / measured.number("streams").max(1.0);
         Row {
             name: format!("{name}: {}", self.kind.name()),
             target,
@@ -100,7 +100,7 @@ enum Scale {
 }
 
 impl Scale {
-    fn of(self, measured: &Measured) -> f64 {
+    fn of(self, measured: &Measurement) -> f64 {
         match self {
             Self::Cpu => measured.cpu_micros_per("streams") / 1000.0,
             Self::Rate => measured.per_second("streams"),
@@ -156,16 +156,16 @@ impl<'a> ComparisonSetup<'a> {
     }
 
     /// Fails unless every task was answered as the model said, and the model asked no more often than is needed.
-    pub(super) fn tasks(&self, server: &Server, clients: usize, tasks: usize) -> Result<Measured, String> {
+    pub(super) fn tasks(&self, server: &Server, clients: usize, tasks: usize) -> Result<Measurement, String> {
         let calls = self.kind.calls();
-        self.model.plan(Plan {
+        self.model.plan(AnswerPlan {
             chunks: CHUNKS,
             tool: "read_file",
             calls: 1,
             call_rounds: calls,
             per_conversation: true,
             expect: if calls > 0 { Workbench::LINE } else { "" },
-            ..Plan::default()
+            ..AnswerPlan::default()
         })?;
         let numbers = [clients, tasks, CHUNKS, calls].map(|number| number.to_string());
         let [clients, count, chunks, calls] = &numbers;
@@ -190,12 +190,12 @@ mod tests {
 
     use super::*;
 
-    fn measured(streams: u64, seconds: f64, cpu: f64) -> Measured {
+    fn measured(streams: u64, seconds: f64, cpu: f64) -> Measurement {
         let report = json!({
             "streams": streams, "events": streams * 4, "elapsed_seconds": seconds,
             "whole_stream": { "p50_us": 500.0 },
         });
-        Measured { report, server_cpu: cpu }
+        Measurement { report, server_cpu: cpu }
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Row {
         }
     }
 
-    fn verdict(&self) -> &'static str {
+    fn outcome(&self) -> &'static str {
         match self.target {
             Target::Nothing => "",
             _ if self.is_missed() => "**MISSED**",
@@ -67,10 +67,10 @@ pub(super) fn table(rows: &[Row]) -> String {
         let events =
             row.events.map_or_else(|| "–".to_owned(), |(ours, theirs)| format!("{ours:.1} and {theirs:.1}"));
         let Row { name, attache, peer, times, .. } = row;
-        let verdict = row.verdict();
+        let outcome = row.outcome();
         // Writing to a string cannot fail.
         let _ =
-            writeln!(text, "| {name} | {target} | {attache} | {peer} | {times:.1} | {events} | {verdict} |");
+            writeln!(text, "| {name} | {target} | {attache} | {peer} | {times:.1} | {events} | {outcome} |");
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Counts all bytes of an approved command: prompt, question, approval and answer.
 
-use super::super::load::Measured;
-use super::super::model::Plan;
+use super::super::load::Measurement;
+use super::super::model::AnswerPlan;
 use super::super::server::Server;
 use super::super::workbench::Workbench;
 use super::peer::{Peer, start_ours};
@@ -17,14 +17,14 @@ const TIMES: f64 = 5.0;
 pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, String> {
     let model = workbench.start_model()?;
     let folder = workbench.new_folder()?;
-    model.plan(Plan {
+    model.plan(AnswerPlan {
         chunks: 1,
         tool: "shell",
         calls: 1,
         call_rounds: 1,
         per_conversation: true,
         expect: "hi",
-        ..Plan::default()
+        ..AnswerPlan::default()
     })?;
     let calls = |server: &Server, words: &str| -> Result<Call, String> {
         let tasks = TASKS.to_string();
@@ -61,7 +61,7 @@ struct Call {
 }
 
 impl Call {
-    fn of(measured: &Measured) -> Self {
+    fn of(measured: &Measurement) -> Self {
         let each = |what: &str| measured.number(what) / measured.number("streams").max(1.0);
         Self { sent: each("sent_bytes"), received: each("received_bytes"), events: each("events") }
     }

@@ -1,7 +1,7 @@
 //! The frameworks of JavaScript.
 
 use super::python::NO_IDS;
-use super::steps::{DEFAULT, Step, fails, lacks};
+use super::steps::{DEFAULT, FrameworkStep, fails, lacks};
 use super::{Framework, Language};
 use crate::interop::peers::{Client, JAVASCRIPT_0_3, JAVASCRIPT_1_0};
 
@@ -41,7 +41,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "a remote agent of the CLI; its model passes on what the agent says, without the label that the CLI puts before \
          an artifact",
     )
-    .known(&[lacks(&[Step::Stream], "it shows the pieces on a terminal only", GEMINI_SOURCE)]),
+    .known(&[lacks(&[FrameworkStep::Stream], "it shows the pieces on a terminal only", GEMINI_SOURCE)]),
     javascript("npm @mastra/core 1.71.0, A2A 0.3", "js-mastra", MASTRA, "frameworks/js/mastra.mjs").note(MASTRA_NOTE),
     javascript("npm @mastra/core 1.71.0, A2A 1.0", "js-mastra", MASTRA, "frameworks/js/mastra-1.mjs").note(MASTRA_NOTE),
     javascript(
@@ -58,7 +58,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     )
     .known(&[fails(
         DEFAULT,
-        &[Step::ExactText, Step::Stream, Step::TextAfterApproval, Step::SecondMessage],
+        &[FrameworkStep::ExactText, FrameworkStep::Stream, FrameworkStep::TextAfterApproval, FrameworkStep::SecondMessage],
         "it shows the messages of statuses, and no artifacts",
         "@ag-ui/a2a/dist/index.mjs, the branches for `status-update` and `task`",
     )]),
@@ -69,5 +69,5 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "frameworks/js/strands.mjs",
     )
     .note("a question is in no result, only in the events of its stream")
-    .known(&[lacks(&[Step::TextAfterApproval], NO_IDS, "@strands-agents/sdk/dist/src/a2a/a2a-agent.js:100")]),
+    .known(&[lacks(&[FrameworkStep::TextAfterApproval], NO_IDS, "@strands-agents/sdk/dist/src/a2a/a2a-agent.js:100")]),
 ];

@@ -1,7 +1,7 @@
 //! Compares the report of a program with the known gaps of its framework.
 
 use super::{Framework, Gap, Interface, KnownGap};
-use crate::interop::case::{Case, Verdict};
+use crate::interop::case::{Case, CaseOutcome};
 use crate::test::Counts;
 
 /// One check for each step that counts on `interface`.
@@ -9,12 +9,12 @@ pub(super) fn judge(framework: &Framework, interface: Interface, cases: &[Case])
     let mut counts = Counts::default();
     for step in interface.steps() {
         let found = cases.iter().find(|case| name(case) == step.name());
-        match compare(found.map(|case| case.verdict), framework.gap(interface, step)) {
+        match compare(found.map(|case| case.outcome), framework.gap(interface, step)) {
             Judgement::AsKnown => counts.passed += 1,
             Judgement::NotTried => counts.skipped += 1,
             Judgement::Worse(what) => {
-                let told = found.map_or(step.name(), |case| case.text.as_str());
-                counts.add(Counts::failure(&label(framework, interface, told, what)));
+                let text = found.map_or(step.name(), |case| case.text.as_str());
+                counts.add(Counts::failure(&label(framework, interface, text, what)));
             }
             Judgement::Better(reason) => {
                 let what = format!("it is listed with \"{reason}\"; take it off the list");
@@ -33,16 +33,16 @@ enum Judgement {
     Better(&'static str),
 }
 
-fn compare(found: Option<Verdict>, known: Option<&'static KnownGap>) -> Judgement {
+fn compare(found: Option<CaseOutcome>, known: Option<&'static KnownGap>) -> Judgement {
     match (found, known.map(|known| (known.gap, known.reason))) {
-        (Some(Verdict::Passed), None)
-        | (Some(Verdict::Failed), Some((Gap::Fails, _)))
-        | (Some(Verdict::Skipped), Some((Gap::Missing, _))) => Judgement::AsKnown,
-        (Some(Verdict::Skipped), None) => Judgement::NotTried,
-        (Some(Verdict::Failed), None) => Judgement::Worse("it used to pass"),
-        (Some(Verdict::Failed), Some((Gap::Missing, _))) => Judgement::Worse("it used to be skipped"),
-        (Some(Verdict::Skipped), Some((Gap::Fails, _))) => Judgement::Worse("it is listed as failing"),
-        (Some(Verdict::Passed), Some((_, reason))) => Judgement::Better(reason),
+        (Some(CaseOutcome::Passed), None)
+        | (Some(CaseOutcome::Failed), Some((Gap::Fails, _)))
+        | (Some(CaseOutcome::Skipped), Some((Gap::Missing, _))) => Judgement::AsKnown,
+        (Some(CaseOutcome::Skipped), None) => Judgement::NotTried,
+        (Some(CaseOutcome::Failed), None) => Judgement::Worse("it used to pass"),
+        (Some(CaseOutcome::Failed), Some((Gap::Missing, _))) => Judgement::Worse("it used to be skipped"),
+        (Some(CaseOutcome::Skipped), Some((Gap::Fails, _))) => Judgement::Worse("it is listed as failing"),
+        (Some(CaseOutcome::Passed), Some((_, reason))) => Judgement::Better(reason),
         (None, _) => Judgement::Worse("the program said nothing about it"),
     }
 }
@@ -53,23 +53,25 @@ fn label(framework: &Framework, interface: Interface, step: &str, what: &str) ->
 
 /// The step that a case is about.
 fn name(case: &Case) -> &str {
-    match case.verdict {
-        Verdict::Passed => &case.text,
-        Verdict::Failed | Verdict::Skipped => case.text.split_once(": ").map_or(&case.text, |(name, _)| name),
+    match case.outcome {
+        CaseOutcome::Passed => &case.text,
+        CaseOutcome::Failed | CaseOutcome::Skipped => {
+            case.text.split_once(": ").map_or(&case.text, |(name, _)| name)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::steps::{BOTH, DEFAULT, Step, fails, lacks};
+    use super::super::steps::{BOTH, DEFAULT, FrameworkStep, fails, lacks};
     use super::*;
     use crate::interop::Language;
     use crate::interop::peers::Client;
 
     const KNOWN: &[KnownGap] = &[
-        fails(DEFAULT, &[Step::ExactText], "spaces", "a.py:1"),
-        lacks(&[Step::TextAfterApproval], "no ids", "a.py:2"),
-        fails(BOTH, &[Step::SecondMessage], "broken", "a.py:3"),
+        fails(DEFAULT, &[FrameworkStep::ExactText], "spaces", "a.py:1"),
+        lacks(&[FrameworkStep::TextAfterApproval], "no ids", "a.py:2"),
+        fails(BOTH, &[FrameworkStep::SecondMessage], "broken", "a.py:3"),
     ];
 
     fn framework() -> Framework {

@@ -1,6 +1,6 @@
 //! The frameworks of Python.
 
-use super::steps::{DEFAULT, Step, fails, lacks};
+use super::steps::{DEFAULT, FrameworkStep, fails, lacks};
 use super::{Framework, Language};
 use crate::interop::peers::{Client, PYTHON_0_3, PYTHON_1_0};
 
@@ -35,7 +35,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .note("answers are read without streaming")
     .known(&[fails(
         DEFAULT,
-        &[Step::Stream],
+        &[FrameworkStep::Stream],
         "it ignores appended pieces, and shows the first piece before the whole text",
         "google/adk/agents/remote_a2a_agent.py:787",
     )]),
@@ -74,14 +74,14 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .known(&[
         fails(
             DEFAULT,
-            &[Step::ExactText, Step::TextAfterApproval, Step::SecondMessage],
+            &[FrameworkStep::ExactText, FrameworkStep::TextAfterApproval, FrameworkStep::SecondMessage],
             "it puts spaces between the pieces of a streamed answer, and polling shows the answer twice, from the history and \
              from the artifact",
             "crewai/a2a/updates/streaming/handler.py:643, crewai/a2a/task_helpers.py:100",
         ),
         fails(
             DEFAULT,
-            &[Step::Stream],
+            &[FrameworkStep::Stream],
             "it hands out pieces of bare messages only",
             "crewai/a2a/updates/streaming/handler.py:331",
         ),
@@ -94,7 +94,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     )
     .slow()
     .note("answers are read without streaming: the text of a result has a line break after each streamed piece")
-    .known(&[lacks(&[Step::TextAfterApproval], NO_IDS, "strands/multiagent/a2a/_converters.py:42")]),
+    .known(&[lacks(&[FrameworkStep::TextAfterApproval], NO_IDS, "strands/multiagent/a2a/_converters.py:42")]),
     python(
         "PyPI litellm 1.106.0",
         "py-litellm",
@@ -112,11 +112,11 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .note("it shows a question as an error of the component")
     .known(&[
         lacks(
-            &[Step::Stream],
+            &[FrameworkStep::Stream],
             "the component does not stream",
             "lfx/components/models_and_agents/a2a_agent.py:303",
         ),
-        lacks(&[Step::TextAfterApproval], NO_IDS, "lfx/components/models_and_agents/a2a_agent.py:317"),
+        lacks(&[FrameworkStep::TextAfterApproval], NO_IDS, "lfx/components/models_and_agents/a2a_agent.py:317"),
     ]),
     python(
         "PyPI fasta2a 2.1.1",
@@ -126,7 +126,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     )
     .known(&[fails(
         DEFAULT,
-        &[Step::ExactText, Step::Stream, Step::Approval, Step::TextAfterApproval, Step::SecondMessage],
+        &[FrameworkStep::ExactText, FrameworkStep::Stream, FrameworkStep::Approval, FrameworkStep::TextAfterApproval, FrameworkStep::SecondMessage],
         "it calls methods of 0.3 with the parts of 1.0, and reads answers with the members of 1.0 and the states of 0.3",
         "fasta2a/client.py:88, fasta2a/schema.py:501 and 880",
     )]),
@@ -155,11 +155,11 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .known(&[
         fails(
             DEFAULT,
-            &[Step::ExactText, Step::TextAfterApproval, Step::SecondMessage],
+            &[FrameworkStep::ExactText, FrameworkStep::TextAfterApproval, FrameworkStep::SecondMessage],
             "it reads only the message of the status",
             "any_agent/tools/a2a.py:116",
         ),
-        lacks(&[Step::Stream], "the tool does not stream", "any_agent/tools/a2a.py:72"),
+        lacks(&[FrameworkStep::Stream], "the tool does not stream", "any_agent/tools/a2a.py:72"),
     ]),
     python(
         "PyPI langgraph-a2a-client 0.1.5",
@@ -169,8 +169,8 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     )
     .note("it does not start with the newer a2a-sdk that it allows")
     .known(&[
-        lacks(&[Step::Stream], "the tool does not stream", "langgraph_a2a_client/a2a_client.py:94"),
-        lacks(&[Step::TextAfterApproval], NO_IDS, "langgraph_a2a_client/a2a_client.py:238"),
+        lacks(&[FrameworkStep::Stream], "the tool does not stream", "langgraph_a2a_client/a2a_client.py:94"),
+        lacks(&[FrameworkStep::TextAfterApproval], NO_IDS, "langgraph_a2a_client/a2a_client.py:238"),
     ]),
     python(
         "PyPI nvidia-nat-a2a 1.9.0",

@@ -6,7 +6,7 @@ use super::judging::judge;
 use super::{Framework, Interface};
 use crate::interop::script::{self, Report};
 use crate::interop::server::{Server, Setup};
-use crate::interop::{LOG_LINES, case::Verdict};
+use crate::interop::{LOG_LINES, case::CaseOutcome};
 use crate::setup::environment;
 use crate::test::Counts;
 use crate::workspace::Workspace;
@@ -53,6 +53,6 @@ fn one(workspace: &Workspace, framework: &Framework, interface: Interface) -> Re
 
 /// All failures that the program reports, known or not.
 fn failures(report: &Report) -> Counts {
-    let failed = report.cases.iter().filter(|case| case.verdict == Verdict::Failed).count();
+    let failed = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Failed).count();
     Counts { failed, ..Counts::default() }
 }

@@ -1,7 +1,7 @@
 //! The steps of the conversation, the two interfaces, and the known gaps.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::interop) enum Step {
+pub(in crate::interop) enum FrameworkStep {
     Connect,
     ExactText,
     Stream,
@@ -23,7 +23,7 @@ pub(in crate::interop) enum Interface {
 #[derive(Debug)]
 pub(in crate::interop) struct KnownGap {
     pub(in crate::interop) interfaces: &'static [Interface],
-    pub(in crate::interop) steps: &'static [Step],
+    pub(in crate::interop) steps: &'static [FrameworkStep],
     pub(in crate::interop) gap: Gap,
     pub(in crate::interop) reason: &'static str,
     /// The file and line of the framework that shows it.
@@ -43,7 +43,7 @@ pub(super) const BOTH: &[Interface] = &[Interface::Default, Interface::Message];
 
 pub(super) const fn fails(
     interfaces: &'static [Interface],
-    steps: &'static [Step],
+    steps: &'static [FrameworkStep],
     reason: &'static str,
     source: &'static str,
 ) -> KnownGap {
@@ -51,11 +51,15 @@ pub(super) const fn fails(
 }
 
 /// Steps for which a framework has no interface.
-pub(super) const fn lacks(steps: &'static [Step], reason: &'static str, source: &'static str) -> KnownGap {
+pub(super) const fn lacks(
+    steps: &'static [FrameworkStep],
+    reason: &'static str,
+    source: &'static str,
+) -> KnownGap {
     KnownGap { interfaces: BOTH, steps, gap: Gap::Missing, reason, source }
 }
 
-impl Step {
+impl FrameworkStep {
     pub(in crate::interop) const ALL: [Self; 6] = [
         Self::Connect,
         Self::ExactText,
@@ -82,8 +86,11 @@ impl Interface {
     pub(in crate::interop) const ALL: [Self; 2] = [Self::Default, Self::Message];
 
     /// The steps that count. An answer in the final status cannot be streamed.
-    pub(in crate::interop) fn steps(self) -> Vec<Step> {
-        Step::ALL.into_iter().filter(|step| self == Self::Default || *step != Step::Stream).collect()
+    pub(in crate::interop) fn steps(self) -> Vec<FrameworkStep> {
+        FrameworkStep::ALL
+            .into_iter()
+            .filter(|step| self == Self::Default || *step != FrameworkStep::Stream)
+            .collect()
     }
 
     pub(super) const fn name(self) -> &'static str {

@@ -43,13 +43,13 @@ pub(super) struct StreamSummary {
     /// Calls that were carried out.
     pub(super) done: u64,
     /// The call that was asked about last.
-    pub(super) question: Option<Question>,
+    pub(super) question: Option<WaitingCall>,
     is_final: bool,
 }
 
 /// A call that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct WaitingCall {
     pub(super) task: String,
     pub(super) context: String,
     pub(super) call: String,
@@ -87,7 +87,7 @@ impl StreamSummary {
             }
             if let Some(id) = call.asks() {
                 let (task, context) = (event.task.clone(), event.context.clone());
-                self.question = Some(Question { task: task.into(), context: context.into(), call: id });
+                self.question = Some(WaitingCall { task: task.into(), context: context.into(), call: id });
             }
         }
         Ok(())
@@ -241,7 +241,7 @@ mod tests {
         for events in [&spoken[..], &told[..]] {
             let summary = summarize(events);
             assert_eq!((summary.text.as_str(), summary.done, summary.is_final), ("one\n", 1, true));
-            let expected = Question { task: "t".into(), context: "c".into(), call: "k".into() };
+            let expected = WaitingCall { task: "t".into(), context: "c".into(), call: "k".into() };
             assert_eq!(summary.question, Some(expected));
             assert_eq!(summary.events, events.len() as u64);
         }

@@ -93,7 +93,7 @@ fn encode_named(
     Ok(EncodedAnswer { parts: vec![data_part(answers.into())], calls, naming })
 }
 
-/// Words that name no call are sent as an answer about the one call that is open, so that they can hit no other.
+/// Words that name no call become an answer to the one open call, so that they cannot answer another one.
 fn encode_bare(text: &str, open: &[OpenCall]) -> EncodedAnswer {
     let naming = if refuses(text) { QuestionNaming::Named } else { QuestionNaming::Bare };
     let parts = match open {

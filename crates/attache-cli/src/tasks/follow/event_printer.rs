@@ -12,7 +12,7 @@ use crate::output_lines::OutputLines;
 use crate::printable::{indented, printable};
 use crate::shown_artifacts::ShownArtifacts;
 use crate::standard_streams::{Stderr, Stdout, stderr, stdout};
-use crate::tasks::call_progress::{CallNotice, CallProgress};
+use crate::tasks::printed_calls::{CallNotice, PrintedCalls};
 use crate::tasks::show::{heading, how_to_answer, last_words, pieces};
 
 pub(super) struct EventPrinter {
@@ -23,7 +23,7 @@ pub(super) struct EventPrinter {
     printed: ShownArtifacts,
     /// The artifact printed last.
     current: Option<String>,
-    calls: CallProgress,
+    calls: PrintedCalls,
     last: Option<RemoteStatus>,
 }
 
@@ -35,7 +35,7 @@ impl EventPrinter {
             development,
             printed: ShownArtifacts::default(),
             current: None,
-            calls: CallProgress::default(),
+            calls: PrintedCalls::default(),
             last: None,
         }
     }

@@ -174,7 +174,7 @@ mod tests {
         ];
         let status = json!({"state": "TASK_STATE_WORKING"});
         let task = decode_task(&json!({"id": "t", "status": status, "history": history}));
-        let told: Vec<String> = transcript(&task, &events)
+        let entries: Vec<String> = transcript(&task, &events)
             .iter()
             .map(|entry| match entry {
                 TranscriptEntry::Message(message) => format!("user {}", message.text()),
@@ -189,6 +189,6 @@ mod tests {
             .collect();
         let expected =
             ["user one", "thought Think: twice", "call k Approved", "text Done.", "user two", "text Again."];
-        assert_eq!(told, expected);
+        assert_eq!(entries, expected);
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AskedCall, CallAnswer, CallId, Effect, Fact, Intent, Message, OPEN_CALLS, PartAnswers, Preview, Proposal,
-    QUESTION_CHOICES, QuestionKind, Step, TaskState,
+    CallAnswer, CallId, DataAnswer, Effect, Fact, Intent, Message, MessageAnswers, OPEN_CALLS, PartAnswers,
+    Preview, Proposal, QUESTION_CHOICES, QuestionKind, Step, TaskState, ToolQuestion,
 };
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
-use super::task::{Task, asked, check, id, line, proposed};
+use super::task::{Task, asked, check, id, proposed, text_answers};
 
 #[test]
 fn a_call_that_asks_starts_again_with_the_answer_while_the_others_run() {
@@ -91,7 +91,7 @@ fn a_question_of_a_call_takes_any_words_and_may_be_named() {
     };
     let heard = |task: &Task, text: &str| {
         let message = Message::from_agent("m2".into(), "c".into(), None, text);
-        task.matches(&message, PartAnswers::Text(vec![line(text)])).map(words)
+        task.matches(&message, PartAnswers::Text(text_answers(text))).map(words)
     };
     assert_eq!(heard(&task, "Berlin, please").unwrap(), r#"a answer "Berlin, please""#);
     assert_eq!(heard(&task, &format!("{question}: Berlin: Mitte")).unwrap(), r#"a answer "Berlin: Mitte""#);
@@ -111,10 +111,30 @@ fn a_question_of_a_call_takes_any_words_and_may_be_named() {
 }
 
 #[test]
+fn an_answer_is_refused_whose_name_no_question_has() {
+    let (task, question) = asking();
+    let reads = |answers: Value| {
+        let message = Message::from_agent("m2".into(), "c".into(), None, "");
+        let data = DataAnswer { call: Some(id(&question)), answers: Some(answers), ..DataAnswer::default() };
+        task.matches(&message, PartAnswers::Data(vec![data])).map(|answers| answers[0].1.answers.clone())
+    };
+    let name = task.0.call_records.find(&id("a")).unwrap().call.name.clone();
+    for answers in [json!({"0": "Berlin"}), json!({name: "Berlin"}), json!(["Berlin"]), json!("Berlin")] {
+        assert_eq!(reads(answers.clone()), Ok(Some(answers)));
+    }
+    for wrong in ["1", "city", "", "-1", "Which city?"] {
+        let refused = reads(json!({"0": "Berlin", wrong: "x"})).unwrap_err();
+        let expected = format!("has no question {wrong:?}; the questions are \"0\" (");
+        assert!(refused.contains(&expected), "{refused}");
+    }
+}
+
+#[test]
 fn a_message_may_answer_while_other_calls_run_if_it_names_the_question() {
     let (task, question) = asking();
     let names = |text: &str| {
-        task.0.progress.names_own_question(&Message::from_agent("m2".into(), "c".into(), None, text))
+        let answers = MessageAnswers { parts: vec![PartAnswers::Text(text_answers(text))] };
+        task.0.progress.names_own_question(&answers)
     };
     assert!(names(&format!("{question}: Berlin")) && names("a: Berlin"));
     assert!(!names("Berlin") && !names("b: Berlin") && !names("note: a"));
@@ -172,7 +192,8 @@ fn the_lines_of_a_question_cannot_pass_for_one_about_another_call() {
     let text = "Name?\n\nrun_shell_command (b): run `ls`\rAnswer with yes or no".to_owned();
     let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
     let (call, kind, url) = (id("a"), QuestionKind::Input, None);
-    task.record(Fact::CallAsked(Box::new(AskedCall { call, question, kind, text, url, choices }))).unwrap();
+    task.record(Fact::CallAsked(Box::new(ToolQuestion { call, question, kind, text, url, choices })))
+        .unwrap();
     let shown = task.0.question_text("Open:", &task.0.progress.work);
     let quoted = "\n> Name?\n> \n> run_shell_command (b): run `ls`\n> Answer with yes or no\n";
     assert!(shown.contains(quoted), "{shown}");

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AnswerLine, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallStep, Content, DataAnswer, Digest,
-    Event, Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId,
-    ModelAnswer, ModelPart, ModelPartContent, NamedAnswer, OpenTask, PartAnswers, Presentation, Preview,
-    Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope,
-    Seq, TaskView, Timestamp, ToolCall, TurnEnd, Usage, Verdict,
+    AnswerLine, Answerer, CallAnswer, CallId, CallOutcome, CallStep, Content, DataAnswer, Digest, Event,
+    Fact, Fault, FinishedCall, GivenChoice, Intent, LOST_CHOICES, Message, MessageAnswers, MessageId,
+    ModelAnswer, ModelPart, ModelPartContent, NamedAnswer, NamedWords, OpenTask, PartAnswers, Presentation,
+    Preview, Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, RUN_AGAIN, ReplyShape, ResponseEnd,
+    Role, Scope, Seq, TaskView, TextAnswers, Timestamp, ToolCall, ToolQuestion, TurnEnd, Usage, Verdict,
 };
 use serde_json::{Map, json};
 
@@ -91,7 +91,7 @@ impl Task {
         let question = progress.work.own_question(&id(call), progress.head);
         let choices = QUESTION_CHOICES.map(str::to_owned).to_vec();
         let (text, url) = ("Which city?".to_owned(), None);
-        self.record(Fact::CallAsked(Box::new(AskedCall {
+        self.record(Fact::CallAsked(Box::new(ToolQuestion {
             call: id(call),
             question,
             kind,
@@ -116,7 +116,7 @@ impl Task {
     /// The answers that `text`, one line, gives to the open questions.
     pub(crate) fn hears(&self, text: &str) -> Result<Vec<(String, String)>, String> {
         let message = Message::from_agent("m2".into(), "c".into(), None, text);
-        let answers = self.matches(&message, PartAnswers::Text(vec![line(text)]))?;
+        let answers = self.matches(&message, PartAnswers::Text(text_answers(text)))?;
         Ok(answers.into_iter().map(|(call, answer)| (call.0, answer.choice)).collect())
     }
 
@@ -180,8 +180,20 @@ pub(crate) fn given(choices: &[&'static str]) -> GivenChoice {
     GivenChoice { given, choices: choices.iter().map(|choice| (*choice).into()).collect(), is_answer: true }
 }
 
+/// The whole text as one line, and as words before and after its first colon.
+pub(crate) fn text_answers(text: &str) -> TextAnswers {
+    let words = |start: usize| {
+        let words = text[start..].trim();
+        let start = words.as_ptr() as usize - text.as_ptr() as usize;
+        start..start + words.len()
+    };
+    let named = text.find(':');
+    let named = named.map(|at| NamedWords { name: text[..at].trim().to_owned(), words: words(at + 1) });
+    TextAnswers { words: words(0), named, lines: vec![line(text.trim())] }
+}
+
 /// A line as the edge reads it: `CHOICE` or `NAME: CHOICE`.
-pub(crate) fn line(text: &str) -> AnswerLine {
+fn line(text: &str) -> AnswerLine {
     let choice = |word: &str| match word {
         "yes" => given(&["proceed_once"]),
         word => GivenChoice { given: word.into(), choices: vec![word.to_owned().into()], is_answer: true },

@@ -6,7 +6,7 @@ use super::super::wording::{
 };
 use super::PhraseMatch;
 
-pub(super) type Make = fn(&PhraseMatch<'_>) -> Option<Action>;
+pub(super) type ActionBuilder = fn(&PhraseMatch<'_>) -> Option<Action>;
 
 pub(super) fn list(found: &PhraseMatch<'_>) -> Option<Action> {
     let folder = if found.has("folder") { folder(found.raw("folder"))? } else { ".".to_owned() };

@@ -2,7 +2,7 @@
 
 use super::builders::*;
 
-pub(super) const TABLE: &[(&str, Make)] = &[
+pub(super) const TABLE: &[(&str, ActionBuilder)] = &[
     // Reading comes before listing: both match "the contents of".
     ("{show}{me} (?:the )?contents? of {the file}{end}", read_what_looks_like_a_file),
     (

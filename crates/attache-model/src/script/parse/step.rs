@@ -6,8 +6,8 @@ use super::super::error::Problem;
 use super::super::keys::{CREDENTIAL, Fields, step_kind};
 use super::super::limits::{MAX_CHUNKS, MAX_REPEAT};
 use super::super::quantity::{A_DURATION, Count, Pause, a_count, count_of, parse_duration};
-use super::super::rule::{Ending, Pace, PlannedStep, Split, Step, StepCondition, TextStep};
-use super::super::template::{DataTemplate, Scope, Template};
+use super::super::rule::{Ending, Pace, PlannedStep, ScriptStep, Split, StepCondition, TextStep};
+use super::super::template::{DataTemplate, PlaceholderScope, Template};
 use super::super::yaml::{Kind, Node};
 
 /// The result of parsing a step.
@@ -23,13 +23,13 @@ pub(super) enum ParsedStep {
 
 /// Knows the groups that placeholders can name, and whether one was used.
 pub(super) struct StepParser<'a> {
-    pub(super) scope: Scope<'a>,
+    pub(super) scope: PlaceholderScope<'a>,
     pub(super) uses_groups: bool,
 }
 
 impl<'a> StepParser<'a> {
     pub(super) fn new(pattern: Option<&'a Regex>) -> Self {
-        Self { scope: Scope { pattern, calls: 0 }, uses_groups: false }
+        Self { scope: PlaceholderScope { pattern, calls: 0 }, uses_groups: false }
     }
 
     pub(super) fn step(&mut self, node: Node) -> Result<ParsedStep, Problem> {
@@ -59,11 +59,11 @@ impl<'a> StepParser<'a> {
         let stop = |ending| Ok(ParsedStep::Stop { key, ending });
         let step = match key {
             "say" => self.say(main, fields)?,
-            "think" => Step::Think(self.text(main)?),
-            "wait" => Step::Wait(self.pause(main)?),
-            "artifact" => Step::Artifact(Box::new(self.artifact(main)?)),
-            "call" => Step::Call(vec![self.call(main)?]),
-            "calls" => Step::Call(self.calls(main)?),
+            "think" => ScriptStep::Think(self.text(main)?),
+            "wait" => ScriptStep::Wait(self.pause(main)?),
+            "artifact" => ScriptStep::Artifact(Box::new(self.artifact(main)?)),
+            "call" => ScriptStep::Call(vec![self.call(main)?]),
+            "calls" => ScriptStep::Call(self.calls(main)?),
             "status" => return Ok(ParsedStep::Status(self.text(main)?)),
             "ask" => return stop(Ending::InputRequired { question: Some(self.text(main)?) }),
             "refuse" | "fail" => {
@@ -72,7 +72,7 @@ impl<'a> StepParser<'a> {
                     if key == "fail" { Ending::Failed { reason } } else { Ending::Rejected { reason } };
                 match when {
                     None => return stop(ending),
-                    Some(_) => Step::Stop(ending),
+                    Some(_) => ScriptStep::Stop(ending),
                 }
             }
             "answer" => return stop(Ending::Replied { parts: self.answer(main)? }),
@@ -82,7 +82,7 @@ impl<'a> StepParser<'a> {
         Ok(ParsedStep::Play(vec![PlannedStep { when, step }]))
     }
 
-    fn say(&mut self, main: Node, mut fields: Fields) -> Result<Step, Problem> {
+    fn say(&mut self, main: Node, mut fields: Fields) -> Result<ScriptStep, Problem> {
         let line = main.line;
         let texts = match main.kind {
             Kind::List(nodes) => {
@@ -100,7 +100,7 @@ impl<'a> StepParser<'a> {
         };
         let split = self.split(&mut fields)?;
         let pace = self.pace(&mut fields)?;
-        Ok(Step::Say(TextStep { texts, split, pace }))
+        Ok(ScriptStep::Say(TextStep { texts, split, pace }))
     }
 
     fn credential(&mut self, main: Node) -> Result<ParsedStep, Problem> {
@@ -117,7 +117,8 @@ impl<'a> StepParser<'a> {
             }
             Some(node) => {
                 let pause = self.pause(node)?;
-                let steps = [Step::NeedCredential(explanation), Step::Wait(pause), Step::Resume];
+                let steps =
+                    [ScriptStep::NeedCredential(explanation), ScriptStep::Wait(pause), ScriptStep::Resume];
                 Ok(ParsedStep::Play(steps.into_iter().map(PlannedStep::always).collect()))
             }
         }
@@ -181,7 +182,7 @@ impl<'a> StepParser<'a> {
 
 fn calls(planned: &PlannedStep) -> usize {
     match &planned.step {
-        Step::Call(calls) => calls.len(),
+        ScriptStep::Call(calls) => calls.len(),
         _ => 0,
     }
 }

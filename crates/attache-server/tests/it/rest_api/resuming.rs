@@ -4,6 +4,7 @@ use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
 use super::create;
+use crate::agent_world::launch_script;
 use crate::world::launch;
 
 fn path(task: &str) -> String {
@@ -203,4 +204,36 @@ async fn errors_about_ids_name_the_members_of_this_api() {
     }
     let refused = client.post("/tasks/%01/execute", &json!({"message": "x"})).await;
     assert_eq!((refused.status, field(&refused.json())), (400, json!("taskId")), "{}", refused.text());
+}
+
+const LONG: &str = "rules: [{steps: [{say: [x], repeat: 60, every: 20ms}]}]";
+
+#[tokio::test]
+async fn a_stream_that_a_crash_cut_off_is_read_on_without_a_gap_or_a_repeat() {
+    let launch = launch_script(LONG);
+    let server = launch.start().await;
+    let client = server.client();
+    let task = create(&client, &json!({})).await;
+    let path = format!("/tasks/{task}/execute");
+    let body = json!({"message": "Go", "messageId": "m-1"});
+    let mut stream = client.post_stream(&path, &body).await;
+    let mut seen = Vec::new();
+    while seen.len() < 12 {
+        seen.push(stream.next().await.unwrap());
+    }
+    server.kill().await;
+    let server = launch.start().await;
+    let client = server.client();
+    let cursor = seen.last().unwrap().id_text.clone().unwrap();
+    let resumed = client.with("Last-Event-ID", &cursor);
+    seen.extend(resumed.post_stream(&path, &body).await.rest().await);
+    let text: String = seen.iter().filter_map(|frame| frame.data["text"].as_str()).collect();
+    assert_eq!(text, "x".repeat(60));
+    let ended = seen.iter().filter(|frame| frame.data["state"] == "completed").count();
+    assert_eq!(ended, 1, "{seen:#?}");
+    let settled = resumed.post_stream(&path, &body).await.rest().await;
+    let ids = |frames: &[SseFrame]| frames.iter().map(|frame| frame.id_text.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&settled), ids(&seen[12..]), "also when it is settled");
+    let whole = client.post_stream(&path, &body).await.rest().await;
+    assert_eq!(ids(&whole), ids(&seen), "without a cursor from the beginning");
 }

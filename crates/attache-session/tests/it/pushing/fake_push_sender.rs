@@ -146,7 +146,7 @@ pub(crate) async fn start(
 ) -> Arc<SessionService> {
     let mut push = PushOptions { attempts: 4, ..PushOptions::default() };
     change(&mut push);
-    let push = Some(PushSettings { sender: sender.clone(), options: push });
+    let push = Some(PushSetup { sender: sender.clone(), options: push });
     let options = SessionOptions { push, ..options() };
     SessionService::start(stores.clone(), actor.clone(), options).await.unwrap()
 }

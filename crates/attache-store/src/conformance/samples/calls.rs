@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Access, AccessLevel, Answerer, AskedCall, Base64, CallAnswer, CallId, CallOutcome, CommandCall,
-    Compaction, Content, ContextReason, Digest, Effect, Fact, FinishedCall, GivenContext, Message, MessageId,
-    ModelAnswer, ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, ProviderData, QuestionKind,
-    RequestedSettings, ResponseEnd, ToolCall, TurnOutcome, Usage, Verdict,
+    Access, AccessLevel, Answerer, Base64, CallAnswer, CallId, CallOutcome, CommandCall, Compaction, Content,
+    ContextReason, Digest, Effect, Fact, FinishedCall, GivenContext, Message, MessageId, ModelAnswer,
+    ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, ProviderData, QuestionKind,
+    RequestedSettings, ResponseEnd, ToolCall, ToolQuestion, TurnOutcome, Usage, Verdict,
 };
 use serde_json::{Map, Value};
 
@@ -98,7 +98,7 @@ pub(super) fn delegated() -> Vec<Fact> {
     };
     let proposed = proposed("call-6", vec![Effect::Delegate { agent, origin }], shown, &[]);
     let asked = |question: &str, kind, url: Option<&str>| {
-        Fact::CallAsked(Box::new(AskedCall {
+        Fact::CallAsked(Box::new(ToolQuestion {
             call: id("call-6"),
             question: id(question),
             kind,
@@ -145,7 +145,7 @@ fn commanding() -> Message {
         api_key_name: None,
         api_key_model: None,
         api_key: None,
-        said_in: "attache".into(),
+        metadata_key: "attache".into(),
     };
     let command = CommandCall { path: vec!["memory".into(), "add".into()], arguments: "blue".into() };
     Message {

@@ -1,13 +1,13 @@
 //! The official server that shows all there is.
 
 use attache_domain::Content;
-use attache_tool_mcp::{McpServers, ServerOptions, ServerState, Transport};
+use attache_tool_mcp::{McpServerOptions, McpServers, ServerState, Transport};
 use serde_json::json;
 
 use super::{Program, http, tools};
 use crate::world::{World, names, text, tool};
 
-async fn try_all(options: ServerOptions) {
+async fn try_all(options: McpServerOptions) {
     let world = World::new();
     let servers = world.connect(vec![options]).await;
     assert_eq!(servers.statuses()[0].state, ServerState::Connected);
@@ -54,14 +54,14 @@ async fn over_standard_input_and_output() {
 async fn over_streamable_http() {
     let Some(tools) = tools() else { return };
     let server = Program::published(&tools, "server-everything").with("streamableHttp").listen(0).await;
-    try_all(ServerOptions::new("all", http(server.url("/mcp")))).await;
+    try_all(McpServerOptions::new("all", http(server.url("/mcp")))).await;
 }
 
 #[tokio::test]
 async fn over_the_older_http() {
     let Some(tools) = tools() else { return };
     let server = Program::published(&tools, "server-everything").with("sse").listen(0).await;
-    try_all(ServerOptions::new("all", Transport::Sse { url: server.url("/sse"), headers: vec![] })).await;
+    try_all(McpServerOptions::new("all", Transport::Sse { url: server.url("/sse"), headers: vec![] })).await;
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn the_transport_is_found_out() {
     let Some(tools) = tools() else { return };
     let newer = Program::published(&tools, "server-everything").with("streamableHttp").listen(0).await;
     let older = Program::published(&tools, "server-everything").with("sse").listen(0).await;
-    let detect = |name: &str, url| ServerOptions::new(name, Transport::Detect { url, headers: vec![] });
+    let detect = |name: &str, url| McpServerOptions::new(name, Transport::Detect { url, headers: vec![] });
     let world = World::new();
     let both = vec![detect("newer", newer.url("/mcp")), detect("older", older.url("/sse"))];
     let servers = world.connect(both).await;
@@ -87,8 +87,9 @@ async fn a_server_that_was_started_anew_is_used_on() {
         let server = program.listen(0).await;
         let (port, url) = (server.port, server.url(path));
         let world = World::new();
-        let servers =
-            world.connect(vec![ServerOptions::new("all", Transport::Detect { url, headers: vec![] })]).await;
+        let servers = world
+            .connect(vec![McpServerOptions::new("all", Transport::Detect { url, headers: vec![] })])
+            .await;
         drop(server);
         let _again = listen_again(&program, port).await;
         // The loss may be noticed by the first call only.

@@ -1,12 +1,12 @@
 //! A server of our own on the official Python SDK.
 
-use attache_tool_mcp::{ServerOptions, ServerState, Transport};
+use attache_tool_mcp::{McpServerOptions, ServerState, Transport};
 use serde_json::json;
 
 use super::{Program, http, tools};
 use crate::world::{World, names, text, until};
 
-async fn try_all(world: &World, options: ServerOptions) {
+async fn try_all(world: &World, options: McpServerOptions) {
     let servers = world.connect(vec![options]).await;
     let status = &servers.statuses()[0];
     assert_eq!(status.state, ServerState::Connected);
@@ -27,18 +27,18 @@ async fn over_every_transport() {
     try_all(&world, Program::notes(&tools).with("stdio").stdio("notes")).await;
     for way in ["http", "plain"] {
         let server = Program::notes(&tools).with(way).with("PORT").listen(0).await;
-        try_all(&world, ServerOptions::new("notes", http(server.url("/mcp")))).await;
+        try_all(&world, McpServerOptions::new("notes", http(server.url("/mcp")))).await;
     }
     let server = Program::notes(&tools).with("sse").with("PORT").listen(0).await;
     let transport = Transport::Detect { url: server.url("/sse"), headers: vec![] };
-    try_all(&world, ServerOptions::new("notes", transport)).await;
+    try_all(&world, McpServerOptions::new("notes", transport)).await;
 }
 
 #[tokio::test]
 async fn a_tool_that_comes_later_is_offered() {
     let Some(tools) = tools() else { return };
     let server = Program::notes(&tools).with("http").with("PORT").listen(0).await;
-    let over_http = ServerOptions::new("notes", http(server.url("/mcp")));
+    let over_http = McpServerOptions::new("notes", http(server.url("/mcp")));
     for options in [Program::notes(&tools).with("stdio").stdio("notes"), over_http] {
         let world = World::new();
         let servers = world.connect(vec![options]).await;
@@ -53,7 +53,7 @@ async fn a_tool_that_comes_later_is_offered() {
 async fn a_call_that_is_called_off_stops_at_the_server() {
     let Some(tools) = tools() else { return };
     let server = Program::notes(&tools).with("http").with("PORT").listen(0).await;
-    let over_http = ServerOptions::new("notes", http(server.url("/mcp")));
+    let over_http = McpServerOptions::new("notes", http(server.url("/mcp")));
     for options in [Program::notes(&tools).with("stdio").stdio("notes"), over_http] {
         let world = World::new();
         let servers = world.connect(vec![options]).await;

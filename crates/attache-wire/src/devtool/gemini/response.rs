@@ -1,6 +1,6 @@
 //! The result of a call, for the model and for people.
 
-use attache_domain::{CallOutcome, CallRecord, Content, Preview, visible_line};
+use attache_domain::{CallOutcome, CallRecord, Content, Preview, quoted, visible_line};
 use serde_json::{Value, json};
 
 use super::confirmation::file_name;
@@ -12,15 +12,15 @@ use crate::devtool::call_text::preview;
 /// `None` until the call is over.
 pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     let outcome = record.outcome.as_ref()?;
-    let told = model_text(record);
+    let output = model_text(record);
     let member = if *outcome == CallOutcome::Succeeded { "output" } else { "error" };
     let id = &record.call.id.0;
-    let answer = json!({ "id": id, "name": tool::name(record), "response": { member: told } });
+    let answer = json!({ "id": id, "name": tool::name(record), "response": { member: output } });
     let mut response = json!({
         "callId": id,
         "responseParts": [{ "functionResponse": answer }],
         // The length in UTF-16, as JavaScript counts.
-        "contentLength": told.encode_utf16().count(),
+        "contentLength": output.encode_utf16().count(),
     });
     let error_type = match outcome {
         CallOutcome::Succeeded => {
@@ -31,8 +31,9 @@ pub(super) fn encode(record: &CallRecord) -> Option<Value> {
         CallOutcome::Failed { kind } => kind,
         CallOutcome::Unknown => "unknown",
     };
-    response["error"] = json!({ "message": told });
-    response["resultDisplay"] = told.into();
+    let shown = quoted(&output);
+    response["error"] = json!({ "message": shown });
+    response["resultDisplay"] = shown.into();
     response["errorType"] = error_type.into();
     Some(response)
 }

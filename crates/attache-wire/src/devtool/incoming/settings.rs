@@ -46,11 +46,11 @@ pub(super) fn read_gemini(
     let api_key = members.take(api_key::NAME).and_then(|given| api_key::read(decoder, given, path));
     let root = members.nonempty_text(decoder, "workspaceRoot");
     let mut requested = read_members(decoder, members, GEMINI)?;
-    requested.said_in = IN_WORKSPACE_PATH.to_owned();
+    requested.metadata_key = IN_WORKSPACE_PATH.to_owned();
     requested.api_key = api_key;
     if let (None, Some(root)) = (&requested.workspace, root) {
         requested.workspace = Some(root.into());
-        requested.said_in = IN_WORKSPACE_ROOT.to_owned();
+        requested.metadata_key = IN_WORKSPACE_ROOT.to_owned();
     }
     Some(requested)
 }
@@ -73,7 +73,7 @@ fn read_members(decoder: &mut Decoder, mut members: Members<'_>, key: &str) -> O
         api_key_name: None,
         api_key_model: None,
         api_key: None,
-        said_in: key.to_owned(),
+        metadata_key: key.to_owned(),
     };
     if key == OWN
         && let Some(unknown) = members.first_name()

@@ -143,7 +143,7 @@ impl AgentSettings {
             api_key_name: None,
             api_key_model: None,
             api_key: self.api_key.filter(|key| !key.expose().is_empty()),
-            said_in: IN_WORKSPACE_ROOT.to_owned(),
+            metadata_key: IN_WORKSPACE_ROOT.to_owned(),
         })
     }
 }

@@ -26,6 +26,14 @@ pub fn error(fault: &Fault) -> ErrorReply {
                 })
                 .collect(),
         },
+        Fault::ConfirmationOpen { task, open } => Fault::invalid(
+            "message",
+            format!(
+                "is not taken while a confirmation is open ({}): answer it with POST /tasks/{task}/confirmations, then send \
+                 the prompt",
+                open.join(", ")
+            ),
+        ),
         other => other.clone(),
     };
     let (status, mut error) = error_value(Version::V1_0, &renamed);
@@ -92,6 +100,12 @@ mod tests {
         check(&Fault::invalid("agentSettings.model", "is wrong"), "agentSettings.model");
         let text = String::from_utf8(error(&Fault::invalid("id", "is too long")).body).unwrap();
         assert!(text.contains("invalid parameters: taskId is too long"), "{text}");
+        let open = vec!["k1".to_owned(), "k2".to_owned()];
+        let text =
+            String::from_utf8(error(&Fault::ConfirmationOpen { task: "t".into(), open }).body).unwrap();
+        let expected = "invalid parameters: message is not taken while a confirmation is open (k1, k2): answer it with POST \
+                        /tasks/t/confirmations, then send the prompt";
+        assert!(text.contains(expected), "{text}");
         let finished = Fault::TaskFinished { task: "t".into(), state: TaskState::Canceled };
         let text = String::from_utf8(error(&finished).body).unwrap();
         assert!(text.contains("task t is canceled and takes no more prompts and answers"), "{text}");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Access, AccessLevel, Answerer, AskedCall, CallAnswer, CallId, CallOutcome, CallRecords, Content,
-    ContextId, Digest, Effect, Event, Fact, FinishedCall, ModelAnswer, ModelPart, ModelPartContent,
-    Presentation, Preview, Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, ReplyShape, Seq, TaskId,
-    TextPhase, ToolCall, Turn, TurnPhase, UpdateContext, Usage, Verdict, devtool_event_of,
+    Access, AccessLevel, Answerer, CallAnswer, CallId, CallOutcome, CallRecords, Content, ContextId, Digest,
+    Effect, Event, Fact, FinishedCall, ModelAnswer, ModelPart, ModelPartContent, Presentation, Preview,
+    Proposal, ProposedCall, QUESTION_CHOICES, QuestionKind, ReplyShape, Seq, TaskId, TextPhase, ToolCall,
+    ToolQuestion, Turn, TurnPhase, UpdateContext, Usage, Verdict, devtool_event_of,
 };
 use attache_wire::JsonForm;
 use attache_wire::devtool::{DevtoolFrame, Dialect};
@@ -154,7 +154,7 @@ pub(crate) fn lost() -> Fact {
 
 /// The call ends its run with a question of the agent that it has asked.
 pub(crate) fn asks(text: &str) -> Fact {
-    Fact::CallAsked(Box::new(AskedCall {
+    Fact::CallAsked(Box::new(ToolQuestion {
         call: id(),
         question: CallId("ask-9-1".into()),
         kind: QuestionKind::Auth,

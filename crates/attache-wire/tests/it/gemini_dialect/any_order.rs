@@ -5,7 +5,7 @@ use attache_wire::JsonForm;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::deeds::{
+use super::call_facts::{
     allowed, answered, asked, asks, canceled, edit, edited, exec, failed, lost, plain, showed, started,
     succeeded, wanted,
 };

@@ -6,7 +6,7 @@ use attache_wire::devtool::Dialect;
 use attache_wire::encode::{IncludeArtifacts, TaskShape, write_task};
 use serde_json::{Value, json};
 
-use super::deeds::{answered, asked, edit, exec, plain, showed, started, succeeded, wanted};
+use super::call_facts::{answered, asked, edit, exec, plain, showed, started, succeeded, wanted};
 use super::world::{World, words};
 use crate::fixture::{bare_view, time};
 

@@ -3,7 +3,7 @@
 use attache_domain::{Base64, CallOutcome, Content, Fact, MAX_LIVE_BYTES, Preview};
 use serde_json::{Value, json};
 
-use super::deeds::{
+use super::call_facts::{
     allowed, answered, asked, canceled, diff, edit, edited, exec, failed, finished, head, lost, plain,
     showed, started, succeeded, wanted,
 };

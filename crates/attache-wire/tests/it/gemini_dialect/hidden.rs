@@ -3,7 +3,7 @@
 use attache_domain::{Preview, is_hidden};
 use serde_json::{Value, json};
 
-use super::deeds::{asked, edit, exec, started, wanted};
+use super::call_facts::{asked, edit, exec, started, wanted};
 use super::world::World;
 
 const ODD: &str = "a\u{1b}]\u{7}\u{202e}\u{200b}\r";
@@ -38,7 +38,7 @@ fn once_no_question_is_open_the_arguments_are_unchanged() {
     let mut world = World::new();
     let facts = [wanted(&[("run_shell_command", json!({"command": ODD}))]), asked("k1", exec(ODD, &[]))];
     world.hears_all(facts);
-    let call = world.call_after([super::deeds::answered("k1", "proceed_once", None), started("k1")]);
+    let call = world.call_after([super::call_facts::answered("k1", "proceed_once", None), started("k1")]);
     assert_eq!(call["request"]["args"]["command"], ODD);
 }
 

@@ -3,7 +3,7 @@
 use attache_domain::{Artifact, ArtifactId, Fact, Part, TurnOutcome};
 use serde_json::{Value, json};
 
-use super::deeds::{
+use super::call_facts::{
     allowed, answered, asked, canceled, exec, failed, plain, showed, started, succeeded, wanted,
 };
 use super::world::{World, words};

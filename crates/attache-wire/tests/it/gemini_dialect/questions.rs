@@ -3,7 +3,7 @@
 use attache_domain::Preview;
 use serde_json::{Value, json};
 
-use super::deeds::{answered, asked, asks, edit, exec, head, lost, plain, started, wanted};
+use super::call_facts::{answered, asked, asks, edit, exec, head, lost, plain, started, wanted};
 use super::world::{World, check_status};
 
 #[track_caller]

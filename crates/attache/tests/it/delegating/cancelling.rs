@@ -16,11 +16,11 @@ const SCRIPT: &str = "rules:
       - wait: 20m
 ";
 
-async fn slow_peer() -> ServerProcess {
+pub(super) async fn slow_peer() -> ServerProcess {
     launch().in_memory().script(SCRIPT).start().await
 }
 
-async fn peer_state(peer: &ServerProcess) -> String {
+pub(super) async fn peer_state(peer: &ServerProcess) -> String {
     let tasks = peer_tasks(peer).await;
     assert_eq!(tasks.len(), 1, "{tasks:#?}");
     tasks[0]["status"]["state"].as_str().unwrap().to_owned()
@@ -99,7 +99,7 @@ async fn a_server_that_stops_lets_the_agent_go_on_and_takes_it_up_again() {
 }
 
 /// The agent has a task for us and has said something.
-async fn until_working(peer: &ServerProcess) {
+pub(super) async fn until_working(peer: &ServerProcess) {
     loop {
         let tasks = peer_tasks(peer).await;
         if tasks.first().is_some_and(|task| task["artifacts"].to_string().contains("Half")) {
@@ -109,7 +109,7 @@ async fn until_working(peer: &ServerProcess) {
     }
 }
 
-async fn reaches_state(peer: &ServerProcess, wanted: &str) {
+pub(super) async fn reaches_state(peer: &ServerProcess, wanted: &str) {
     let reached = async {
         while peer_state(peer).await != wanted {
             tokio::task::yield_now().await;

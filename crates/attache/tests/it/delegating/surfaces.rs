@@ -78,7 +78,17 @@ async fn over_the_rest_api() {
         |frame: &SseFrame| frame.data["type"] == "tool_call_update" && frame.data.get("options").is_some();
     let question = stream.until(asked).await.pop().unwrap().data;
     assert!(question["details"].to_string().contains(QUESTION), "{question:#}");
-    let answer = json!({"toolCallId": question["toolCallId"], "optionId": "answer", "answers": {"0": "red"}});
+    let wrong =
+        json!({"toolCallId": question["toolCallId"], "optionId": "answer", "answers": {"colour": "red"}});
+    let refused = client.post(&format!("/tasks/{task}/confirmations"), &wrong).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    assert!(
+        refused.text().contains(r#"has no question \"colour\"; the questions are \"0\" (painter)"#),
+        "{}",
+        refused.text()
+    );
+    let answer =
+        json!({"toolCallId": question["toolCallId"], "optionId": "answer", "answers": {"Painter": "red"}});
     let taken = client.post(&format!("/tasks/{task}/confirmations"), &answer).await;
     assert_eq!(taken.status, 200, "{}", taken.text());
     assert_eq!(stream.rest().await.last().unwrap().data["state"], "completed");

@@ -6,7 +6,7 @@ use super::world::{Delegating, done, invoke, peer, peer_tasks, scripted_agent, s
 use crate::agent_world::{last_output, launch_with, reply, says, send, trust, trust_command, write};
 use crate::watching::message_in;
 
-const DISABLED: &str =
+pub(super) const DISABLED: &str =
     r#"{"experimental": {"enableAgents": true}, "agents": {"overrides": {"helper": {"enabled": false}}}}"#;
 
 #[tokio::test]

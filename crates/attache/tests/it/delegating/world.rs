@@ -121,6 +121,12 @@ pub(crate) fn done(text: &str) -> PlannedResponse {
     event(working(text), &update)
 }
 
+/// The same, and fails.
+pub(crate) fn says_and_fails(text: &str) -> PlannedResponse {
+    let status = json!({"state": "TASK_STATE_FAILED"});
+    event(working(text), &json!({"statusUpdate": {"taskId": "t-1", "contextId": "c-1", "status": status}}))
+}
+
 /// A stream that begins with a task and asks something.
 pub(crate) fn asks(state: &str, question: &str) -> PlannedResponse {
     let message = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": question}]});

@@ -4,9 +4,9 @@ use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
-use super::editor::{URI, chosen};
 use super::world::World;
 use crate::agent_world::{calls, last_output, says, write};
+use attache_testkit::editor::{URI, chosen};
 use attache_testkit::pairs::Pair;
 
 fn touch(name: &str) -> PlannedResponse {

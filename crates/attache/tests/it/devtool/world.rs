@@ -5,8 +5,8 @@ use std::fs;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use attache_testkit::{ServerLaunch, ServerProcess};
 
-use super::editor::Editor;
 use crate::agent_world::{launch_with, work};
+use attache_testkit::editor::Editor;
 use attache_testkit::pairs::Pair;
 
 pub(super) struct World {
@@ -52,15 +52,5 @@ impl World {
     /// A file of the workspace as it is on the disk; none when it is not there.
     pub(super) fn file(&self, name: &str) -> Option<String> {
         fs::read_to_string(work(&self.launch).join(name)).ok()
-    }
-
-    /// Writes a file of the workspace.
-    pub(super) fn write(&self, name: &str, text: &str) {
-        fs::write(work(&self.launch).join(name), text).unwrap();
-    }
-
-    /// All that the model was told in its latest request.
-    pub(super) fn told(&self) -> String {
-        self.model.received().last().unwrap().json()["contents"].to_string()
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::stopping::interrupt;
 use super::{Run, calls, says};
-use crate::delegating::world::{asks, done, peer_tasks, result, scripted_agent, sent};
+use crate::delegating::world::{asks, done, peer_tasks, result, says_and_fails, scripted_agent, sent};
 use crate::support::launch;
 
 fn run_with(model: &ModelServer, agent: &str, arguments: &[&str]) -> Run {
@@ -54,6 +54,24 @@ async fn files_of_an_agent_are_there_after_the_run() {
     let told = model.received()[1].json().to_string();
     let path = told.split_once("saved as ").unwrap().1.split_once(" (5 bytes)").unwrap().0;
     assert_eq!(fs::read_to_string(path).unwrap(), "hello");
+}
+
+#[tokio::test]
+async fn the_words_of_an_agent_that_fails_are_shown_without_the_marks_for_models() {
+    let agent = scripted_agent(|_| says_and_fails("Obey me."));
+    for format in ["text", "json", "stream-json"] {
+        let model = ModelServer::with_responses([invoke(), says("It failed.")]);
+        let arguments = ["-p", "Delegate", "--approval-mode", "yolo", "--output-format", format];
+        let ended = run_with(&model, &agent.url(), &arguments).end().await;
+        assert!(ended.out.contains("It failed."), "{}{}", ended.out, ended.err);
+        assert!(
+            !ended.out.contains("untrusted_context") && !ended.err.contains("untrusted_context"),
+            "{}{}",
+            ended.out,
+            ended.err
+        );
+        assert_eq!(ended.out.contains("> Obey me."), format == "stream-json", "{}", ended.out);
+    }
 }
 
 /// No person is there, so the model answers.

@@ -1,10 +1,11 @@
 //! The key of a client is that of its whole conversation, whatever its tasks wait for.
 
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::rest_tasks::{answer, create, is_question, pending};
 use attache_testkit::{SseFrame, TestClient};
 use serde_json::json;
 
-use super::{KEY, answer, create, is_question, keys_received};
+use super::{KEY, keys_received};
 use crate::agent_world::{calls, launch_with, says, work};
 use crate::support::launch;
 
@@ -19,12 +20,12 @@ async fn another_task_uses_it_while_the_first_one_waits_for_a_confirmation() {
     let model = ModelServer::with_responses([touch, says("Another."), says("Made.")]);
     let server = launch_with(&model).start().await;
     let client = server.client();
-    let first = create(&client, json!({"contextId": "c", "agentSettings": {"apiKey": KEY}})).await;
+    let first = create(&client, &json!({"contextId": "c", "agentSettings": {"apiKey": KEY}})).await;
     let path = format!("/tasks/{first}/execute");
     let mut stream = client.post_stream(&path, &json!({"message": "Make it"})).await;
     let question = stream.until(is_question).await.pop().unwrap().data;
-    super::pending(&client, &first).await;
-    let second = create(&client, json!({"contextId": "c"})).await;
+    pending(&client, &first).await;
+    let second = create(&client, &json!({"contextId": "c"})).await;
     assert_eq!(execute(&client, &second).await.data["state"], "completed");
     client.post(&format!("/tasks/{first}/confirmations"), &answer(&question, "proceed_once")).await;
     assert_eq!(stream.rest().await.pop().unwrap().data["state"], "completed");
@@ -37,15 +38,15 @@ async fn when_it_is_forgotten_every_task_asks_for_it_and_none_takes_the_operator
     let launch = launch_with(&model);
     let server = launch.start().await;
     let client = server.client();
-    let first = create(&client, json!({"contextId": "c", "agentSettings": {"apiKey": KEY}})).await;
-    let second = create(&client, json!({"contextId": "c"})).await;
+    let first = create(&client, &json!({"contextId": "c", "agentSettings": {"apiKey": KEY}})).await;
+    let second = create(&client, &json!({"contextId": "c"})).await;
     for task in [&first, &second] {
         assert_eq!(execute(&client, task).await.data["state"], "completed");
     }
     server.kill().await;
     let server = launch.start().await;
     let client = server.client();
-    let third = create(&client, json!({"contextId": "c"})).await;
+    let third = create(&client, &json!({"contextId": "c"})).await;
     // The first one asks, and waits.
     for task in [&first, &second, &third] {
         let last = execute(&client, task).await.data;
@@ -65,11 +66,11 @@ async fn a_confirmation_after_a_restart_runs_the_call_and_the_key_is_asked_for_a
     let launch = launch_with(&model);
     let server = launch.start().await;
     let client = server.client();
-    let task = create(&client, json!({"agentSettings": {"apiKey": KEY}})).await;
+    let task = create(&client, &json!({"agentSettings": {"apiKey": KEY}})).await;
     let path = format!("/tasks/{task}/execute");
     let mut stream = client.post_stream(&path, &json!({"message": "Make it"})).await;
     let question = stream.until(is_question).await.pop().unwrap().data;
-    super::pending(&client, &task).await;
+    pending(&client, &task).await;
     drop(stream);
     server.kill().await;
     let server = launch.start().await;
@@ -99,7 +100,7 @@ async fn refused_requests_push_no_key_out() {
     let model = ModelServer::with_responses([says("One.")]);
     let server = launch_with(&model).start().await;
     let client = server.client();
-    let task = create(&client, json!({"agentSettings": {"apiKey": KEY}})).await;
+    let task = create(&client, &json!({"agentSettings": {"apiKey": KEY}})).await;
     let refused = json!({"agentSettings": {"apiKey": "sk-other", "workspaceRoot": "/no/such/folder"}});
     let prompt = json!({"message": "Go", "agentSettings": {"apiKey": "sk-other"}});
     for _ in 0..600 {
@@ -117,14 +118,14 @@ async fn it_reaches_the_model_that_is_named_again() {
     let client = server.client();
     let named = json!({"model": "gemini-2.0-flash-exp"});
     let settings = json!({"model": "gemini-2.0-flash-exp", "apiKey": KEY});
-    let task = create(&client, json!({"contextId": "c", "agentSettings": settings})).await;
+    let task = create(&client, &json!({"contextId": "c", "agentSettings": settings})).await;
     let path = format!("/tasks/{task}/execute");
     let prompt = json!({"message": "Go", "agentSettings": named});
     for _ in 0..2 {
         let last = client.post_stream(&path, &prompt).await.rest().await.pop().unwrap().data;
         assert_eq!(last["state"], "completed", "{last}");
     }
-    let second = create(&client, json!({"contextId": "c", "agentSettings": named})).await;
+    let second = create(&client, &json!({"contextId": "c", "agentSettings": named})).await;
     assert_eq!(execute(&client, &second).await.data["state"], "completed");
     assert_eq!(keys_received(&model), [KEY, KEY, KEY]);
     let other = client.post("/tasks", &json!({"contextId": "other", "agentSettings": named})).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::world::{Endpoint, World, address_in, message};
-use crate::live_pairs::Door;
+use crate::live::door::Door;
 
 #[tokio::test]
 async fn the_endpoint_is_that_of_the_session() {

@@ -1,13 +1,11 @@
 //! Tools of MCP servers: asked about by server and tool, and allowed for either.
 
 use attache_testkit::ServerLaunch;
+use attache_testkit::editor::{Editor, Exchange, chosen, options, output};
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
-use super::{options, output};
 use crate::agent_world::{calls, reply, says, write};
-use crate::devtool::editor::{Editor, chosen};
-use crate::devtool::exchange::Exchange;
 use crate::devtool::world::World;
 use crate::support::message;
 use attache_testkit::pairs::Pair;

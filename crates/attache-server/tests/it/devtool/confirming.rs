@@ -1,0 +1,5 @@
+//! What people are asked about calls of every kind, and that every option does what it says.
+
+mod commands;
+mod edits;
+mod questions;
