@@ -21,6 +21,7 @@ use attache_workspace::{AgentFlags, ChosenBy, Project, ProjectQuery, visible};
 use crate::ProcessContext;
 use crate::printable::write_pretty_json;
 use crate::report::with_hint;
+use crate::standard_streams::{stdout, tell};
 pub use arguments::AgentsArguments;
 use arguments::{AgentsCommand, FolderArguments};
 pub(crate) use ask::built_in_answer;
@@ -147,7 +148,7 @@ fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
 }
 
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
         && error.kind() != io::ErrorKind::BrokenPipe
     {
@@ -156,7 +157,6 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 fn warn(text: &str) {
-    eprintln!("[WARNING] {text}");
+    tell(format_args!("[WARNING] {text}"));
 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use attache_config::{DefaultDialect, Settings, StoreChoice};
 use attache_workspace::{FolderTrust, ModelChoice, TrustSummary, visible};
 
+use crate::standard_streams::stdout;
+
 /// What the banner shows.
 pub struct Banner<'a> {
     pub settings: &'a Settings,
@@ -18,7 +20,7 @@ pub struct Banner<'a> {
 /// Prints the address, the model and one command that works.
 pub fn print_banner(banner: &Banner<'_>) -> io::Result<()> {
     let Banner { settings, model, summary, confinement, url } = banner;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
     if settings.live {

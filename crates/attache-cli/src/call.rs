@@ -25,6 +25,7 @@ use self::arguments::Request;
 use self::conversation::Conversation;
 use crate::ProcessContext;
 use crate::report::{self, UsageError, with_hint};
+use crate::standard_streams::stderr;
 
 pub use self::arguments::CallArguments;
 pub(crate) use self::arguments::command_path;
@@ -51,7 +52,7 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
         };
         let connection::Connection { client, missing, credential } = connected;
         for notice in client.notices().iter().chain(&missing) {
-            writeln!(io::stderr(), "note: {}", visible_line(notice))?;
+            writeln!(stderr(), "note: {}", visible_line(notice))?;
         }
         let talking = TalkOptions {
             partner: Partner::Agent(&arguments.url),
@@ -76,7 +77,7 @@ fn attempt(arguments: CallArguments, process: ProcessContext<'_>) -> anyhow::Res
             },
         };
         if let Some(change) = client.interface_change() {
-            writeln!(io::stderr(), "note: {}", visible_line(change))?;
+            writeln!(stderr(), "note: {}", visible_line(change))?;
         }
         let place = (arguments.url.as_str(), client.url());
         let named = |error| connection::with_credential_hint(connection::named(error, place), &credential);
@@ -112,7 +113,7 @@ impl TimeLimit {
 /// Ends before there is anything to go on with.
 fn leave(end: CallEnd, what: &str) -> anyhow::Result<ExitCode> {
     if end == CallEnd::TimedOut {
-        writeln!(io::stderr(), "[the time is over; {what}]")?;
+        writeln!(stderr(), "[the time is over; {what}]")?;
     }
     Ok(end.code())
 }
@@ -135,7 +136,7 @@ pub(crate) async fn talk(
 
 /// A person can be shown a question and answer it.
 pub(crate) fn is_at_terminal() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+    io::stdin().is_terminal() && stderr().is_terminal()
 }
 
 fn nothing_to_say() -> anyhow::Error {

@@ -12,6 +12,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::printable::printable;
+use crate::standard_streams::{stdout, tell};
 use crate::{ProcessContext, report};
 
 #[derive(Debug, Args)]
@@ -81,7 +82,7 @@ fn show(
 ) -> anyhow::Result<()> {
     let (origin, json) = (arguments.origin, arguments.json);
     let shown = gather(arguments, process, confinement)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if json {
         serde_json::to_writer_pretty(&mut out, &shown.to_json())?;
         writeln!(out)?;
@@ -167,7 +168,6 @@ impl ConfigReport {
         })
     }
 
-    #[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
     fn write(&self, out: &mut impl Write, origin: bool) -> io::Result<()> {
         let trust = match &self.project.project_trust.trust {
             FolderTrust::Trusted { why } => format!("trusted: {why}"),
@@ -190,7 +190,7 @@ impl ConfigReport {
         writeln!(out, "\noperator")?;
         table(out, self.operator.entries(), origin)?;
         for warning in self.warnings() {
-            eprintln!("warning: {}", shown(&warning));
+            tell(format_args!("warning: {}", shown(&warning)));
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::report::with_hint;
 use crate::signing_keys;
+use crate::standard_streams::stdout;
 
 #[derive(Debug, Args)]
 pub struct KeysArguments {
@@ -74,7 +75,7 @@ fn new(arguments: &NewArguments) -> anyhow::Result<()> {
     })?;
     let written = file.write_all(key.private_jwk()?.expose().as_bytes()).and_then(|()| file.write_all(b"\n"));
     written.and_then(|()| file.sync_all()).with_context(|| format!("cannot write {shown}"))?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     let public = Value::Object(key.public().to_jwk());
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &public)?;
@@ -90,7 +91,7 @@ fn new(arguments: &NewArguments) -> anyhow::Result<()> {
 fn public(arguments: &PublicArguments) -> anyhow::Result<()> {
     let keys =
         arguments.keys.iter().map(|path| signing_keys::read_key(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     serde_json::to_writer_pretty(&mut out, &signing_keys::public(&keys).to_json())?;
     Ok(writeln!(out)?)
 }

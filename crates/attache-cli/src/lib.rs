@@ -29,8 +29,11 @@ mod shell_word;
 mod shown_artifacts;
 mod sign_in;
 pub mod signing_keys;
+mod standard_streams;
 pub mod tasks;
 mod terminal_line;
+#[cfg(test)]
+mod tests;
 pub mod trust;
 pub mod typo;
 

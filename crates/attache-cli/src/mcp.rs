@@ -16,6 +16,7 @@ pub(crate) use file::explained;
 
 use crate::ProcessContext;
 use crate::report::with_hint;
+use crate::standard_streams::stdout;
 pub use arguments::McpArguments;
 pub use list::ProbeServers;
 
@@ -104,7 +105,7 @@ fn remove(places: &SettingsFolders, arguments: &RemoveArguments) -> anyhow::Resu
 }
 
 fn print_line(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
         && error.kind() != io::ErrorKind::BrokenPipe
     {

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use attache_config::ConfigError;
 
+use crate::standard_streams::tell;
+
 /// The exit code of a command line that cannot be used, the same as clap's.
 pub const USAGE: u8 = 2;
 
@@ -69,25 +71,23 @@ pub fn end(result: anyhow::Result<()>) -> ExitCode {
 }
 
 /// Prints what is wrong with the command line, and returns the exit code for it.
-#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub fn usage(mistake: &str) -> ExitCode {
-    eprintln!(
+    tell(format_args!(
         "error: {mistake}\n\nhint: `attache --help` lists the commands; a prompt is said with -p, or in several words"
-    );
+    ));
     ExitCode::from(USAGE)
 }
 
 /// Prints the error and returns its exit code. A closed output pipe is no error.
-#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub fn failure(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    tell(format_args!("error: {error:#}"));
     let hint = error.downcast_ref::<ErrorWithHint>().map(|hinted| hinted.hint.clone());
     let hint = hint.or_else(|| error.downcast_ref::<ConfigError>()?.hint().map(str::to_owned));
     if let Some(hint) = hint {
-        eprintln!("\nhint: {hint}");
+        tell(format_args!("\nhint: {hint}"));
     }
     if is_usage(error) { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }

@@ -9,6 +9,7 @@ use attache_workspace::{
     accept_for_this_run, visible,
 };
 
+use crate::standard_streams::{stderr, tell};
 use crate::trust::{TrustAnswer, accept, ask, describe};
 
 /// Why a run may not begin.
@@ -21,7 +22,6 @@ pub enum TrustRefusal {
 }
 
 /// Decides, and reports on stderr what is ignored.
-#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub fn resolve_trust(
     settings: &Settings,
     flags: &mut AgentFlags,
@@ -32,7 +32,7 @@ pub fn resolve_trust(
     let accepted = accept_for_this_run(flags, folder, environment, settings);
     for allowance in accepted.map_err(|error| wrong(error.into()))? {
         let place = visible(&allowance.origin.to_string());
-        eprintln!("[TRUST] accepted for this run: {} ({place})", allowance.words);
+        tell(format_args!("[TRUST] accepted for this run: {} ({place})", allowance.words));
     }
     let read = |flags: &AgentFlags| {
         let place =
@@ -52,7 +52,7 @@ pub fn resolve_trust(
         return Err(TrustRefusal::Untrusted(message));
     }
     if let Some(notice) = project.notice() {
-        eprintln!("[WARNING] {notice}");
+        tell(format_args!("[WARNING] {notice}"));
     }
     Ok(())
 }
@@ -60,17 +60,18 @@ pub fn resolve_trust(
 /// Something is ignored that a person at the terminal could accept.
 fn may_ask(project: &Project) -> bool {
     let decided = matches!(project.project_trust.trust, FolderTrust::Untrusted { decided: true, .. });
-    !project.report.is_quiet() && !decided && io::stdin().is_terminal() && io::stderr().is_terminal()
+    !project.report.is_quiet() && !decided && io::stdin().is_terminal() && stderr().is_terminal()
 }
 
-#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
-    eprintln!("{}", describe(project));
+    tell(format_args!("{}", describe(project)));
     match ask("Do you trust the files in this folder?")? {
         TrustAnswer::Yes => accept(homes, project)?,
         TrustAnswer::No if !project.project_trust.is_trusted() => {
             TrustedFolders::save(homes, &project.folder, false)?;
-            eprintln!("It is not trusted, and you will not be asked again; `attache trust` changes that.");
+            tell(format_args!(
+                "It is not trusted, and you will not be asked again; `attache trust` changes that."
+            ));
         }
         TrustAnswer::No | TrustAnswer::Later => {}
     }

@@ -11,6 +11,7 @@ use attache_net::Url;
 use attache_wire::yes_or_no;
 use tokio::process::Command;
 
+use crate::standard_streams::stderr;
 use crate::terminal_line::{is_empty_line, read_line};
 
 /// Shows where to sign in on standard error, and opens a browser if the person agrees.
@@ -53,7 +54,7 @@ impl TerminalSignIn {
             Ok(_) => Ok(()),
             Err(error) => {
                 writeln!(
-                    io::stderr(),
+                    stderr(),
                     "note: {} cannot be started ({error}); open the address yourself",
                     visible_line(program)
                 )
@@ -62,7 +63,7 @@ impl TerminalSignIn {
     }
 
     async fn show(&self, request: &SignInRequest) -> io::Result<bool> {
-        writeln!(io::stderr(), "{}", visible_line(&request.instruction()))?;
+        writeln!(stderr(), "{}", visible_line(&request.instruction()))?;
         // The person has agreed to a device's code before there was one.
         let SignInMethod::Browser { url } = &request.method else { return Ok(true) };
         if !self.asks || !self.opens || !is_page(url) {
@@ -77,8 +78,8 @@ impl TerminalSignIn {
 
 /// Whether the person agrees.
 async fn confirmed(question: &str, default: bool) -> io::Result<bool> {
-    write!(io::stderr(), "{question}")?;
-    io::stderr().flush()?;
+    write!(stderr(), "{question}")?;
+    stderr().flush()?;
     Ok(is_yes(&read_line().await?, default))
 }
 

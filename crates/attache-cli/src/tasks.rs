@@ -14,7 +14,7 @@ mod show;
 mod test_values;
 mod time;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -24,6 +24,7 @@ use attache_domain::visible_line;
 use server::{ServerAddress, ServerConnection};
 
 use crate::report;
+use crate::standard_streams::stdout;
 pub(crate) use arguments::ServerArguments;
 pub use arguments::TasksArguments;
 pub(crate) use conversation_command::{ConversationCommand, ConversationPlace};
@@ -105,10 +106,10 @@ async fn cancel(server: &ServerConnection, arguments: &CancelArguments) -> anyho
         let task = server.client.cancel_call(task.id.as_str(), call).await;
         let task = task.map_err(|error| server.describe_error(error))?;
         let call = visible_line(call);
-        writeln!(io::stdout(), "call {call} is cancelled; task {} is {}", task.id, task.status.state_name())?;
+        writeln!(stdout(), "call {call} is cancelled; task {} is {}", task.id, task.status.state_name())?;
         return Ok(ExitCode::SUCCESS);
     }
     let task = server.client.cancel(task.id.as_str()).await.map_err(|error| server.describe_error(error))?;
-    writeln!(io::stdout(), "task {} is {}", task.id, task.status.state_name())?;
+    writeln!(stdout(), "task {} is {}", task.id, task.status.state_name())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,6 +13,7 @@ use clap::Args;
 
 use crate::ProcessContext;
 use crate::report::with_hint;
+use crate::standard_streams::{stderr, stdout};
 
 #[derive(Debug, Args)]
 pub struct TrustArguments {
@@ -95,7 +96,7 @@ pub fn describe(project: &Project) -> String {
 }
 
 fn confirmed() -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !io::stdin().is_terminal() || !stderr().is_terminal() {
         let error = anyhow::anyhow!("there is no terminal to ask at");
         return Err(with_hint(error, "say --yes to trust the folder and accept what is shown"));
     }
@@ -112,7 +113,7 @@ pub enum TrustAnswer {
 
 /// Asks at the terminal. The answer is one line; no line is no answer.
 pub fn ask(question: &str) -> io::Result<TrustAnswer> {
-    let mut out = io::stderr().lock();
+    let mut out = stderr().lock();
     write!(out, "{question} [yes/no] ")?;
     out.flush()?;
     let mut line = String::new();
@@ -125,7 +126,7 @@ pub fn ask(question: &str) -> io::Result<TrustAnswer> {
 }
 
 fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             bail!("cannot write to standard output: {error}")

@@ -1,5 +1,6 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
@@ -85,18 +86,108 @@ fn a_bad_value_is_told_with_its_origin_and_what_would_be_right() {
     }
 }
 
+/// The error and its causes.
+fn told(error: &ConfigError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_told_with_its_place() {
+    for (text, expected) in [
+        ("port = \"many\"\n", "line 1"),
+        ("\n\nsurprise = 1\n", "surprise"),
+        ("[limits]\nbody_byte = 5\n", "body_byte"),
+        ("not toml at all", "attache.toml"),
+        ("[card.security_schemes.x]\ntype = \"magic\"\n", "magic"),
+        ("[limits]\nbody_bytes = 1\n", "limits.body_bytes"),
+        ("[limits]\njson_depth = 100000\n", "limits.json_depth"),
+        ("[limits]\nheartbeat_seconds = 0\n", "limits.heartbeat_seconds"),
+        ("[card]\ntenants = [\"a/b\"]\n", "card.tenants"),
+        ("[card.extended]\n", "extended card"),
+        ("public_url = \"agent.example\"\n", "public_url"),
+    ] {
+        let error = with_file(text, &[]).unwrap_err();
+        assert!(told(&error).contains(expected), "{expected:?} is not named: {}", told(&error));
+        assert!(error.hint().is_some(), "{}", told(&error));
+    }
+}
+
+#[test]
+fn a_bad_flag_is_told_by_its_name() {
+    let flags = [
+        ("--host", Flags { host: Some("example.com".into()), ..Flags::default() }),
+        ("--store", Flags { store: Some("redis://localhost".into()), ..Flags::default() }),
+        ("--log-format", Flags { log_format: Some("xml".into()), ..Flags::default() }),
+    ];
+    for (name, flags) in flags {
+        let error = loaded(flags, &[]).unwrap_err();
+        assert!(error.is_about_flag() && told(&error).contains(name) && error.hint().is_some(), "{error}");
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let plain = Flags { workspace: Some(file.path().to_owned()), ..Flags::default() };
+    let error = loaded(plain, &[]).unwrap_err();
+    assert!(told(&error).contains(&file.path().display().to_string()) && error.hint().is_some(), "{error}");
+}
+
 #[test]
 fn an_open_address_needs_a_token() {
-    let open = || Flags { host: Some("0.0.0.0".into()), ..Flags::default() };
-    let error = loaded(open(), &[]).unwrap_err();
-    assert!(matches!(error, ConfigError::OpenToTheWorld { .. }) && error.hint().is_some());
-    assert!(loaded(open(), &[("ATTACHE_TOKEN", "0123456789abcdef")]).is_ok());
+    for host in ["0.0.0.0", "::", "192.0.2.1"] {
+        let open = || Flags { host: Some(host.into()), ..Flags::default() };
+        let error = loaded(open(), &[]).unwrap_err();
+        assert!(matches!(error, ConfigError::OpenToTheWorld { .. }), "{host}: {error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("--token-file")), "{host}: {error}");
+        assert!(loaded(open(), &[("ATTACHE_TOKEN", "0123456789abcdef")]).is_ok());
+    }
 }
 
 #[test]
 fn a_bad_token_is_refused_without_being_shown() {
-    let error = loaded(Flags::default(), &[("ATTACHE_TOKEN", "hunter2")]).unwrap_err();
-    assert!(!error.to_string().contains("hunter2"), "{error}");
+    for weak in ["short", "with blanks in the middle of it", "ünprintable-and-long-enough"] {
+        let error = loaded(Flags::default(), &[("ATTACHE_TOKEN", weak)]).unwrap_err();
+        assert!(told(&error).contains("ATTACHE_TOKEN") && !told(&error).contains(weak), "{error}");
+    }
+}
+
+/// A token file with this text and this mode.
+fn token_file(text: &str, mode: u32) -> (tempfile::NamedTempFile, Flags) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), text).unwrap();
+    fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
+    let flags = Flags { token_file: Some(file.path().to_owned()), ..Flags::default() };
+    (file, flags)
+}
+
+#[test]
+fn an_empty_token_is_refused_and_never_means_none() {
+    for (name, value) in [("ATTACHE_TOKEN", ""), ("ATTACHE_TOKEN", "  "), ("ATTACHE_TOKEN_FILE", "")] {
+        let error = loaded(Flags::default(), &[(name, value)]).unwrap_err();
+        assert!(told(&error).contains(name) && told(&error).contains("empty"), "{name}: {error}");
+    }
+    let (_file, flags) = token_file("\n", 0o600);
+    let error = loaded(flags, &[]).unwrap_err();
+    assert!(told(&error).contains("token") && told(&error).contains("empty"), "{error}");
+}
+
+#[test]
+fn a_token_comes_from_a_file_before_the_environment() {
+    let (_file, flags) = token_file("  the-token-that-stands-in-the-file\n", 0o600);
+    let settings = loaded(flags, &[("ATTACHE_TOKEN", "0123456789abcdef")]).unwrap();
+    assert_eq!(settings.token.as_deref(), Some("the-token-that-stands-in-the-file"));
+}
+
+#[test]
+fn a_token_file_that_others_can_read_is_refused() {
+    let token = "0123456789abcdef";
+    for (mode, is_good) in [(0o640, false), (0o604, false), (0o644, false), (0o600, true), (0o400, true)] {
+        let (_file, flags) = token_file(token, mode);
+        let loaded = loaded(flags, &[]);
+        assert_eq!(loaded.is_ok(), is_good, "{mode:o}");
+        if let Err(error) = loaded {
+            assert!(error.hint().is_some_and(|hint| hint.contains("chmod 600")), "{mode:o}: {error}");
+            assert!(!told(&error).contains(token), "{mode:o}: {error}");
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod asking;
 mod built_in;
+mod commands;
 mod compaction;
 mod conversations;
 mod failing_writes;

@@ -54,9 +54,9 @@ impl Notes {
 impl Approver for Notes {
     fn rule(&self, ApprovalRequest { tool, proposal, .. }: ApprovalRequest<'_>) -> ApprovalDecision {
         let why = "test".to_owned();
-        match (tool.name.as_str(), proposal.input["what"].as_str()) {
+        match (tool.name.as_str(), what_of(&proposal.input)) {
             (_, Some("forbidden")) => ApprovalDecision::Deny { message: "not this".into() },
-            ("write", _) => ApprovalDecision::Ask {
+            ("write" | "save_memory", _) => ApprovalDecision::Ask {
                 choices: ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
                     .map(str::to_owned)
                     .to_vec(),
@@ -75,6 +75,11 @@ impl Approver for Notes {
     fn restore_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
         self.learnt.lock().unwrap().push(format!("again {} {}", case.tool.name, answer.choice));
     }
+}
+
+/// Tools of commands are given other input.
+fn what_of(input: &ToolInput) -> Option<&str> {
+    input.get("what")?.as_str()
 }
 
 pub(crate) struct RecordingTool {
@@ -105,11 +110,11 @@ impl Tool for RecordingTool {
     }
 
     async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
-        if input["what"] == "bad" {
+        if what_of(input) == Some("bad") {
             return Err(ToolError::bad_input("what must be good"));
         }
         // `NAME@FILE` says which file it is about.
-        let what = input["what"].as_str().unwrap_or_default();
+        let what = what_of(input).unwrap_or_default();
         let path = what.split_once('@').map_or("file", |(_, file)| file);
         let path = if what == "b" { "other" } else { path };
         let (effect, shown) = if self.spec.name == "write" {
@@ -128,7 +133,7 @@ impl Tool for RecordingTool {
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let what = proposal.input["what"].as_str().unwrap_or_default().to_owned();
+        let what = what_of(&proposal.input).unwrap_or_default().to_owned();
         let note = |text: String| self.notes.done.lock().unwrap().push(text);
         if what == "long" {
             tokio::time::sleep(Duration::from_millis(30)).await;

@@ -18,7 +18,7 @@ async fn an_answer_without_calls_ends_the_turn() {
     assert_eq!(prompt.instructions.as_deref(), Some("Be good."));
     assert_eq!(
         prompt.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
-        ["look", "remote", "slow", "write"]
+        ["look", "remote", "save_memory", "slow", "write"]
     );
 }
 

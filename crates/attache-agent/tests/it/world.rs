@@ -230,7 +230,8 @@ async fn start(
     setup: &Setup,
 ) -> Arc<SessionService> {
     let mut tools = ToolRegistry::default();
-    for (name, repeatable, parallel) in [("look", true, true), ("write", false, false), ("slow", false, true)]
+    for (name, repeatable, parallel) in
+        [("look", true, true), ("write", false, false), ("slow", false, true), ("save_memory", false, false)]
     {
         tools.add(Arc::new(RecordingTool::new(name, repeatable, parallel, notes.clone())));
     }

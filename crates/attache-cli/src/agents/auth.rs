@@ -1,6 +1,6 @@
 //! `attache agents auth`: signs in to an agent, and out again.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use crate::network;
 use crate::printable::printable;
 use crate::report::with_hint;
 use crate::sign_in::{TerminalSignIn, browser};
+use crate::standard_streams::stderr;
 
 #[derive(Debug, Args)]
 pub(super) struct AuthArguments {
@@ -86,13 +87,13 @@ async fn sign_in(
     let network = network::for_agent(network, agent.tls.as_ref(), process.environment)?;
     let security = card_security(agent, remote, network.client_options()).await?;
     source.sign_in(security.as_ref()).await.map_err(|error| anyhow!("{}", printable(&error.to_string())))?;
-    writeln!(io::stderr(), "signed in to {name}")?;
+    writeln!(stderr(), "signed in to {name}")?;
     if variable(process.environment, "GEMINI_FORCE_ENCRYPTED_FILE_STORAGE")
         .is_some_and(|value| value == "true")
     {
         let note = "GEMINI_FORCE_ENCRYPTED_FILE_STORAGE has no effect here";
         writeln!(
-            io::stderr(),
+            stderr(),
             "note: {note}: the token is in ~/.gemini/a2a-oauth-tokens.json, readable by you only"
         )?;
     }
@@ -124,6 +125,6 @@ async fn sign_out(agent: &AgentDefinition, process: ProcessContext<'_>) -> anyho
     let removed =
         agent_files::sign_out(agent, process.environment).await.map_err(|what| anyhow!("{what}"))?;
     let done = if removed { "signed out of" } else { "there was no token of" };
-    writeln!(io::stderr(), "{done} {}", agent.name)?;
+    writeln!(stderr(), "{done} {}", agent.name)?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use attache_client::{AskedCall, OutgoingMessage, Part, RemoteStatus};
 use uuid::Uuid;
 
 use crate::printable::printable;
+use crate::standard_streams::stderr;
 use crate::tasks::answer_parts;
 use crate::terminal_line::read_line;
 
@@ -29,8 +30,8 @@ impl Answers {
         if !self.asks_person {
             return Ok(None);
         }
-        write!(io::stderr(), "your answer (empty to leave): ")?;
-        io::stderr().flush()?;
+        write!(stderr(), "your answer (empty to leave): ")?;
+        stderr().flush()?;
         let line = read_line().await?;
         let line = line.trim();
         Ok(if line.is_empty() { None } else { Some(line.to_owned()) })

@@ -18,6 +18,7 @@ use super::is_at_terminal;
 use super::printer::Printer;
 use crate::report::with_hint;
 use crate::shell_word::shell_word;
+use crate::standard_streams::{Stderr, Stdout, stderr, stdout};
 use crate::tasks::how_to_answer;
 
 /// Delay between two reads of a task that waits for another client.
@@ -90,7 +91,7 @@ impl Partner<'_> {
 pub(crate) struct Conversation<'a> {
     client: &'a Client,
     partner: Partner<'a>,
-    printer: Printer<io::Stdout, io::Stderr>,
+    printer: Printer<Stdout, Stderr>,
     answers: Answers,
     waits: bool,
     detaches: bool,
@@ -128,7 +129,7 @@ impl<'a> Conversation<'a> {
         Self {
             client,
             partner: options.partner,
-            printer: Printer::new(io::stdout(), io::stderr(), options.json),
+            printer: Printer::new(stdout(), stderr(), options.json),
             answers: Answers::new(options.answers, asks_person),
             waits: options.waits,
             detaches: options.detaches,
@@ -185,7 +186,7 @@ impl<'a> Conversation<'a> {
         if let StreamEvent::Task(task) = &event
             && !self.printer.is_json()
         {
-            writeln!(io::stdout(), "{}", self.partner.started(task))?;
+            writeln!(stdout(), "{}", self.partner.started(task))?;
             return Ok(CallEnd::Done);
         }
         self.printer.event(&event)?;
@@ -340,7 +341,7 @@ impl<'a> Conversation<'a> {
     /// How to go on with the task.
     fn hint(&self, status: &RemoteStatus) -> io::Result<()> {
         match &self.task {
-            Some(names) => writeln!(io::stderr(), "{}", self.partner.how_to_answer(&names.task, status)),
+            Some(names) => writeln!(stderr(), "{}", self.partner.how_to_answer(&names.task, status)),
             None => Ok(()),
         }
     }
@@ -351,7 +352,7 @@ impl<'a> Conversation<'a> {
         let Some(names) = &self.task else {
             return match end {
                 CallEnd::TimedOut => writeln!(
-                    io::stderr(),
+                    stderr(),
                     "[the time is over; the agent has named no task, and may have received the message]"
                 ),
                 _ => Ok(()),
@@ -359,11 +360,11 @@ impl<'a> Conversation<'a> {
         };
         let name = visible_line(&names.task);
         if *end != CallEnd::Interrupted {
-            return writeln!(io::stderr(), "[the time is over; task {name} goes on]");
+            return writeln!(stderr(), "[the time is over; task {name} goes on]");
         }
         match timeout(CANCEL_TIMEOUT, self.client.cancel(&names.task)).await {
-            Ok(Ok(task)) => writeln!(io::stderr(), "\n[task {name} is {}]", task.status.state_name()),
-            _ => writeln!(io::stderr(), "\n[task {name} could not be canceled, it may go on]"),
+            Ok(Ok(task)) => writeln!(stderr(), "\n[task {name} is {}]", task.status.state_name()),
+            _ => writeln!(stderr(), "\n[task {name} could not be canceled, it may go on]"),
         }
     }
 }

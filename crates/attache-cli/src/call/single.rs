@@ -1,6 +1,6 @@
 //! Requests with one response: a task, lists, push configurations, the extended card.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use attache_client::{Client, ListTasks, PushConfig, RemoteCommand, RemoteCommandArgument, RemotePushConfig};
 use attache_domain::visible_line;
@@ -12,6 +12,7 @@ use super::connection::refused;
 use super::conversation::Partner;
 use super::end::CallEnd;
 use crate::printable::write_pretty_json;
+use crate::standard_streams::{stderr, stdout};
 use crate::tasks::page_of;
 
 pub(super) async fn run(
@@ -53,7 +54,7 @@ async fn show(client: &Client, task: &str, arguments: &CallArguments) -> anyhow:
         print_json(&task.to_json())?;
     } else {
         let how_to_answer = Partner::Agent(&arguments.url).how_to_answer(task.id.as_str(), &task.status);
-        io::stdout().write_all(page_of(&task, &how_to_answer).as_bytes())?;
+        stdout().write_all(page_of(&task, &how_to_answer).as_bytes())?;
     }
     Ok(CallEnd::of_task(&task.status))
 }
@@ -63,7 +64,7 @@ async fn cancel(client: &Client, task: &str, json: bool) -> anyhow::Result<()> {
     if json {
         return print_json(&task.to_json());
     }
-    writeln!(io::stdout(), "task {} is {}", visible_line(task.id.as_str()), task.status.state_name())?;
+    writeln!(stdout(), "task {} is {}", visible_line(task.id.as_str()), task.status.state_name())?;
     Ok(())
 }
 
@@ -75,13 +76,13 @@ async fn list(client: &Client, arguments: &CallArguments) -> anyhow::Result<()> 
     if arguments.json {
         return print_json(&Value::Array(page.tasks.iter().map(|task| task.to_json()).collect()));
     }
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     for task in &page.tasks {
         let (id, context) = (visible_line(task.id.as_str()), visible_line(task.context.as_str()));
         writeln!(out, "{id}  {:<14}  {context}", task.status.state_name())?;
     }
     if !page.next_page_token.is_empty() {
-        writeln!(io::stderr(), "[there are more, {} in all]", page.total_size)?;
+        writeln!(stderr(), "[there are more, {} in all]", page.total_size)?;
     }
     Ok(())
 }
@@ -93,7 +94,7 @@ fn print_commands(commands: &[RemoteCommand], json: bool) -> anyhow::Result<()> 
     let mut rows = Vec::new();
     commands.iter().for_each(|command| command_rows("", command, &mut rows));
     let width = rows.iter().map(|(usage, _)| usage.chars().count()).max().unwrap_or(0);
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     for (usage, description) in rows {
         writeln!(out, "{}", format!("{usage:<width$}  {description}").trim_end())?;
     }
@@ -130,7 +131,7 @@ fn print_pushes(configs: &[RemotePushConfig], json: bool) -> anyhow::Result<()> 
             .map(|it| json!({ "task": it.task.as_str(), "id": it.config.id.as_str(), "url": it.config.url }));
         return print_json(&Value::Array(shown.collect()));
     }
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     for RemotePushConfig { config, .. } in configs {
         writeln!(out, "{}  {}", visible_line(config.id.as_str()), visible_line(&config.url))?;
     }
@@ -138,7 +139,7 @@ fn print_pushes(configs: &[RemotePushConfig], json: bool) -> anyhow::Result<()> 
 }
 
 fn print_json(value: &Value) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     write_pretty_json(&mut out, value)?;
     writeln!(out)?;
     Ok(out.flush()?)

@@ -10,10 +10,12 @@ use super::arguments::LintArguments;
 use super::shown;
 use super::source::{self, CardContext};
 
+use crate::standard_streams::stdout;
+
 pub(super) async fn run(arguments: LintArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
     let found = source::find(&arguments.source, context).await?;
     let findings = lint(&found.text);
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &to_json(&found.text, &findings))?;
         writeln!(out)?;

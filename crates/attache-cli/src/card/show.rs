@@ -10,9 +10,11 @@ use super::arguments::ShowArguments;
 use super::shown;
 use super::source::{self, CardContext};
 
+use crate::standard_streams::stdout;
+
 pub(super) async fn run(arguments: ShowArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
     let document = source::find(&arguments.source, context).await?.document()?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if arguments.json {
         crate::printable::write_pretty_json(&mut out, &document)?;
         writeln!(out)?;

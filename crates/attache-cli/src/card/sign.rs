@@ -1,6 +1,6 @@
 //! `attache card sign`.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
@@ -10,6 +10,7 @@ use super::arguments::SignArguments;
 use super::source::{self, CardContext, CardOrigin};
 use crate::report::with_hint;
 use crate::signing_keys;
+use crate::standard_streams::stdout;
 
 pub(super) async fn run(arguments: SignArguments, context: CardContext<'_>) -> anyhow::Result<ExitCode> {
     let found = source::find(&arguments.source, context).await?;
@@ -29,7 +30,7 @@ pub(super) async fn run(arguments: SignArguments, context: CardContext<'_>) -> a
                 "attache card lint tells all that is wrong with it",
             )
         })?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     serde_json::to_writer_pretty(&mut out, &signed)?;
     writeln!(out)?;
     Ok(ExitCode::SUCCESS)

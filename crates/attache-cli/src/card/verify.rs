@@ -17,6 +17,7 @@ use super::fetch::fetch_keys;
 use super::shown;
 use super::source::{self, CardContext, CardOrigin, LoadedCard};
 use crate::signing_keys;
+use crate::standard_streams::stdout;
 
 /// More places than a card has reason to point to.
 const MAX_PLACES: usize = 4;
@@ -28,7 +29,7 @@ pub(super) async fn run(arguments: VerifyArguments, context: CardContext<'_>) ->
     let keys = gather(&arguments, &found, &document, &mut notes, context).await?;
     let verification = attache_card::verify(&document, &keys, Timestamp::now());
     notes.extend(missing(&arguments, &found, &verification, keys.is_empty()));
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &to_json(&verification, &notes))?;
         writeln!(out)?;

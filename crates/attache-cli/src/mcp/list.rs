@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, ScopeFlag};
 use super::{SettingsFolders, print_line};
+use crate::standard_streams::tell;
 
 /// Connects to the servers of the settings in a folder, and ends what was started.
 pub type ProbeServers<'a> =
     &'a dyn Fn(&Settings, &WorkspaceSettings, &Path) -> anyhow::Result<Vec<ServerStatus>>;
 
-#[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub(super) fn run(
     places: &SettingsFolders,
     arguments: &ListArguments,
@@ -37,7 +37,7 @@ pub(super) fn run(
     })?;
     let settings = &found.settings;
     for warning in &settings.warnings {
-        eprintln!("warning: {}", visible(warning));
+        tell(format_args!("warning: {}", visible(warning)));
     }
     let project = folder.join(".gemini");
     let probed = probe(&operator, settings, &folder)?;

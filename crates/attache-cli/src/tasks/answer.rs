@@ -22,6 +22,7 @@ use crate::call::is_at_terminal;
 use crate::printable::printable;
 use crate::report::with_hint;
 use crate::shell_word::shell_word;
+use crate::standard_streams::{stderr, stdout};
 
 /// Of a file that an edit should write.
 const MAX_CONTENT_BYTES: u64 = 16 << 20;
@@ -52,7 +53,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
         QuestionNaming::Named => {}
         QuestionNaming::Bare if is_at_terminal() => {
             if !confirm(&task)? {
-                writeln!(io::stderr(), "nothing was answered")?;
+                writeln!(stderr(), "nothing was answered")?;
                 return Ok(ExitCode::FAILURE);
             }
         }
@@ -73,7 +74,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -
         return Ok(follow(server, *answered, FollowFormat::Text, before).await?.code());
     }
     writeln!(
-        io::stdout(),
+        stdout(),
         "answered; attache tasks follow {} shows what it does",
         shell_word(answered.id.as_str())
     )?;
@@ -87,7 +88,7 @@ pub(crate) fn answer_parts(words: &str, open: &[OpenCall]) -> anyhow::Result<Vec
 
 /// Shows what is asked now, and lets the person say whether that is what the answer is about.
 fn confirm(task: &RemoteTask) -> io::Result<bool> {
-    write!(io::stderr(), "{}\n\nSend this answer? [y/N] ", question(task))?;
+    write!(stderr(), "{}\n\nSend this answer? [y/N] ", question(task))?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(yes_or_no(&line) == Some(true))
@@ -125,7 +126,7 @@ fn print_approvals(task: &RemoteTask, answer: &str) -> io::Result<()> {
         approval_in(message).is_some_and(|approval| approval.get("message").is_some_and(|it| it == answer))
     };
     for message in task.history.iter().chain(&task.status.message).filter(by_answer) {
-        writeln!(io::stderr(), "{}", printable(&message.text()).trim_end())?;
+        writeln!(stderr(), "{}", printable(&message.text()).trim_end())?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `attache tasks list`.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use attache_client::{ListTasks, RemoteTask, Role};
 use attache_domain::{visible_again, visible_line};
@@ -9,6 +9,7 @@ use super::arguments::ListArguments;
 use super::server::ServerConnection;
 use super::time::utc;
 use crate::printable::printable;
+use crate::standard_streams::stdout;
 
 /// A page holds whole conversations, so it holds few of them.
 const PAGE: usize = 25;
@@ -27,7 +28,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ListArguments) -> 
     };
     let list = ListTasks { context, state: arguments.state, page_size: page, ..ListTasks::default() };
     let tasks = server.all(list, limit).await?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if arguments.json {
         let tasks: Vec<_> = tasks.iter().map(RemoteTask::to_json).collect();
         crate::printable::write_pretty_json(&mut out, &tasks)?;

@@ -1,6 +1,6 @@
 //! `attache tasks send`: starts or continues a task, as `attache call` does with any agent.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use attache_client::OutgoingMessage;
@@ -11,6 +11,7 @@ use super::server::ServerConnection;
 use crate::call::{self, CallEnd, Opening, Partner, TalkOptions, TimeLimit, command_path};
 use crate::message_input;
 use crate::report::{UsageError, with_hint};
+use crate::standard_streams::stderr;
 
 /// `connecting` ends with the server.
 pub(crate) async fn run(
@@ -27,7 +28,7 @@ pub(crate) async fn run(
         Ok(begun) => begun?,
         Err(end) => {
             if end == CallEnd::TimedOut {
-                writeln!(io::stderr(), "[the time is over; the server has not answered]")?;
+                writeln!(stderr(), "[the time is over; the server has not answered]")?;
             }
             return Ok(end.code());
         }

@@ -2,7 +2,7 @@
 
 mod transcript;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use attache_client::{
     Artifact, Message, OpenCall, Part, PartContent, RemoteStatus, RemoteTask, Role, approval_in,
@@ -17,6 +17,7 @@ use super::server::ServerConnection;
 use super::time::utc;
 use crate::printable::{LINE_BREAK, printable, with_line_breaks};
 use crate::shell_word::shell_word;
+use crate::standard_streams::stdout;
 
 pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> anyhow::Result<()> {
     let task = server.find(&arguments.id).await?;
@@ -24,7 +25,7 @@ pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> 
         true => None,
         false => Some(server.events_until(&task).await?),
     };
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if arguments.json {
         crate::printable::write_pretty_json(&mut out, &task.to_json())?;
         writeln!(out)?;

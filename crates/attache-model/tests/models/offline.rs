@@ -65,6 +65,11 @@ fn anything_else_is_answered_with_what_would_help() {
     for expected in ["offline model", "no language model", "GEMINI_API_KEY", "help", "--model script:FILE"] {
         check("write me a compiler", expected);
     }
+    let (text, _) = said(conversation(&["write me a compiler"]));
+    assert!(
+        !text.contains("because") && !text.contains("the server"),
+        "it does not know why it was chosen: {text}"
+    );
 }
 
 #[test]

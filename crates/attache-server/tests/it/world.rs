@@ -24,14 +24,16 @@ use attache_session::{PushOptions, PushSetup, Reservation, SessionOptions, Sessi
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
-use attache_testkit::TestClient;
 pub(crate) use attache_testkit::agent_client::{message, message_to};
+use attache_testkit::{TestClient, WAIT_TIMEOUT};
 use attache_tool::{LeftoverProcesses, ToolRegistry, Workspace};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Dialect;
 use attache_wire::{devtool, extensions, replay};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::asking_agent::{AskAlways, Note, Notes};
 
@@ -143,8 +145,8 @@ impl Launch {
         let server = Server::new(listener, session, options);
         let handle = server.handle();
         #[expect(clippy::disallowed_methods, reason = "ends when the server is dropped")]
-        tokio::spawn(server.run());
-        TestServer { url, handle, folder }
+        let running = tokio::spawn(server.run());
+        TestServer { url, handle, running, folder }
     }
 }
 
@@ -152,6 +154,7 @@ impl Launch {
 pub(crate) struct TestServer {
     url: String,
     handle: ServerHandle,
+    running: JoinHandle<()>,
     folder: TempDir,
 }
 
@@ -178,6 +181,12 @@ impl TestServer {
 
     pub(crate) fn stop(&self) {
         self.handle.stop();
+    }
+
+    /// Stops, and waits until nothing of it runs any more.
+    pub(crate) async fn ended(mut self) {
+        self.stop();
+        timeout(WAIT_TIMEOUT, &mut self.running).await.expect("it ends").expect("it does not panic");
     }
 }
 

@@ -1,12 +1,9 @@
-//! `attache call` against our own server and against scripted agents: the real binary calls.
+//! `attache call` against our own server: the real binary calls. Calls of scripted agents are tested in `attache-cli`.
 
 use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use attache_testkit::WAIT_TIMEOUT;
-use attache_testkit::model_server::{ModelServer, PlannedResponse};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -33,38 +30,8 @@ pub(crate) async fn call_with(arguments: &[&str], variables: &[(&str, &str)]) ->
     Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
-#[track_caller]
-fn check(ended: &Ended, code: i32, out: &str, err: &[&str]) {
-    assert_eq!((ended.code, ended.out.as_str()), (Some(code), out), "{}", ended.err);
-    for words in err {
-        assert!(ended.err.contains(words), "{words:?} in {}", ended.err);
-    }
-}
-
-fn json_body(value: &Value) -> PlannedResponse {
-    PlannedResponse::text(200, "application/json", &value.to_string())
-}
-
-/// A card with one interface.
-fn card(url: &str, streaming: bool) -> PlannedResponse {
-    let interface = json!({"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
-    json_body(&json!({
-        "name": "agent", "supportedInterfaces": [interface], "capabilities": {"streaming": streaming},
-    }))
-}
-
-fn result(result: &Value) -> PlannedResponse {
-    json_body(&json!({"jsonrpc": "2.0", "id": 1, "result": result}))
-}
-
-fn task(state: &str, more: &Value) -> Value {
-    let mut task = json!({"id": "t-1", "contextId": "c-1", "status": {"state": state}});
-    task.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    json!({ "task": task })
-}
-
 #[tokio::test]
-async fn our_own_server_is_called_in_both_versions_and_all_bindings() {
+async fn our_own_server_is_called_and_given_commands_in_both_versions_and_all_bindings() {
     let launch = launch().in_memory().settings("[card]\ngrpc = \"authority\"\n");
     let server = launch.start().await;
     for version in ["1.0", "0.3"] {
@@ -80,178 +47,20 @@ async fn our_own_server_is_called_in_both_versions_and_all_bindings() {
             let shown = call(&[&[server.url(), "--task", &id, "--json"], &flags[..]].concat()).await;
             let shown: Value = serde_json::from_str(&shown.out).unwrap();
             assert_eq!(shown["status"]["state"], "TASK_STATE_COMPLETED", "{version} {binding}");
+            let listed = call(&[&[server.url(), "--commands"], &flags[..]].concat()).await;
+            assert_eq!(listed.code, Some(0), "{version} {binding}: {}", listed.err);
+            let has_memory = listed.out.lines().any(|line| line.starts_with("memory add <"));
+            assert!(has_memory, "{version} {binding}: {}", listed.out);
+            let run = call(&[&[server.url(), "--command", "/help", "memory add"], &flags[..]].concat()).await;
+            assert_eq!(run.code, Some(0), "{version} {binding}: {}{}", run.out, run.err);
+            assert!(run.out.contains("memory add"), "{version} {binding}: {}{}", run.out, run.err);
         }
     }
-}
-
-#[tokio::test]
-async fn what_an_agent_sends_does_not_steer_the_terminal() {
-    let hostile = json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [
-        {"text": "\u{1b}[2Jgone\u{7}"}, {"data": {"\u{1b}]0;x\u{7}": 1}},
-    ]}});
-    let agent = ModelServer::with_responses([card("/", false), result(&hostile)]);
-    let ended = call(&[&agent.url(), "hi"]).await;
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let said = format!("{}{}", ended.out, ended.err);
-    assert!(!said.contains('\u{1b}') && !said.contains('\u{7}') && said.contains(r"\u{1b}[2Jgone"), "{said}");
-    let refusal = json_body(&json!({"error": {"code": -32603, "message": "\u{1b}[31mno"}}));
-    let agent = ModelServer::with_responses([card("/", false), refusal]);
-    check(
-        &call(&[&agent.url(), "hi"]).await,
-        1,
-        "",
-        &[r"the agent refused the request (error -32603): \u{1b}[31mno"],
-    );
-}
-
-#[tokio::test]
-async fn the_exit_code_tells_how_the_task_ended() {
-    for (state, code) in [
-        ("TASK_STATE_COMPLETED", 0),
-        ("TASK_STATE_FAILED", 3),
-        ("TASK_STATE_REJECTED", 4),
-        ("TASK_STATE_CANCELED", 5),
-        ("TASK_STATE_INPUT_REQUIRED", 6),
-        ("TASK_STATE_AUTH_REQUIRED", 7),
-    ] {
-        let artifacts = json!({"artifacts": [{"artifactId": "a", "parts": [{"text": "so far"}]}]});
-        let agent = ModelServer::with_responses([card("/", false), result(&task(state, &artifacts))]);
-        check(&call(&[&agent.url(), "hi"]).await, code, "so far\n", &[]);
-    }
-}
-
-#[tokio::test]
-async fn questions_are_answered_from_the_command_line() {
-    let asked = json!({"status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {
-        "messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}],
-    }}});
-    let done = json!({"artifacts": [{"artifactId": "a", "parts": [{"text": "done"}]}]});
-    let agent = ModelServer::with_responses([
-        card("/", false),
-        result(&task("", &asked)),
-        // The question as it is before the answer, by which the response is understood.
-        result(&task("", &asked)["task"]),
-        result(&task("TASK_STATE_COMPLETED", &done)),
-    ]);
-    let ended = call(&[&agent.url(), "hi", "--answer", "the first"]).await;
-    check(&ended, 0, "done\n", &["[input-required]", "Which one?"]);
-    let received = agent.received();
-    let message = &received[3].json()["params"]["message"];
-    assert_eq!((&message["taskId"], &message["contextId"]), (&json!("t-1"), &json!("c-1")));
-    assert_eq!(message["parts"], json!([{"text": "the first"}]));
-}
-
-#[tokio::test]
-async fn a_result_that_only_the_task_holds_is_fetched() {
-    let kept = json!({"artifacts": [{"artifactId": "a", "parts": [{"text": "kept"}]}]});
-    let fetched = task("TASK_STATE_COMPLETED", &kept)["task"].clone();
-    let bare = task("TASK_STATE_COMPLETED", &json!({}));
-    let agent = ModelServer::with_responses([card("/", false), result(&bare), result(&fetched)]);
-    check(&call(&[&agent.url(), "hi"]).await, 0, "kept\n", &[]);
-}
-
-#[tokio::test]
-async fn another_origin_in_the_card_is_told_with_the_flag_that_allows_it() {
-    let agent = ModelServer::with_responses([card("https://evil.example/rpc", true)]);
-    let ended = call(&[&agent.url(), "hi"]).await;
-    check(
-        &ended,
-        1,
-        "",
-        &["names https://evil.example, but comes from", "hint: ", "--allow-origin https://evil.example"],
-    );
-    check(&call(&["http://127.0.0.1:9", "hi"]).await, 1, "", &["is the agent running?"]);
-    check(&call(&["no.where", "hi"]).await, 1, "", &["not a URL"]);
-    check(&call(&["http://127.0.0.1:9"]).await, 2, "", &["there is no message"]);
-    check(&call(&["http://127.0.0.1:9", "hi", "--binding", "soap"]).await, 2, "", &["jsonrpc, http, grpc"]);
-}
-
-/// An agent whose subscriptions are refused, and whose task is as `polled` says at each fetch.
-fn without_subscriptions(polled: impl Fn(usize) -> Value + Send + Sync + 'static) -> ModelServer {
-    let fetched = AtomicUsize::new(0);
-    ModelServer::with_handler(move |request| {
-        if request.target.contains("well-known") {
-            return card("/", true);
-        }
-        match request.json()["method"].as_str().unwrap() {
-            "GetTask" => result(&polled(fetched.fetch_add(1, Ordering::Relaxed))["task"]),
-            "SendStreamingMessage" => {
-                let submitted =
-                    json!({"jsonrpc": "2.0", "id": 1, "result": task("TASK_STATE_SUBMITTED", &json!({}))});
-                PlannedResponse::stream().bytes(format!("data: {submitted}\n\n"))
-            }
-            _ => json_body(&json!({"error": {"code": -32601, "message": "no subscriptions"}})),
-        }
-    })
-}
-
-#[tokio::test]
-async fn a_task_that_cannot_be_subscribed_to_is_followed_by_fetching_it() {
-    let agent = without_subscriptions(|number| {
-        let text = ["one", "one", "one two", "one two three"][number.min(3)];
-        let state = if number < 3 { "TASK_STATE_WORKING" } else { "TASK_STATE_COMPLETED" };
-        task(state, &json!({"artifacts": [{"artifactId": "a", "parts": [{"text": text}]}]}))
-    });
-    check(&call(&[&agent.url(), "--task", "t-1", "--follow"]).await, 0, "one two three\n", &[]);
-}
-
-#[tokio::test]
-async fn an_agent_that_ends_its_stream_too_early_is_named_as_the_reason_for_the_silence() {
-    let begun = Instant::now();
-    let agent = without_subscriptions(move |_| {
-        let is_over = begun.elapsed() > Duration::from_secs(7);
-        task(if is_over { "TASK_STATE_FAILED" } else { "TASK_STATE_SUBMITTED" }, &json!({}))
-    });
-    let ended = call(&[&agent.url(), "hi"]).await;
-    check(&ended, 3, "", &["the agent's stream has ended, and its task is still submitted", "[failed]"]);
-}
-
-#[tokio::test]
-async fn a_question_of_another_task_is_not_answered_and_ids_mean_nothing_to_a_shell() {
-    let asked = |id: &str| {
-        let message = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}]});
-        json!({"task": {"id": id, "contextId": "c-1",
-            "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": message}}})
-    };
-    let agent = ModelServer::with_responses([card("/", false), result(&asked("t; touch x"))]);
-    let ended = call(&[&agent.url(), "hi"]).await;
-    check(&ended, 6, "", &["--task 't; touch x' 'YOUR ANSWER'"]);
-    let responses = [&asked("t-1"), &asked("t-1")["task"], &asked("VICTIM")].map(result);
-    let agent = ModelServer::with_responses([vec![card("/", false)], responses.to_vec()].concat());
-    let ended = call(&[&agent.url(), "hi", "--answer", "one", "--answer", "two"]).await;
-    check(&ended, 1, "", &["answered about the task VICTIM, and the request was about t-1"]);
-    assert_eq!(agent.received().len(), 4, "nothing goes to the other task");
-}
-
-#[tokio::test]
-async fn a_followed_task_that_asks_says_how_to_answer_and_is_followed_on() {
-    let asked = json!({"status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {
-        "messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which one?"}],
-    }}});
-    let agent = without_subscriptions(move |number| match number {
-        0 | 1 => task("", &asked),
-        _ => task("TASK_STATE_FAILED", &json!({})),
-    });
-    let ended = call(&[&agent.url(), "--task", "t-1", "--follow"]).await;
-    let how = format!("answer with: attache call {} --task t-1 'YOUR ANSWER'", agent.url());
-    check(&ended, 3, "", &["Which one?", "the task waits for an answer", &how, "[failed]"]);
-    assert_eq!(ended.err.matches(&how).count(), 1, "{}", ended.err);
-}
-
-#[tokio::test]
-async fn a_call_says_which_interface_it_used_instead_of_one_that_is_not_there() {
-    let interfaces = [("JSONRPC", "/rpc"), ("HTTP+JSON", "/rest")]
-        .map(|(binding, url)| json!({"url": url, "protocolBinding": binding, "protocolVersion": "1.0"}));
-    let card = json_body(&json!({"name": "agent", "supportedInterfaces": interfaces}));
-    let absent = || PlannedResponse::text(404, "text/plain", "no\u{1b}such page");
-    let message = json!({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}});
-    let agent = ModelServer::with_responses([card.clone(), absent(), json_body(&message)]);
-    let ended = call(&[&agent.url(), "hi"]).await;
-    let used = format!("so HTTP+JSON 1.0 at {}/rest is used", agent.url());
-    check(&ended, 0, "hello\n", &["note: JSONRPC 1.0 at", "status 404", &used]);
-    assert!(!ended.err.contains('\u{1b}'), "{}", ended.err);
-    let agent = ModelServer::with_responses([card, absent()]);
-    let ended = call(&[&agent.url(), "hi", "--binding", "jsonrpc"]).await;
-    check(&ended, 1, "", &["/rpc: the server answered with the HTTP status 404"]);
-    assert!(!ended.err.contains("note: "), "{}", ended.err);
+    let listed = call(&[server.url(), "--commands", "--json"]).await;
+    let listed: Value = serde_json::from_str(&listed.out).unwrap();
+    let memory = listed.as_array().unwrap().iter().find(|command| command["name"] == "memory").unwrap();
+    assert!(memory["commands"].as_array().unwrap().iter().any(|command| command["name"] == "add"));
+    let unknown = call(&[server.url(), "--command", "memori"]).await;
+    assert_eq!(unknown.code, Some(1), "{}{}", unknown.out, unknown.err);
+    assert!(unknown.err.contains("memori"), "{}", unknown.err);
 }

@@ -13,7 +13,7 @@ use crate::watching::eventually;
 
 #[tokio::test]
 async fn a_question_is_answered_by_the_model() {
-    let model = ModelServer::with_responses([says("All is well.")]);
+    let model = ModelServer::with_responses([says("All is well."), says("Seen.")]);
     let (_launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "How are you?").await;
     assert_eq!((state(&task), answer_text(&task).as_str()), ("TASK_STATE_COMPLETED", "All is well."));
@@ -37,13 +37,8 @@ async fn a_question_is_answered_by_the_model() {
         assert!(names.contains(&json!(name)), "{name} in {names:?}");
     }
     assert!(!server.log().contains("key-for-tests"), "keys are never logged");
-}
-
-#[tokio::test]
-async fn json_of_any_kind_and_source_files_reach_the_model_as_text() {
-    let model = ModelServer::with_responses([says("Seen.")]);
-    let (_launch, server) = start(&model).await;
-    let mut params = message("m1", "Look");
+    // JSON of any kind and source files are text to the model.
+    let mut params = message("m2", "Look");
     let more = json!([
         {"data": {"turn": 7}, "mediaType": "application/vnd.ag2.history+json"},
         {"raw": "eyJraW5kIjogImxkIn0=", "mediaType": "application/ld+json", "filename": "a.json"},
@@ -52,7 +47,7 @@ async fn json_of_any_kind_and_source_files_reach_the_model_as_text() {
     params["message"]["parts"].as_array_mut().unwrap().extend(more.as_array().unwrap().clone());
     let answer = server.client().rpc("SendMessage", params).await;
     assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED");
-    let body = model.received()[0].json();
+    let body = model.received()[1].json();
     let parts = body["contents"][0]["parts"].as_array().unwrap();
     let told: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
     for text in [r#"{"turn":7}"#, r#"{"kind": "ld"}"#, "print(1)"] {

@@ -48,12 +48,13 @@ async fn context_files_are_told_from_the_start_and_others_when_they_are_near() {
     write(&launch, "work/deep/GEMINI.md", "Deep wisdom.");
     write(&launch, "work/deep/code.rs", "fn main() {}\n");
     let server = launch.start().await;
-    send(&server.client(), "m1", "Read!").await;
+    send(&server.client(), "m1", "Read! And what do you think of @hello.txt?").await;
     let first = model.received()[0].json();
     assert!(first["systemInstruction"].to_string().contains("Always be brief."), "{first:#}");
     let told = first["contents"].to_string();
     assert!(told.contains("Use tabs.") && told.contains("Imported words."), "{told}");
     assert!(!told.contains("Deep wisdom."));
+    assert!(told.contains("Second line."), "what a person mentions is read for the model: {told}");
     let last = model.received()[2].json()["contents"].to_string();
     assert_eq!(last.matches("Deep wisdom.").count(), 1, "once is enough: {last}");
 }
@@ -105,29 +106,6 @@ async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
     fs::remove_file(work(&launch).join(".gemini/settings.json")).unwrap();
     let task = send(&server.client(), "m6", "Again!").await;
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
-}
-
-#[tokio::test]
-async fn what_a_person_mentions_is_read_for_the_model() {
-    let model = ModelServer::with_responses([says("Nice.")]);
-    let (_launch, server) = start(&model).await;
-    send(&server.client(), "m1", "What do you think of @hello.txt?").await;
-    assert!(first_told(&model).contains("Second line."), "{}", first_told(&model));
-}
-
-#[tokio::test]
-async fn settings_of_the_project_count_where_it_is_trusted() {
-    let model = ModelServer::with_responses([touch("made"), says("Done.")]);
-    let launch = launch_with(&model);
-    write(
-        &launch,
-        "work/.gemini/settings.json",
-        "{ // allowed here\n \"tools\": {\"allowed\": [\"run_shell_command(touch)\"]}}",
-    );
-    let server = launch.start().await;
-    let task = send(&server.client(), "m1", "Make it!").await;
-    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
-    assert!(work(&launch).join("made").exists());
 }
 
 #[tokio::test]
@@ -256,15 +234,6 @@ async fn settings_that_cannot_be_granted_are_refused_before_a_task_opens() {
         assert!(message.contains(says), "{requested}: {message}");
     }
     assert!(model.received().is_empty());
-}
-
-#[tokio::test]
-async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
-    let model = ModelServer::with_responses([touch("made"), says("Done.")]);
-    let (launch, server) = with_roots(&model, "client_auto_execute = true\n").await;
-    let answer = send_with(&server.client(), "m1", None, json!({"approvalMode": "yolo"})).await;
-    assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED", "{answer:#}");
-    assert!(work(&launch).join("made").exists());
 }
 
 #[tokio::test]

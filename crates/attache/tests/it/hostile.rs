@@ -1,16 +1,6 @@
-//! Clients that mean harm: each gets a clear answer or a closed connection, the others are served meanwhile, and
-//! afterwards nothing of it is left in memory.
+//! Clients that mean harm, where more than the server takes part: the system's limits and the log. What the server alone does
+//! about them is tested in `attache-server`.
 
-mod bodies;
-mod crowd;
-mod early;
-mod exhausted;
 mod files;
-mod floods;
-mod frames;
-mod heads;
-mod readers;
-mod room;
-mod slow;
-mod weight;
-mod world;
+mod limits;
+mod log;

@@ -1,9 +1,7 @@
-//! Push notifications over real sockets: the real binary, and a receiver that takes them or does not.
+//! Push notifications of the real binary. What the server alone decides about them is tested in `attache-server`.
 
-mod configurations;
-mod failing;
 mod killing;
-mod notifications;
+mod settings;
 
 use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};

@@ -131,30 +131,7 @@ async fn tasks_are_listed_with_their_first_words() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_named_by_the_beginning_that_is_listed() {
-    let server = launch().in_memory().argument("--model").argument("offline").start().await;
-    for (id, text) in [("m1", "echo one."), ("m2", "echo two.")] {
-        send(&server.client(), id, text).await;
-    }
-    let listed = tasks(&server, &["list"]).await;
-    let line = listed.out.lines().find(|line| line.contains("echo one.")).unwrap();
-    let context = line.split_whitespace().nth(2).unwrap();
-    let found = tasks(&server, &["list", "--context", context]).await;
-    assert!(
-        found.out.contains("echo one.") && !found.out.contains("echo two."),
-        "{}{}",
-        found.out,
-        found.err
-    );
-    check(
-        &tasks(&server, &["list", "--context", "nothing"]).await,
-        1,
-        &["there is no conversation nothing", "hint:"],
-    );
-}
-
-#[tokio::test]
-async fn more_tasks_than_a_page_holds_are_listed() {
+async fn more_tasks_than_a_page_holds_are_listed_and_a_beginning_that_two_share_is_not_enough() {
     let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let client = server.client();
     for number in 0..30 {
@@ -162,14 +139,22 @@ async fn more_tasks_than_a_page_holds_are_listed() {
     }
     let listed = tasks(&server, &["list"]).await;
     assert_eq!(listed.out.lines().count(), 31, "{}", listed.out);
+    // Thirty ids and sixteen hexadecimal digits: two begin alike.
+    let json: Value = serde_json::from_str(&tasks(&server, &["list", "--json"]).await.out).unwrap();
+    let mut firsts: Vec<_> =
+        json.as_array().unwrap().iter().map(|task| &task["id"].as_str().unwrap()[..1]).collect();
+    firsts.sort_unstable();
+    let shared = firsts.windows(2).find(|pair| pair[0] == pair[1]).unwrap()[0];
+    check(&tasks(&server, &["show", shared]).await, 1, &["tasks begin with", "give more of the id"]);
     let some = tasks(&server, &["list", "--limit", "27"]).await;
     assert_eq!(some.out.lines().count(), 28, "{}", some.out);
 }
 
 #[tokio::test]
-async fn a_task_is_shown_by_the_beginning_of_its_id() {
+async fn a_task_and_a_conversation_are_named_by_the_beginning_of_their_ids() {
     let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let id = send(&server.client(), "m1", "echo one two").await;
+    send(&server.client(), "m2", "echo three.").await;
     let shown = tasks(&server, &["show", &id[..6]]).await;
     check(
         &shown,
@@ -184,21 +169,21 @@ async fn a_task_is_shown_by_the_beginning_of_its_id() {
         1,
         &["there is no task nothing-like-it", "hint:"],
     );
-}
-
-#[tokio::test]
-async fn a_beginning_that_two_tasks_share_is_not_enough() {
-    let server = launch().in_memory().argument("--model").argument("offline").start().await;
-    for number in 0..17 {
-        send(&server.client(), &format!("m{number}"), "echo x").await;
-    }
-    // Seventeen ids and sixteen hexadecimal digits: two begin alike.
-    let json: Value = serde_json::from_str(&tasks(&server, &["list", "--json"]).await.out).unwrap();
-    let mut firsts: Vec<_> =
-        json.as_array().unwrap().iter().map(|task| &task["id"].as_str().unwrap()[..1]).collect();
-    firsts.sort_unstable();
-    let shared = firsts.windows(2).find(|pair| pair[0] == pair[1]).unwrap()[0];
-    check(&tasks(&server, &["show", shared]).await, 1, &["tasks begin with", "give more of the id"]);
+    let listed = tasks(&server, &["list"]).await;
+    let line = listed.out.lines().find(|line| line.contains("echo three.")).unwrap();
+    let context = line.split_whitespace().nth(2).unwrap();
+    let found = tasks(&server, &["list", "--context", context]).await;
+    assert!(
+        found.out.contains("echo three.") && !found.out.contains("echo one"),
+        "{}{}",
+        found.out,
+        found.err
+    );
+    check(
+        &tasks(&server, &["list", "--context", "nothing"]).await,
+        1,
+        &["there is no conversation nothing", "hint:"],
+    );
 }
 
 #[tokio::test]

@@ -134,52 +134,6 @@ async fn without_a_terminal_nothing_blocks_and_one_line_says_what_is_ignored() {
     assert_eq!(world.home("trustedFolders.json"), Value::Null, "only for this run");
 }
 
-#[tokio::test]
-async fn the_command_shows_accepts_and_revokes() {
-    let world = World::new();
-    let (code, out, _) = world.run(&["trust", "--show"]).await;
-    assert_eq!(code, Some(0));
-    assert!(
-        out.contains("is not trusted") && out.contains("ignored   setting: these tools run unasked"),
-        "{out}"
-    );
-    let (code, out, err) = world.run(&["trust"]).await;
-    assert_eq!(code, Some(1));
-    assert!(out.contains("these tools run unasked") && err.contains("hint: say --yes"), "{out}{err}");
-    assert_eq!(world.home("trustedFolders.json"), Value::Null);
-    let (code, _, _) = world.run(&["trust", "--yes"]).await;
-    assert_eq!(code, Some(0));
-    let (_, out, _) = world.run(&["trust", "--show"]).await;
-    assert!(
-        out.contains("is trusted: trustedFolders.json lists it") && out.contains("accepted  setting"),
-        "{out}"
-    );
-    write(&world.launch, "work/.gemini/settings.json", &ALLOWED.replace("touch", "rm"));
-    let (_, out, _) = world.run(&["trust", "--show"]).await;
-    assert!(out.contains("ignored   setting: these tools run unasked: run_shell_command(rm)"), "{out}");
-    write(&world.launch, "work/.gemini/settings.json", &format!("\n\n{ALLOWED}"));
-    let (_, out, _) = world.run(&["trust", "--show"]).await;
-    assert!(
-        out.contains("accepted  setting") && out.contains("settings.json:4"),
-        "lines do not matter: {out}"
-    );
-    let (code, _, _) = world.run(&["trust", "--revoke"]).await;
-    assert_eq!(code, Some(0));
-    let (_, out, _) = world.run(&["trust", "--show"]).await;
-    assert!(out.contains("DO_NOT_TRUST") && out.contains("ignored   setting"), "{out}");
-}
-
-#[tokio::test]
-async fn what_deceives_is_shown_escaped() {
-    let world = World::new();
-    let server =
-        json!({"mcpServers": {"x": {"command": "ls\u{1b}]0;\u{7}\r", "args": ["\u{202e}fdp.exe\u{200b}"]}}});
-    write(&world.launch, "work/.gemini/settings.json", &server.to_string());
-    let (_, out, _) = world.run(&["trust", "--show"]).await;
-    assert!(out.contains("`ls\\u{1b}]0;\\u{7}\\r` `\\u{202e}fdp.exe\\u{200b}`"), "{out}");
-    assert!(!out.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}', '\u{200b}']), "{out:?}");
-}
-
 fn touch(name: &str) -> attache_testkit::model_server::PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))
 }

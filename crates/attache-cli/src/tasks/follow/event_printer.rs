@@ -11,12 +11,13 @@ use crate::call::CallEnd;
 use crate::output_lines::OutputLines;
 use crate::printable::{indented, printable};
 use crate::shown_artifacts::ShownArtifacts;
+use crate::standard_streams::{Stderr, Stdout, stderr, stdout};
 use crate::tasks::printed_calls::{CallNotice, PrintedCalls};
 use crate::tasks::show::{heading, how_to_answer, last_words, pieces};
 
 pub(super) struct EventPrinter {
     form: FollowFormat,
-    lines: OutputLines<io::Stdout, io::Stderr>,
+    lines: OutputLines<Stdout, Stderr>,
     /// The stream shows the answer as events of the development-tool extension, and not as an artifact.
     development: bool,
     printed: ShownArtifacts,
@@ -30,7 +31,7 @@ impl EventPrinter {
     pub(super) fn new(form: FollowFormat, development: bool) -> Self {
         Self {
             form,
-            lines: OutputLines::new(io::stdout(), io::stderr()),
+            lines: OutputLines::new(stdout(), stderr()),
             development,
             printed: ShownArtifacts::default(),
             current: None,

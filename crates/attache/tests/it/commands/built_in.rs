@@ -3,7 +3,7 @@
 use attache_testkit::ServerLaunch;
 use serde_json::{Value, json};
 
-use super::world::{World, command};
+use super::world::World;
 use crate::agent_world::write;
 
 /// Commands that want more than a look; other modules here try them.
@@ -104,15 +104,6 @@ async fn every_built_in_command_does_what_it_says() {
         assert!(tried.contains(&path) || ELSEWHERE.contains(&path.as_str()), "/{path} is not tried");
     }
     assert!(world.model.received().is_empty(), "none of it is the model's business");
-}
-
-#[tokio::test]
-async fn help_tells_how_one_command_is_given() {
-    let world = World::silent().await;
-    let told = world.line("/help memory add").await;
-    assert!(told.text().contains("/memory add <text>"), "{}", told.text());
-    let message = world.refused(command("/help nonsense")).await;
-    assert!(message.contains("there is no command `/nonsense`"), "{message}");
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 //! Commands that need an approval: asked in the RFC's way, answered, refused, and after a crash.
 
+use attache_testkit::CommandEvents;
 use attache_testkit::ServerLaunch;
 use serde_json::json;
 
-use super::command_events::CommandEvents;
-use super::world::{World, command};
+use super::world::World;
 use crate::agent_world::{says, write};
 
 /// A project with a command that runs another.
@@ -38,33 +38,31 @@ async fn a_fact_is_remembered_once_a_person_agrees() {
     assert!(told.calls().any(|call| call["status"] == "SUCCEEDED"), "{told:#?}");
     assert_eq!(told.data()["saved"], true);
     assert!(world.file("GEMINI.md").unwrap().contains("- tabs, not spaces"));
+    // Words answer as well.
+    let asked = world.line("/memory add short lines").await;
+    let message = json!({"messageId": "w1", "taskId": asked.task(), "kind": "message", "role": "user",
+        "parts": [{"kind": "text", "text": "yes"}]});
+    let answer = world.server.client().rpc("message/send", json!({ "message": message })).await;
+    assert_eq!(answer["result"]["status"]["state"], "completed", "{answer:#}");
+    assert!(world.file("GEMINI.md").unwrap().contains("- short lines"));
     assert!(world.model.received().is_empty());
 }
 
 #[tokio::test]
-async fn a_fact_that_a_person_refuses_is_not_remembered() {
-    let world = World::silent().await;
-    let response = world.give(command("/memory add tabs")).await;
-    assert_eq!(response["status"], "AWAITING_ACTION_CONFIRMATION");
-    let id = response["execution_id"].as_str().unwrap();
-    let client = world.client().with("last-event-id", "1");
-    let mut stream = client.rpc_stream("tasks/resubscribe", json!({"id": id})).await;
-    let asked = CommandEvents::of_message(stream.until(|frame| frame.payload()["final"] == true).await);
-    let told = world.answer(&asked, "cancel").await;
-    assert_eq!(told.state(), "completed", "the command is over, and nobody has to say more");
-    assert!(told.text().starts_with("Nothing was remembered: "), "{}", told.text());
-    assert_eq!(told.data()["saved"], false);
-    assert_eq!(world.file("GEMINI.md"), None);
-    assert!(world.model.received().is_empty());
-}
-
-#[tokio::test]
-async fn a_shell_command_of_a_prompt_runs_once_a_person_agrees() {
+async fn a_shell_command_of_a_prompt_runs_once_a_person_agrees_also_after_kill_9() {
     let world = World::with([says("A project.")], with_shell).await;
+    let asked = world.line("/look").await;
+    let told = world.answer(&asked, "cancel").await;
+    assert_eq!(told.state(), "completed");
+    assert!(told.text().contains("was refused"), "{}", told.text());
+    assert!(world.file("made").is_none() && world.model.received().is_empty(), "its prompt is not put");
     let asked = world.line("/look here").await;
     check_asked(&asked, "AWAITING_SHELL_CONFIRMATION", "run_shell_command");
     let details = &asked.asked()["confirmation_request"]["execute_details"];
     assert_eq!(details["command"], "touch made; echo seen-'here'", "{:#}", asked.asked());
+    let world = world.crash().await;
+    let task = world.task(asked.task()).await;
+    assert_eq!(task["status"]["state"], "input-required");
     assert_eq!(world.file("made"), None);
     let told = world.answer(&asked, "proceed_once").await;
     assert_eq!((told.state(), told.text().as_str()), ("completed", "A project."));
@@ -78,55 +76,10 @@ async fn a_shell_command_of_a_prompt_runs_once_a_person_agrees() {
 }
 
 #[tokio::test]
-async fn a_prompt_whose_shell_command_is_refused_is_not_put() {
-    let world = World::with([], with_shell).await;
-    let asked = world.line("/look").await;
-    let told = world.answer(&asked, "cancel").await;
-    assert_eq!(told.state(), "completed");
-    assert!(told.text().contains("was refused"), "{}", told.text());
-    assert_eq!(world.file("made"), None);
-    assert!(world.model.received().is_empty());
-}
-
-#[tokio::test]
-async fn an_approval_of_a_shell_command_survives_kill_9_and_its_prompt_is_put() {
-    let world = World::with([says("A project.")], with_shell).await;
-    let asked = world.line("/look here").await;
-    let world = world.crash().await;
-    let task = world.task(asked.task()).await;
-    assert_eq!(task["status"]["state"], "input-required");
-    assert_eq!(world.file("made"), None);
-    let told = world.answer(&asked, "proceed_once").await;
-    assert_eq!((told.state(), told.text().as_str()), ("completed", "A project."));
-    assert!(world.told()["contents"].to_string().contains("seen-here"));
-}
-
-#[tokio::test]
-async fn a_refusal_after_kill_9_counts() {
-    let world = World::silent().await;
-    let asked = world.line("/memory add tabs").await;
-    let world = world.crash().await;
-    let told = world.answer(&asked, "cancel").await;
-    assert_eq!((told.state(), &told.data()["saved"]), ("completed", &json!(false)));
-    assert_eq!(world.file("GEMINI.md"), None);
-}
-
-#[tokio::test]
 async fn what_is_allowed_anyway_is_not_asked_about() {
     let yolo = |launch| with_shell(launch).argument("--approval-mode").argument("yolo");
     let world = World::with([says("A project.")], yolo).await;
     let told = world.line("/look").await;
     assert_eq!((told.status(), told.state()), ("STARTED", "completed"));
     assert!(world.file("made").is_some());
-}
-
-#[tokio::test]
-async fn words_answer_as_well() {
-    let world = World::silent().await;
-    let asked = world.line("/memory add tabs").await;
-    let message = json!({"messageId": "w1", "taskId": asked.task(), "kind": "message", "role": "user",
-        "parts": [{"kind": "text", "text": "yes"}]});
-    let answer = world.server.client().rpc("message/send", json!({ "message": message })).await;
-    assert_eq!(answer["result"]["status"]["state"], "completed", "{answer:#}");
-    assert!(world.file("GEMINI.md").unwrap().contains("- tabs"));
 }

@@ -2,14 +2,12 @@
 
 use std::fs;
 
-use attache_testkit::extension::check;
 use attache_testkit::model_server::{ModelServer, PlannedResponse};
-use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
+use attache_testkit::{CommandEvents, ServerLaunch, ServerProcess, TestClient, check_command_response};
 use serde_json::{Value, json};
 
-use super::command_events::CommandEvents;
 use crate::agent_world::{launch_with, work};
-use crate::support::{SCRIPT, launch};
+use crate::support::launch;
 
 /// The extension, as the agent card lists it.
 pub(super) const URI: &str =
@@ -35,11 +33,6 @@ impl World {
     /// A model of ours answers.
     pub(super) async fn offline() -> Self {
         Self::without_model(launch().argument("--model").argument("offline")).await
-    }
-
-    /// A script is played.
-    pub(super) async fn scripted() -> Self {
-        Self::without_model(launch().script(SCRIPT)).await
     }
 
     async fn without_model(launch: ServerLaunch) -> Self {
@@ -79,7 +72,7 @@ impl World {
     /// Gives a command without waiting for what comes of it.
     pub(super) async fn give(&self, params: Value) -> Value {
         let answer = self.client().rpc("command/execute", params).await;
-        checked(&answer["result"])
+        check_command_response(&answer["result"])
     }
 
     /// Gives a command and reads everything that happens.
@@ -166,11 +159,4 @@ pub(super) fn within(context: &str, line: &str) -> Value {
     let mut params = command(line);
     params["contextId"] = context.into();
     params
-}
-
-/// The answer to a command, which fits the published schema.
-#[track_caller]
-pub(super) fn checked(response: &Value) -> Value {
-    check("ExecuteSlashCommandResponse", response).unwrap_or_else(|error| panic!("{error}\nin {response:#}"));
-    response.clone()
 }

@@ -53,14 +53,3 @@ async fn a_missing_sign_in_names_the_command_and_opens_nothing() {
     assert!(told.contains("run `attache agents auth helper`") && !told.contains("redirect_uri"), "{told}");
     assert!(agent.received().iter().all(|request| request.method == "GET"), "no task was sent");
 }
-
-#[tokio::test]
-async fn no_person_can_agree_to_a_delegation() {
-    let call = calls("invoke_agent", json!({"agent_name": "helper", "prompt": "work"}));
-    let model = ModelServer::with_responses([call, says("I may not.")]);
-    let mut run = Run::with(&model, &["-p", "Delegate"]);
-    write_agent(&run, r#"{"experimental": {"enableAgents": true}}"#);
-    let ended = run.end().await;
-    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "I may not.\n"), "{}", ended.err);
-    assert!(ended.err.contains("[WARNING] ") && ended.err.contains("was denied"), "{}", ended.err);
-}

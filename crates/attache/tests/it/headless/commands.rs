@@ -20,14 +20,10 @@ async fn a_command_is_carried_out_and_the_model_is_not_asked() {
 }
 
 #[tokio::test]
-async fn a_command_needs_no_model() {
+async fn a_command_needs_no_model_and_is_told_in_every_format() {
     let ended = Run::offline(&["/model", "list"]).end().await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert!(ended.out.starts_with("Model: offline\n"), "{}", ended.out);
-}
-
-#[tokio::test]
-async fn every_format_tells_what_came_of_it() {
     let ended = Run::offline(&["-p", "/memory list", "-o", "json"]).end().await;
     let document = ended.json();
     assert_eq!(document["response"], "There are no context files.");
@@ -67,6 +63,11 @@ async fn what_is_no_command_is_said_to_the_model() {
         assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "{line}: {}", ended.err);
         assert!(model.received()[0].json()["contents"].to_string().contains(line));
     }
+    let model = ModelServer::with_responses([says("I see.")]);
+    let ended = Run::with(&model, &["-p", "Explain"]).piped("/memory show").end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "words follow: {}", ended.err);
+    let ended = Run::offline(&[]).piped("/memory list\n").end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("There are no context files.\n", Some(0)), "{}", ended.err);
 }
 
 #[tokio::test]
@@ -83,15 +84,6 @@ async fn a_mistyped_slash_command_is_refused_with_what_was_meant() {
     let model = ModelServer::with_responses([says("I see.")]);
     let ended = Run::with(&model, &[]).piped("/nonsense at all").end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "piped text is text: {}", ended.err);
-}
-
-#[tokio::test]
-async fn piped_text_is_no_command_when_words_follow() {
-    let model = ModelServer::with_responses([says("I see.")]);
-    let ended = Run::with(&model, &["-p", "Explain"]).piped("/memory show").end().await;
-    assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "{}", ended.err);
-    let ended = Run::offline(&[]).piped("/memory list\n").end().await;
-    assert_eq!((ended.out.as_str(), ended.code), ("There are no context files.\n", Some(0)), "{}", ended.err);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Ended, Run, calls, says};
 
@@ -15,10 +15,15 @@ fn check(ended: &Ended, code: i32, words: &str) {
 }
 
 #[tokio::test]
-async fn nothing_to_do_is_bad_input() {
+async fn nothing_to_do_is_bad_input_in_every_format() {
     check(&Run::offline(&["-p", " "]).end().await, 42, "there is nothing to do");
     check(&Run::offline(&[]).piped("\n").end().await, 42, "there is nothing to do");
     check(&Run::offline(&["-p", "a", "b"]).end().await, 42, "not both");
+    let ended = Run::offline(&["-p", "", "-o", "json"]).end().await;
+    assert_eq!(ended.json()["error"]["type"], "FatalInputError");
+    let ended = Run::offline(&["-p", "", "-o", "stream-json"]).end().await;
+    assert_eq!(ended.lines().last().unwrap()["error"]["type"], "FatalInputError");
+    assert_eq!(ended.code, Some(42));
 }
 
 #[tokio::test]
@@ -39,6 +44,9 @@ async fn wrong_settings_are_told_apart_from_a_missing_key() {
     check(&Run::offline(&["-p", "x", "--workspace", "nowhere"]).end().await, 52, "nowhere");
     check(&Run::offline(&["-p", "x", "-m", "script:missing.yaml"]).end().await, 52, "missing.yaml");
     check(&Run::offline(&["-p", "x", "-m", "gemini-2.5-pro"]).end().await, 41, "GEMINI_API_KEY");
+    let ended = Run::offline(&["-p", "x", "--yolo", "--approval-mode", "plan"]).end().await;
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("cannot be used with"), "{}", ended.err);
 }
 
 #[tokio::test]
@@ -61,22 +69,6 @@ async fn an_address_that_is_none_is_told_with_what_would_be_right() {
 }
 
 #[tokio::test]
-async fn no_advice_to_send_a_message_where_none_can_be_sent() {
-    let model =
-        ModelServer::with_responses([PlannedResponse::text(200, "text/html", "<html>Welcome!</html>")]);
-    let ended = Run::with(&model, &["-p", "x"]).end().await;
-    check(&ended, 1, "instead of a response of the API: is the base URL right?");
-    assert!(!ended.err.contains("Send any message") && !ended.err.contains("right?."), "{}", ended.err);
-}
-
-#[tokio::test]
-async fn flags_that_exclude_each_other_are_refused() {
-    let ended = Run::offline(&["-p", "x", "--yolo", "--approval-mode", "plan"]).end().await;
-    assert_eq!(ended.code, Some(2));
-    assert!(ended.err.contains("cannot be used with"), "{}", ended.err);
-}
-
-#[tokio::test]
 async fn a_refused_key_is_a_matter_of_authentication() {
     let refused = || gemini::error(403, "PERMISSION_DENIED", "this key is not for you", json!([]));
     let model = ModelServer::with_responses([refused(), refused()]);
@@ -89,7 +81,7 @@ async fn a_refused_key_is_a_matter_of_authentication() {
 }
 
 #[tokio::test]
-async fn a_model_that_gives_no_answer_is_an_error_in_every_format() {
+async fn a_model_that_gives_no_answer_is_an_error_in_every_format_without_advice_to_send_a_message() {
     let refused = || gemini::error(400, "INVALID_ARGUMENT", "no such field", json!([]));
     let model = ModelServer::with_responses([refused(), refused(), refused()]);
     let ended = Run::with(&model, &["-p", "x"]).end().await;
@@ -106,59 +98,76 @@ async fn a_model_that_gives_no_answer_is_an_error_in_every_format() {
     assert_eq!((ended.code, &last["type"], &last["status"]), (Some(1), &json!("result"), &json!("error")));
     assert!(last["error"]["message"].as_str().unwrap().contains("no such field"), "{last}");
     assert!(lines.iter().any(|line| line["type"] == "error" && line["severity"] == "error"), "{lines:?}");
+    let model =
+        ModelServer::with_responses([PlannedResponse::text(200, "text/html", "<html>Welcome!</html>")]);
+    let ended = Run::with(&model, &["-p", "x"]).end().await;
+    check(&ended, 1, "instead of a response of the API: is the base URL right?");
+    assert!(!ended.err.contains("Send any message") && !ended.err.contains("right?."), "{}", ended.err);
+}
+
+/// A model that runs a command and then says "Done!".
+fn running(command: &str) -> ModelServer {
+    let call = calls("run_shell_command", json!({ "command": command }));
+    ModelServer::with_responses([call, says("Done!")])
 }
 
 #[tokio::test]
-async fn an_early_error_is_json_where_json_is_wanted() {
-    let ended = Run::offline(&["-p", "", "-o", "json"]).end().await;
-    assert_eq!(ended.json()["error"]["type"], "FatalInputError");
-    let ended = Run::offline(&["-p", "", "-o", "stream-json"]).end().await;
-    assert_eq!(ended.lines().last().unwrap()["error"]["type"], "FatalInputError");
-    assert_eq!(ended.code, Some(42));
-}
-
-#[tokio::test]
-async fn what_would_need_an_approval_is_denied_and_the_model_goes_on() {
-    let model = ModelServer::with_responses([
-        calls("run_shell_command", json!({"command": "touch made"})),
-        says("I may not."),
-    ]);
-    let mut run = Run::with(&model, &["-p", "Make it", "-o", "stream-json"]);
-    let ended = run.end().await;
-    assert!(!run.file("made").exists());
-    let lines = ended.lines();
-    let result = lines.iter().find(|line| line["type"] == "tool_result").unwrap();
-    assert_eq!((&result["status"], &result["error"]["type"]), (&json!("error"), &json!("policy_violation")));
-    assert_eq!(ended.code, Some(0), "{}", ended.out);
-}
-
-#[tokio::test]
-async fn a_denied_call_is_told_with_the_flag_that_allows_it() {
-    let touch = || {
-        let call = calls("run_shell_command", json!({"command": "touch made"}));
-        ModelServer::with_responses([call, says("Done!")])
-    };
-    let (text, document) = (touch(), touch());
-    let mut run = Run::with(&text, &["-p", "Make it"]);
+async fn a_denied_call_is_told_with_the_flag_that_allows_it_and_the_model_goes_on() {
+    let models = [(); 3].map(|()| running("touch made"));
+    let mut run = Run::with(&models[0], &["-p", "Make it"]);
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("Done!\n", Some(0)), "{}", ended.err);
     let warning = "run_shell_command (touch made) was denied: it needs an approval, which cannot be asked for here; \
                    --allowed-tools 'run_shell_command(touch)' or --yolo would allow it";
     assert_eq!(ended.err, format!("[WARNING] {warning}\n"));
     assert!(!run.file("made").exists());
-    let told = Run::with(&document, &["-p", "Make it", "-o", "json"]).end().await.json();
+    let told = Run::with(&models[1], &["-p", "Make it", "-o", "json"]).end().await.json();
     assert_eq!(told["warnings"], json!([warning]));
-    for flags in [&["--allowed-tools", "run_shell_command(touch)"][..], &["--yolo"]] {
-        let model = touch();
-        let mut run = Run::with(&model, &["-p", "Make it"]);
-        run.command.args(flags);
-        assert_eq!(run.end().await.err, "", "{flags:?}");
-        assert!(run.file("made").exists(), "{flags:?}");
-    }
+    let ended = Run::with(&models[2], &["-p", "Make it", "-o", "stream-json"]).end().await;
+    let result = tool_result(&ended);
+    assert_eq!((&result["status"], &result["error"]["type"]), (&json!("error"), &json!("policy_violation")));
+    assert_eq!(ended.code, Some(0), "{}", ended.out);
 }
 
 #[tokio::test]
-async fn a_denied_edit_is_told_with_what_an_untrusted_folder_needs() {
+async fn flags_allow_what_they_name_and_nothing_else() {
+    for (flags, is_allowed) in [
+        (&["--yolo"][..], true),
+        (&["--allowed-tools", "run_shell_command(touch)"], true),
+        (&["--allowed-tools", "read_file,run_shell_command(touch made)"], true),
+        (&["--allowed-tools", "run_shell_command(touch other)"], false),
+    ] {
+        let line = if flags == ["--yolo"] { "touch made && echo it is made" } else { "touch made" };
+        let model = running(line);
+        let mut run = Run::with(&model, &["-p", "Make it", "-o", "stream-json"]);
+        run.command.args(flags);
+        let ended = run.end().await;
+        let result = tool_result(&ended);
+        assert_eq!(
+            (run.file("made").exists(), ended.code),
+            (is_allowed, Some(0)),
+            "{flags:?}: {}",
+            ended.out
+        );
+        assert_eq!(result["status"] == "success", is_allowed, "{flags:?}: {result}");
+        if is_allowed {
+            let output = result["output"].as_str().unwrap();
+            assert!(
+                output.ends_with("exited with code 0") && ended.err.is_empty(),
+                "{flags:?}: {}",
+                ended.err
+            );
+            assert!(flags != ["--yolo"] || output == "it is made\n\nexited with code 0", "{output}");
+        }
+    }
+}
+
+fn tool_result(ended: &Ended) -> Value {
+    ended.lines().into_iter().find(|line| line["type"] == "tool_result").unwrap()
+}
+
+#[tokio::test]
+async fn an_untrusted_folder_is_told_what_it_needs_in_one_form() {
     let write = || {
         let call = calls("write_file", json!({"file_path": "new.txt", "content": "x\n"}));
         ModelServer::with_responses([call, says("Done!")])
@@ -173,6 +182,10 @@ async fn a_denied_edit_is_told_with_what_an_untrusted_folder_needs() {
     let mut run = Run::with(&model, &["-p", "Write it", "--approval-mode", "auto_edit"]);
     assert_eq!(run.end().await.err, "");
     assert!(run.file("new.txt").exists());
+    let ended = Run::untrusting(&["-p", "help", "--yolo"]).end().await;
+    let warning = "[WARNING] the approval mode is default and not yolo: ";
+    assert!(ended.err.lines().any(|line| line.starts_with(warning)), "{}", ended.err);
+    assert!(!ended.err.contains("WARN attache"), "{}", ended.err);
 }
 
 #[tokio::test]
@@ -196,21 +209,6 @@ async fn nothing_is_left_behind() {
 }
 
 #[tokio::test]
-async fn yolo_needs_no_approval() {
-    let model = ModelServer::with_responses([
-        calls("run_shell_command", json!({"command": "touch made && echo it is made"})),
-        says("Made."),
-    ]);
-    let mut run = Run::with(&model, &["--yolo", "-p", "Make it", "-o", "stream-json"]);
-    let ended = run.end().await;
-    assert!(run.file("made").exists(), "{}", ended.out);
-    let result = ended.lines().into_iter().find(|line| line["type"] == "tool_result").unwrap();
-    assert_eq!(result["status"], "success");
-    assert_eq!(result["output"], "it is made\n\nexited with code 0");
-    assert_eq!(ended.code, Some(0));
-}
-
-#[tokio::test]
 async fn a_model_that_never_comes_to_an_end_is_stopped() {
     let round = AtomicU32::new(0);
     let model = ModelServer::with_handler(move |_| {
@@ -219,21 +217,6 @@ async fn a_model_that_never_comes_to_an_end_is_stopped() {
     });
     let ended = Run::with(&model, &["-p", "Look for everything"]).end().await;
     check(&ended, 53, "100 times");
-}
-
-#[tokio::test]
-async fn a_tool_that_is_allowed_by_name_needs_no_approval() {
-    let touch = |name: &str| calls("run_shell_command", json!({"command": format!("touch {name}")}));
-    let model = ModelServer::with_responses([touch("made"), says("Made.")]);
-    let mut run =
-        Run::with(&model, &["-p", "Make it", "--allowed-tools", "read_file,run_shell_command(touch made)"]);
-    let ended = run.end().await;
-    assert_eq!((ended.out.as_str(), ended.code), ("Made.\n", Some(0)), "{}", ended.err);
-    assert!(run.file("made").exists());
-    let model = ModelServer::with_responses([touch("other"), says("I may not.")]);
-    let mut run = Run::with(&model, &["-p", "Make it", "--allowed-tools", "run_shell_command(touch made)"]);
-    run.end().await;
-    assert!(!run.file("other").exists(), "only what was allowed");
 }
 
 #[tokio::test]
@@ -261,12 +244,4 @@ async fn a_folder_that_is_not_trusted_is_refused_unless_it_is_trusted_for_this_r
     run.command.arg("--skip-trust");
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
-}
-
-#[tokio::test]
-async fn warnings_of_a_run_have_one_form() {
-    let ended = Run::untrusting(&["-p", "help", "--yolo"]).end().await;
-    let warning = "[WARNING] the approval mode is default and not yolo: ";
-    assert!(ended.err.lines().any(|line| line.starts_with(warning)), "{}", ended.err);
-    assert!(!ended.err.contains("WARN attache"), "{}", ended.err);
 }

@@ -17,25 +17,16 @@ fn prompt(model: &ModelServer) -> Value {
 #[tokio::test]
 async fn text_is_the_answer_and_nothing_else() {
     let model = ModelServer::with_responses([says("All is \u{1b}[31mwell\u{1b}[0m.")]);
-    let ended = Run::with(&model, &["-p", "How are you?"]).end().await;
+    let ended = Run::with(&model, &["-p", "How are you?"]).piped("I am here.").end().await;
     let shown = "All is \\u{1b}[31mwell\\u{1b}[0m.\n";
     assert_eq!((ended.out.as_str(), ended.err.as_str(), ended.code), (shown, "", Some(0)));
-    assert_eq!(prompt(&model), "How are you?");
+    assert_eq!(prompt(&model), "I am here.\n\nHow are you?", "piped text stands before the prompt");
 }
 
 #[tokio::test]
-async fn plain_words_are_a_prompt_too() {
-    let ended = Run::offline(&["what", "is", "12", "*", "7"]).end().await;
-    assert_eq!((ended.out.as_str(), ended.code), ("That is 84.\n", Some(0)));
-}
-
-#[tokio::test]
-async fn a_mistyped_command_is_no_prompt() {
+async fn several_words_are_a_prompt_and_a_mistyped_command_is_none() {
     for (arguments, words) in [
         (&["serv"][..], "did you mean `attache serve`?"),
-        (&["server", "--port", "0"], "did you mean `attache serve`?"),
-        (&["task", "list"], "did you mean `attache tasks list`?"),
-        (&["completions", "bash"], "there is no command `completions`"),
         (&["explain"], "attache -p \"explain\""),
         (&["-m", "offline", "serv"], "there is no command `serv`"),
     ] {
@@ -43,21 +34,14 @@ async fn a_mistyped_command_is_no_prompt() {
         assert_eq!((ended.out.as_str(), ended.code), ("", Some(2)), "{arguments:?}: {}", ended.err);
         assert!(ended.err.contains(words), "{arguments:?}: {}", ended.err);
     }
-    let ended = Run::offline(&["reverse abc"]).end().await;
-    assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
+    for (arguments, answer) in
+        [(&["reverse abc"][..], "cba\n"), (&["what", "is", "12", "*", "7"], "That is 84.\n")]
+    {
+        let ended = Run::offline(arguments).end().await;
+        assert_eq!((ended.out.as_str(), ended.code), (answer, Some(0)), "{}", ended.err);
+    }
     let ended = Run::offline(&["-p", "hello"]).end().await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-}
-
-#[tokio::test]
-async fn the_offline_model_does_not_guess_why_it_was_chosen() {
-    let ended = Run::offline(&["-p", "prove the Riemann hypothesis", "-m", "offline"]).end().await;
-    assert!(
-        ended.out.starts_with("I am the offline model") && !ended.out.contains("because"),
-        "{}",
-        ended.out
-    );
-    assert!(ended.out.contains("GEMINI_API_KEY") && !ended.out.contains("the server"), "{}", ended.out);
 }
 
 #[tokio::test]
@@ -86,21 +70,9 @@ async fn the_window_of_a_model_of_ones_own_is_what_the_settings_say() {
 }
 
 #[tokio::test]
-async fn piped_text_stands_before_the_prompt() {
-    let model = ModelServer::with_responses([says("Short.")]);
-    let ended = Run::with(&model, &["-p", "Summarise this"]).piped("A long text.").end().await;
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert_eq!(prompt(&model), "A long text.\n\nSummarise this");
-}
-
-#[tokio::test]
-async fn piped_text_alone_is_a_prompt() {
+async fn piped_text_is_a_prompt_and_a_pipe_without_a_writer_is_not_waited_for() {
     let ended = Run::offline(&[]).piped("reverse abc").end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
-}
-
-#[tokio::test]
-async fn a_pipe_without_a_writer_is_not_waited_for() {
     let mut run = Run::offline(&["-p", "reverse abc"]);
     run.command.stdin(std::process::Stdio::piped());
     let mut child = run.command.spawn().unwrap();
@@ -109,13 +81,6 @@ async fn a_pipe_without_a_writer_is_not_waited_for() {
         tokio::time::timeout(attache_testkit::WAIT_TIMEOUT, child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "cba\n");
     drop(silent);
-}
-
-#[tokio::test]
-async fn a_built_in_model_may_ask_back() {
-    let ended = Run::offline(&["-p", "ask me something", "-o", "json"]).end().await;
-    assert_eq!(ended.json()["response"], "What is your favourite colour?");
-    assert_eq!(ended.code, Some(0));
 }
 
 #[tokio::test]
@@ -163,16 +128,6 @@ async fn an_alias_is_told_as_the_model_it_stands_for() {
 }
 
 #[tokio::test]
-async fn where_no_person_can_answer_the_model_cannot_ask() {
-    let model = ModelServer::with_responses([says("Fine.")]);
-    Run::with(&model, &["-p", "Hi"]).end().await;
-    let body = model.received()[0].json();
-    let tools = body["tools"][0]["functionDeclarations"].as_array().unwrap();
-    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert!(names.contains(&"read_file") && !names.contains(&"ask_user"), "{names:?}");
-}
-
-#[tokio::test]
 async fn stream_json_tells_what_happens_line_by_line() {
     let model = ModelServer::with_responses([
         calls("read_file", json!({"file_path": "hello.txt"})),
@@ -202,6 +157,14 @@ async fn stream_json_tells_what_happens_line_by_line() {
         (&json!("success"), &json!(220), &json!(1))
     );
     assert_eq!(stats["models"]["gemini-2.5-pro"]["input_tokens"], 200);
+    let body = model.received()[0].json();
+    let tools = body["tools"][0]["functionDeclarations"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let asks = names.contains(&"ask_user");
+    assert!(
+        names.contains(&"read_file") && !asks,
+        "no person can answer, so the model cannot ask: {names:?}"
+    );
 }
 
 #[tokio::test]

@@ -34,7 +34,10 @@ async fn an_agent_is_not_asked_without_an_approval() {
     let ended = run_with(&model, &agent.url(), &["-p", "Delegate"]).end().await;
     assert_eq!(sent(&agent).len(), 0, "{}{}", ended.out, ended.err);
     assert!(ended.out.contains("Without it."), "{}{}", ended.out, ended.err);
-    assert!(ended.err.contains("--allowed-tools helper or --yolo"), "{}", ended.err);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    for words in ["[WARNING] ", "was denied", "--allowed-tools helper or --yolo"] {
+        assert!(ended.err.contains(words), "{words}: {}", ended.err);
+    }
 }
 
 #[tokio::test]

@@ -99,42 +99,6 @@ pub(super) async fn read_until_said(socket: &mut TcpStream, what: &str) -> (Stri
     (text, task)
 }
 
-#[tokio::test]
-async fn idle_connections_do_not_hold_up_a_stop() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let silent = TcpStream::connect(server.address()).await.expect("the server accepts");
-    let mut kept = TcpStream::connect(server.address()).await.expect("the server accepts");
-    kept.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("a request");
-    let mut byte = [0; 12];
-    kept.read_exact(&mut byte).await.expect("an answer");
-    assert_eq!(&byte, b"HTTP/1.1 200");
-    let began = Instant::now();
-    assert_eq!(server.terminate().await, Some(0));
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    drop((silent, kept));
-}
-
-#[tokio::test]
-async fn a_call_under_way_is_told_that_the_server_stops() {
-    let launch = launch().durable().script(SCRIPT).settings("[limits]\nshutdown_seconds = 1\n");
-    let server = launch.start().await;
-    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": message("m1", "slow")})
-        .to_string();
-    let mut socket = open_stream(&server, "/", &body).await;
-    // The task is there, so the call is waiting for it.
-    let begun = Instant::now();
-    let mut health = server.client().get("/health").await.json();
-    while health["totalTasks"] == 0 {
-        assert!(begun.elapsed() < WAIT_TIMEOUT, "no task is opened: {health:#}");
-        health = server.client().get("/health").await.json();
-    }
-    assert_eq!(server.terminate().await, Some(0));
-    let mut text = String::new();
-    socket.read_to_string(&mut text).await.expect("no reset");
-    assert!(text.starts_with("HTTP/1.1 503"), "an answer rather than a closed connection: {text:?}");
-    assert!(text.contains("\"id\":7") && text.contains("UNAVAILABLE"), "{text}");
-}
-
 /// The setting says 3 seconds. What is said last to the clients and what is written last could take 2 more if they came on
 /// top of it.
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn a_task_is_started_and_left_alone() {
 }
 
 #[tokio::test]
-async fn files_are_sent_along() {
+async fn files_are_sent_along_and_a_message_may_be_piped_in() {
     let launch = launch().in_memory().argument("--model").argument("offline");
     let server = launch.start().await;
     let note = launch.write("note.txt", "from a file");
@@ -71,6 +71,10 @@ async fn files_are_sent_along() {
         "{shown:#}"
     );
     check(&tasks(&server, &["send", "x", "--file", "missing.txt"]).await, 1, &["cannot read missing.txt"]);
+    let mut child = command(server.url(), &["send"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"reverse abc").await.unwrap();
+    let output = child.wait_with_output().await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "cba\n");
 }
 
 #[tokio::test]
@@ -84,13 +88,4 @@ async fn a_message_goes_to_a_conversation_or_a_task() {
     check(&tasks(&server, &["send", "--context", &context[..8], "echo again"]).await, 0, &["again\n"]);
     let listed = tasks(&server, &["list", "--context", &context[..8]]).await;
     check(&listed, 0, &["ask me something", "echo again"]);
-}
-
-#[tokio::test]
-async fn a_message_may_be_piped_in() {
-    let server = launch().in_memory().argument("--model").argument("offline").start().await;
-    let mut child = command(server.url(), &["send"]).stdin(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"reverse abc").await.unwrap();
-    let output = child.wait_with_output().await.unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "cba\n");
 }

@@ -3,7 +3,7 @@
 use super::world::World;
 
 #[tokio::test]
-async fn a_command_is_approved_by_a_key_and_by_a_word() {
+async fn a_command_is_approved_or_rejected_by_a_key_or_a_word() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     for (file, answer) in [("one", "y"), ("two", "1"), ("three", "Y\r"), ("four", "yes\r")] {
@@ -18,16 +18,7 @@ async fn a_command_is_approved_by_a_key_and_by_a_word() {
         terminal.until(&format!("The result for {file} is here.")).await;
         assert!(world.work(file).exists());
     }
-    // Nothing of the words was left for the next line.
-    terminal.line("hello").await;
-    terminal.until("You said hello.").await;
-}
-
-#[tokio::test]
-async fn a_call_is_rejected_by_a_key() {
-    let world = World::new();
-    let mut terminal = world.start(&[]);
-    for (file, answer) in [("one", "n"), ("two", "3")] {
+    for (file, answer) in [("five", "n"), ("six", "3")] {
         terminal.line(&format!("make {file}")).await;
         terminal.until("and Enter.").await;
         terminal.press(answer).await;
@@ -35,6 +26,9 @@ async fn a_call_is_rejected_by_a_key() {
         terminal.until("rejected").await;
         assert!(!world.work(file).exists());
     }
+    // Nothing of the words was left for the next line.
+    terminal.line("hello").await;
+    terminal.until("You said hello.").await;
 }
 
 #[tokio::test]

@@ -68,19 +68,21 @@ async fn a_prompt_that_waits_is_taken_up_when_the_turn_is_stopped() {
 }
 
 #[tokio::test]
-async fn ctrl_c_keeps_the_line_while_it_stops_a_turn_and_clears_it_in_an_idle_session() {
+async fn a_line_stays_while_escape_or_ctrl_c_stops_a_turn_and_ctrl_c_clears_it_in_an_idle_session() {
     let world = World::new();
     let mut terminal = world.start(&[]);
-    terminal.line("slow").await;
-    terminal.until("It takes a while.").await;
-    terminal.press("dra").await;
-    terminal.until("dra").await;
-    terminal.keys(CTRL_C).await;
-    terminal.until("! Stopped, as requested.").await;
-    terminal.until("> dra").await;
-    terminal.keys("ft\r").await;
-    terminal.until("You said draft.").await;
-    // In an idle session it is cleared, and nothing else happens.
+    for key in [ESCAPE, CTRL_C] {
+        terminal.line("slow").await;
+        terminal.until("It takes a while.").await;
+        terminal.press("dra").await;
+        terminal.until("dra").await;
+        terminal.keys(key).await;
+        terminal.until("! Stopped, as requested.").await;
+        terminal.until("> dra").await;
+        terminal.keys("ft\r").await;
+        terminal.until("You said draft.").await;
+    }
+    // In an idle session Ctrl-C clears it, and nothing else happens.
     terminal.press("nonsense").await;
     terminal.until("nonsense").await;
     terminal.keys(CTRL_C).await;
@@ -107,6 +109,10 @@ async fn ctrl_c_twice_leaves() {
     terminal.until("stopping").await;
     terminal.press(CTRL_C).await;
     assert_eq!(terminal.end().await.0, Some(130));
+
+    let mut terminal = world.start(&[]);
+    terminal.press(&format!("{CTRL_C}{CTRL_C}")).await;
+    assert_eq!(terminal.end().await.0, Some(130), "at once");
 }
 
 #[tokio::test]
@@ -121,29 +127,6 @@ async fn a_signal_ends_the_session_and_gives_the_terminal_back() {
     assert_eq!(code, Some(143), "{shown}");
     assert!(terminal.raw().contains("\u{1b}[?2004l"), "bracketed paste is switched off");
     assert!(shown.contains("goes on with this session"), "{shown}");
-}
-
-#[tokio::test]
-async fn ctrl_c_twice_at_once_leaves() {
-    let world = World::new();
-    let mut terminal = world.start(&[]);
-    terminal.press(&format!("{CTRL_C}{CTRL_C}")).await;
-    assert_eq!(terminal.end().await.0, Some(130));
-}
-
-#[tokio::test]
-async fn escape_stops_the_turn_and_keeps_the_line() {
-    let world = World::new();
-    let mut terminal = world.start(&[]);
-    terminal.line("slow").await;
-    terminal.until("It takes a while.").await;
-    terminal.press("dra").await;
-    terminal.until("dra").await;
-    terminal.keys(ESCAPE).await;
-    terminal.until("! Stopped, as requested.").await;
-    terminal.until("> dra").await;
-    terminal.keys("ft\r").await;
-    terminal.until("You said draft.").await;
 }
 
 #[tokio::test]

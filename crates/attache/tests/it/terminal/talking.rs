@@ -103,7 +103,7 @@ async fn a_terminal_that_cannot_move_its_cursor_is_good_enough() {
 }
 
 #[tokio::test]
-async fn lines_that_arrive_together_are_all_taken_and_a_draft_behind_them_stays() {
+async fn lines_that_arrive_together_are_all_taken_and_one_line_may_have_several() {
     let world = World::new();
     let mut terminal = world.start(&[]);
     terminal.press("one a\rtwo b\rthree c\rdra").await;
@@ -112,6 +112,10 @@ async fn lines_that_arrive_together_are_all_taken_and_a_draft_behind_them_stays(
     terminal.until("You said three c.").await;
     terminal.keys("ft\r").await;
     terminal.until("You said draft.").await;
+    // A line goes on behind a backslash and behind Alt-Enter.
+    terminal.press("one\\\rtwo\u{1b}\rthree\r").await;
+    let shown = terminal.until("three.").await;
+    assert!(shown.contains("You said one\ntwo\n"), "{shown}");
 }
 
 #[tokio::test]
@@ -126,13 +130,4 @@ async fn tab_completes_commands_and_paths() {
     terminal.until("> ").await;
     terminal.keys("see @no\ttoday\r").await;
     terminal.until(r"You said see @notes\ of\ mine.md today").await;
-}
-
-#[tokio::test]
-async fn a_line_goes_on_behind_a_backslash_and_behind_alt_enter() {
-    let world = World::new();
-    let mut terminal = world.start(&[]);
-    terminal.press("one\\\rtwo\u{1b}\rthree\r").await;
-    let shown = terminal.until("three.").await;
-    assert!(shown.contains("You said one\ntwo\n"), "{shown}");
 }

@@ -1,16 +1,17 @@
 //! What a receiver gets.
 
-use attache_testkit::{PushReceiver, WAIT_TIMEOUT};
+use attache_session::PushEvents;
+use attache_testkit::PushReceiver;
+use attache_testkit::agent_client::{drop_in, replay};
+use attache_testkit::pairs::{Ask, Pair};
 use serde_json::{Value, json};
 
-use super::{LOCAL, create, push_state, start, told};
-use crate::support::{message, message_to};
-use crate::watching::{drop_in, replay};
-use attache_testkit::pairs::{Ask, Pair};
+use super::{create, local, start, told};
+use crate::world::{message, message_to};
 
 #[tokio::test]
 async fn p6_p11_every_status_is_told_in_the_words_of_the_version_that_asked() {
-    let server = start(LOCAL).await;
+    let server = start(local).await;
     let client = server.client();
     let receiver = PushReceiver::accepting();
     for pair in Pair::ALL {
@@ -52,43 +53,12 @@ async fn p6_p11_every_status_is_told_in_the_words_of_the_version_that_asked() {
 }
 
 #[tokio::test]
-async fn p7_token_credentials_place_and_signature_are_in_headers() {
-    let settings = format!("{LOCAL}signing_key_file = \"key\"\n");
-    let launch = super::launch_with(&settings).in_memory();
-    launch.write("key", "sixteen-characters\n");
-    let server = launch.start().await;
-    let receiver = PushReceiver::accepting();
-    let mut send = message("m1", "echo x");
-    send["configuration"] = json!({"taskPushNotificationConfig": {
-        "id": "my hook", "url": receiver.url("/a"), "token": "s3cret-token",
-        "authentication": {"scheme": "Bearer", "credentials": "s3cret-credentials"},
-    }});
-    let task =
-        server.client().rpc("SendMessage", send).await["result"]["task"]["id"].as_str().unwrap().to_owned();
-    let came = receiver.until("/a", 2).await;
-    for received in &came {
-        assert_eq!(
-            (received.method.as_str(), received.header("x-a2a-notification-token")),
-            ("POST", Some("s3cret-token"))
-        );
-        assert_eq!(received.header("authorization"), Some("Bearer s3cret-credentials"));
-        let seq = received.header("a2a-event-seq").unwrap();
-        assert_eq!(received.header("a2a-event-id").unwrap(), format!("{task}/my%20hook/{seq}"));
-        let signature = received.header("a2a-notification-signature").unwrap();
-        let (time, mac) = signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
-        assert!(time.parse::<i64>().unwrap() > 1_700_000_000 && mac.len() == 64, "{signature}");
-    }
-    // The receiver knows of a delivery before the server has written it down.
-    let last: u64 = came[1].header("a2a-event-seq").unwrap().parse().unwrap();
-    let client = server.client();
-    let written = async { while push_state(&client, &task, "my%20hook").await["delivered"] != last {} };
-    tokio::time::timeout(WAIT_TIMEOUT, written).await.expect("the delivery is written down");
-    assert!(!server.log().contains("s3cret"));
-}
-
-#[tokio::test]
 async fn p11_artifacts_are_told_when_the_operator_says_so_exactly_as_a_stream_shows_them() {
-    let server = start(&format!("{LOCAL}artifacts = true\n")).await;
+    let server = start(|sender, options| {
+        local(sender, options);
+        options.events = PushEvents::StatusesAndArtifacts;
+    })
+    .await;
     let client = server.client();
     let receiver = PushReceiver::accepting();
     let sent = client.rpc("SendMessage", told(message("m1", "stream"), "c", &receiver.url("/a"))).await;
@@ -104,7 +74,7 @@ async fn p11_artifacts_are_told_when_the_operator_says_so_exactly_as_a_stream_sh
 
 #[tokio::test]
 async fn a_task_that_waits_and_goes_on_is_told_throughout() {
-    let server = start(LOCAL).await;
+    let server = start(local).await;
     let client = server.client();
     let receiver = PushReceiver::accepting();
     let sent = client.rpc("SendMessage", told(message("m1", "input"), "c", &receiver.url("/a"))).await;
@@ -122,7 +92,7 @@ async fn a_task_that_waits_and_goes_on_is_told_throughout() {
 
 #[tokio::test]
 async fn one_task_is_told_to_receivers_of_both_versions_and_to_none_that_was_deleted() {
-    let server = start(LOCAL).await;
+    let server = start(local).await;
     let client = server.client();
     let receiver = PushReceiver::accepting();
     let opened = drop_in(&client, message("m1", "ask")).await;

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
-use super::frames::{self, PREFACE};
 use super::world::{World, check_refused, request, send_body};
+use attache_testkit::http2_frames::{self as frames, PREFACE};
 
 /// How long the impatient server may take to lose its patience, on a busy machine.
 const SOON: Duration = Duration::from_secs(15);

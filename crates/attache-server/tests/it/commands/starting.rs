@@ -1,13 +1,15 @@
 //! `command/execute`: what is answered, and how what happens is followed.
 
+use attache_domain::DuplicateWindow;
+use attache_testkit::{CommandEvents, check_command_response};
 use serde_json::{Value, json};
 
-use super::command_events::CommandEvents;
-use super::world::{World, checked, command};
+use super::world::{World, command};
+use crate::world::launch;
 
 #[tokio::test]
 async fn the_answer_comes_first_and_then_the_events() {
-    let world = World::silent().await;
+    let world = World::start().await;
     let told = world.line("/memory list").await;
     assert_eq!(told.response["execution_id"], told.task());
     assert_eq!((told.status(), told.state()), ("STARTED", "completed"));
@@ -18,7 +20,7 @@ async fn the_answer_comes_first_and_then_the_events() {
 
 #[tokio::test]
 async fn without_a_stream_the_task_is_followed_by_its_id() {
-    let world = World::silent().await;
+    let world = World::start().await;
     let response = world.give(command("/memory list")).await;
     assert_eq!(response["status"], "STARTED");
     let id = response["execution_id"].as_str().unwrap();
@@ -34,21 +36,21 @@ async fn without_a_stream_the_task_is_followed_by_its_id() {
 
 #[tokio::test]
 async fn every_way_in_gives_commands() {
-    let world = World::silent().await;
+    let world = World::start().await;
     let client = world.server.client();
     let params = json!({"command_path": ["memory", "list"]});
     for method in ["command/execute", "commands/execute"] {
         let older = client.rpc(method, params.clone()).await;
-        assert_eq!(checked(&older["result"])["status"], "STARTED", "{method}");
+        assert_eq!(check_command_response(&older["result"])["status"], "STARTED", "{method}");
         let newer = client.with("A2A-Version", "1.0").rpc(method, params.clone()).await;
-        assert_eq!(checked(&newer["result"])["status"], "STARTED", "{method}");
+        assert_eq!(check_command_response(&newer["result"])["status"], "STARTED", "{method}");
     }
     for path in ["/commands:execute", "/v1/commands:execute"] {
         let answer = client.post(path, &params).await;
-        assert_eq!(checked(&answer.json())["status"], "STARTED", "{path}");
+        assert_eq!(check_command_response(&answer.json())["status"], "STARTED", "{path}");
         let mut stream = client.with("accept", "text/event-stream").post_stream(path, &params).await;
         let frames = stream.rest().await;
-        assert_eq!(checked(frames[0].payload())["status"], "STARTED", "{path}");
+        assert_eq!(check_command_response(frames[0].payload())["status"], "STARTED", "{path}");
         let events: String = frames[1..].iter().map(|frame| frame.payload().to_string()).collect();
         assert!(
             events.contains("There are no context files.") && events.contains("TEXT_CONTENT"),
@@ -64,7 +66,7 @@ async fn refused(world: &World, params: Value, part: &str) {
 
 #[tokio::test]
 async fn what_cannot_start_leaves_nothing_behind() {
-    let world = World::silent().await;
+    let world = World::start().await;
     refused(&world, command("/memroy show"), "did you mean `/memory`?").await;
     refused(&world, command("/memory shwo"), "did you mean `/memory show`?").await;
     refused(&world, command("/memory add"), "usage: /memory add <text>").await;
@@ -76,7 +78,8 @@ async fn what_cannot_start_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_command_that_is_sent_again_is_recognised() {
-    let world = World::with([], |launch| launch.settings("duplicate_sends = \"always\"\n")).await;
+    let world =
+        World::of(launch().session(|options| options.duplicate_sends = DuplicateWindow::Always)).await;
     let mut params = command("/memory list");
     params["messageId"] = "again-1".into();
     let first = world.give(params.clone()).await;
@@ -88,7 +91,7 @@ async fn a_command_that_is_sent_again_is_recognised() {
 
 #[tokio::test]
 async fn a_command_has_a_task_also_where_the_model_would_reply_without_one() {
-    let world = World::scripted().await;
+    let world = World::start().await;
     let mut params = command("/memory list");
     params["messageId"] = "bare-1".into();
     let told = world.run(params).await;
@@ -98,11 +101,29 @@ async fn a_command_has_a_task_also_where_the_model_would_reply_without_one() {
 
 #[tokio::test]
 async fn paths_are_understood_as_people_write_them() {
-    let world = World::silent().await;
+    let world = World::start().await;
     for path in [json!(["memory", "list"]), json!(["/memory", "list"]), json!(["/memory list"])] {
         let told = world.run(json!({ "command_path": path })).await;
         assert_eq!(told.data(), &json!({"files": []}), "{path}");
         let task = world.task(told.task()).await;
         assert_eq!(task["history"][0]["parts"][0]["text"], "/memory list");
     }
+}
+
+#[tokio::test]
+async fn help_tells_how_one_command_is_given() {
+    let world = World::start().await;
+    let told = world.line("/help memory add").await;
+    assert!(told.text().contains("/memory add <text>"), "{}", told.text());
+    let message = world.refused(command("/help nonsense")).await;
+    assert!(message.contains("there is no command `/nonsense`"), "{message}");
+}
+
+#[tokio::test]
+async fn an_unknown_task_takes_no_command() {
+    let world = World::start().await;
+    let mut params = command("/stats");
+    params["taskId"] = "nothing".into();
+    let answer = world.client().rpc("command/execute", params).await;
+    assert_eq!(answer["error"]["code"], -32001, "{answer:#}");
 }

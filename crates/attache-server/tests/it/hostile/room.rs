@@ -1,7 +1,8 @@
-//! More large bodies at once than there is room for: who finds none is told to come again, in its own words.
+//! More large bodies at once than there is room for: a client without room is asked to retry, in the form of its binding.
 
 use std::time::Duration;
 
+use attache_server::BodyBudget;
 use bytes::Bytes;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
@@ -14,8 +15,16 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 use super::world::{Connection, World};
 
 /// Room for one body, half of which goes to each of two.
-const SETTINGS: &str =
-    "[limits]\nbody_timeout_seconds = 3\nbody_bytes = 1048576\nbody_room_bytes = 1048576\n";
+async fn world() -> World {
+    World::with(|limits| {
+        limits.body_timeout = Duration::from_secs(3);
+        limits.body_bytes = MAX_BODY_BYTES;
+        limits.body_budget = BodyBudget::new(MAX_BODY_BYTES);
+    })
+    .await
+}
+
+const MAX_BODY_BYTES: usize = 1 << 20;
 const LENGTH: usize = 1_000_000;
 const FIRST: usize = 300_000;
 
@@ -48,7 +57,7 @@ async fn wait_too(other: &mut Connection) {
 
 #[tokio::test]
 async fn a_body_without_room_is_told_to_come_again_over_http() {
-    let world = World::with(SETTINGS).await;
+    let world = world().await;
     for path in ["/", "/message:send", "/executeCommand"] {
         let mut connection = world.connect().await;
         assert!(connection.say(head(path).as_bytes()).await);
@@ -66,7 +75,7 @@ async fn a_body_without_room_is_told_to_come_again_over_http() {
 
 #[tokio::test]
 async fn a_body_without_room_is_told_to_come_again_over_grpc() {
-    let world = World::with(SETTINGS).await;
+    let world = world().await;
     let stream = TcpStream::connect(world.server().address()).await.unwrap();
     let handshake =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
@@ -97,9 +106,15 @@ async fn a_body_without_room_is_told_to_come_again_over_grpc() {
 }
 
 /// Room for four bodies that are more than half of the largest, and all the time there is for a body.
-const PATIENT: &str = "[limits]\nbody_bytes = 1048576\nbody_room_bytes = 4194304\n";
+async fn patient_world() -> World {
+    World::with(|limits| {
+        limits.body_bytes = MAX_BODY_BYTES;
+        limits.body_budget = BodyBudget::new(4 * MAX_BODY_BYTES);
+    })
+    .await
+}
+
 const MORE_THAN_HALF: usize = 530_000;
-const MAX_BODY_BYTES: usize = 1_048_576;
 /// Far less than the minute that a body has.
 const PROMPT: Duration = Duration::from_secs(15);
 
@@ -111,7 +126,7 @@ fn head_of(length: usize) -> String {
 async fn a_large_message_is_answered(world: &World, id: &str) {
     let began = std::time::Instant::now();
     let text = format!("echo {}", "x".repeat(300_000));
-    let send = crate::support::message(id, &text);
+    let send = crate::world::message(id, &text);
     loop {
         let answer = world.server().client().post("/message:send", &send).await;
         assert!(began.elapsed() < PROMPT, "it took {:?}", began.elapsed());
@@ -125,7 +140,7 @@ async fn a_large_message_is_answered(world: &World, id: &str) {
 
 #[tokio::test]
 async fn uploads_that_stall_do_not_keep_others_waiting() {
-    let world = World::with(PATIENT).await;
+    let world = patient_world().await;
     let mut stalled = Vec::new();
     for _ in 0..16 {
         let mut upload = world.connect().await;
@@ -141,7 +156,7 @@ async fn uploads_that_stall_do_not_keep_others_waiting() {
 /// Each holds a part of the room and wants more of it.
 #[tokio::test]
 async fn uploads_that_wait_for_each_other_do_not_keep_others_waiting() {
-    let world = World::with(PATIENT).await;
+    let world = patient_world().await;
     let mut uploads = Vec::new();
     for _ in 0..16 {
         let mut upload = world.connect().await;

@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::frames::{
-    self, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, RESET, SETTINGS,
-    WINDOW_UPDATE, frame,
-};
 use super::world::{Connection, World};
-use crate::operations::until_logged;
+use attache_testkit::http2_frames::{
+    self as frames, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, RESET,
+    SETTINGS, WINDOW_UPDATE, frame,
+};
 
 /// Far more frames than any flood here is let through with, and more than fit into the sockets between.
 const MANY: usize = 2_000_000;
@@ -170,13 +169,12 @@ async fn more_calls_at_once_than_allowed_are_refused_one_by_one() {
     world.is_unharmed().await;
 }
 
-/// A ping that the server never sent is acknowledged: the HTTP/2 library has a line to log about each.
+/// A ping that the server never sent is acknowledged.
 #[tokio::test]
-async fn floods_before_authentication_do_not_fill_the_log_and_are_counted() {
+async fn floods_are_counted() {
     const ACK: u8 = 1;
     const CONNECTIONS: usize = 5;
     let world = World::start().await;
-    let before = world.server().log();
     for number in 0..CONNECTIONS {
         let mut connection = greeted(&world).await;
         floods(&world, &mut connection, |_| frame(PING, ACK, 0, &[number as u8; 8])).await;
@@ -184,7 +182,4 @@ async fn floods_before_authentication_do_not_fill_the_log_and_are_counted() {
     let metrics = world.server().client().get("/metrics").await.text();
     let counted = format!("attache_connections_ended_total{{reason=\"flood\"}} {CONNECTIONS}\n");
     assert!(metrics.contains(&counted), "{metrics}");
-    until_logged(world.server(), |log| log.contains("too many HTTP/2 frames")).await;
-    let log = world.server().log()[before.len()..].to_owned();
-    assert!(log.lines().count() <= CONNECTIONS, "{} lines: {log:.2000}", log.lines().count());
 }

@@ -5,13 +5,12 @@ use std::time::Duration;
 use attache_testkit::{PushReaction, PushReceiver};
 use serde_json::json;
 
-use super::{LOCAL, create, push_state, start, told};
-use crate::operations::until_logged;
-use crate::support::message;
+use super::{create, local, push_state, start, told};
+use crate::world::message;
 
 #[tokio::test]
 async fn p8_a_notification_is_tried_again_and_the_next_waits_for_it() {
-    let server = start(LOCAL).await;
+    let server = start(local).await;
     let receiver = PushReceiver::with_handler(|_, before| match before {
         0 => PushReaction::Answer(503, vec![("retry-after", "1".into())]),
         1 => PushReaction::Drop,
@@ -29,41 +28,8 @@ async fn p8_a_notification_is_tried_again_and_the_next_waits_for_it() {
 }
 
 #[tokio::test]
-async fn p8_too_many_failures_are_given_up_for_everybody_to_see_and_can_be_resumed() {
-    let server = start(&format!("{LOCAL}attempts = 2\n")).await;
-    let client = server.client();
-    let receiver = PushReceiver::with_handler(|_, before| match before {
-        0 | 1 => PushReaction::Answer(500, vec![]),
-        _ => PushReaction::Take,
-    });
-    let sent = client.rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
-    let task = sent["result"]["task"]["id"].as_str().unwrap();
-    let state = loop {
-        let state = push_state(&client, task, "c").await;
-        if state["state"] == "gave_up" {
-            break state;
-        }
-        assert!(["delivering", "waiting"].contains(&state["state"].as_str().unwrap()), "{state}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    };
-    assert_eq!(
-        state,
-        json!({"state": "gave_up", "delivered": 0, "failures": 2, "trouble": "it answers with 500"})
-    );
-    assert!(client.get("/metrics").await.text().contains("attache_push_gave_up_total 1\n"));
-    until_logged(&server, |log| log.contains("given up")).await;
-    create(&client, task, "c", &receiver.url("/a")).await;
-    let came = receiver.until("/a", 4).await;
-    assert_eq!(
-        came[2].header("a2a-event-seq"),
-        came[0].header("a2a-event-seq"),
-        "it goes on where it stopped"
-    );
-}
-
-#[tokio::test]
 async fn p9_a_redirect_is_not_followed() {
-    let server = start(LOCAL).await;
+    let server = start(local).await;
     let client = server.client();
     let elsewhere = PushReceiver::accepting();
     let location = elsewhere.url("/b");
@@ -79,8 +45,12 @@ async fn p9_a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn p8_one_that_hangs_keeps_neither_others_nor_a_deletion_nor_a_stop_waiting() {
-    let server = start(&format!("{LOCAL}timeout_seconds = 1\n")).await;
+async fn p8_one_that_hangs_keeps_neither_others_nor_a_deletion_waiting() {
+    let server = start(|sender, options| {
+        local(sender, options);
+        sender.timeout = Duration::from_secs(1);
+    })
+    .await;
     let client = server.client();
     let hanging = PushReceiver::with_handler(|_, _| PushReaction::Hang);
     let good = PushReceiver::accepting();
@@ -93,6 +63,4 @@ async fn p8_one_that_hangs_keeps_neither_others_nor_a_deletion_nor_a_stop_waitin
     assert!(state["trouble"].as_str().unwrap().contains("1 s"), "{state}");
     let deleted = client.rpc("DeleteTaskPushNotificationConfig", json!({"taskId": task, "id": "bad"})).await;
     assert_eq!(deleted["result"], json!(null));
-    create(&client, task, "bad", &hanging.url("/a")).await;
-    assert_eq!(server.terminate().await, Some(0));
 }

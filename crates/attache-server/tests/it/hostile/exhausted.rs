@@ -1,17 +1,17 @@
-//! One caller that takes all it can get: health, the card, approvals and cancels work on, and limits are told in words.
+//! One caller that takes all it can get: health, the card, approvals and cancels work on, and a refusal names the limit.
 
 use attache_testkit::{SseStream, TestClient};
 use serde_json::{Value, json};
 
 use super::world::{Connection, World};
-use crate::support::{message, message_to};
+use crate::world::{message, message_to};
 
 /// Three of the connections are in reserve, and one caller may have 18 streams.
 const CONNECTIONS: usize = 24;
 const STREAMS: usize = 18;
 
 async fn world() -> World {
-    World::with(&format!("[limits]\nconnections = {CONNECTIONS}\n")).await
+    World::with(|limits| limits.connections = CONNECTIONS).await
 }
 
 /// The id of a task that waits for an answer.

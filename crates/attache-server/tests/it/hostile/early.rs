@@ -8,8 +8,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
-use super::frames::{self, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, RESET, frame};
 use super::world::World;
+use attache_testkit::http2_frames::{
+    self as frames, DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, RESET, frame,
+};
 
 /// Sends the whole body in pieces, as clients do that do not look for an answer before, and then reads to the end.
 async fn send_all(world: &World, head: &str, length: usize) -> std::io::Result<String> {

@@ -1,7 +1,7 @@
 //! Bodies that are larger than they may be, than they say, or than they look.
 
-use super::frames::{self, DATA, END_HEADERS, HEADERS, PREFACE, RESET, frame};
 use super::world::{World, check_refused, request, send_body};
+use attache_testkit::http2_frames::{self as frames, DATA, END_HEADERS, HEADERS, PREFACE, RESET, frame};
 
 /// More than the limit of the server here.
 const LARGE: usize = 3 << 20;
