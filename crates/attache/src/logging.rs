@@ -14,7 +14,7 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Layered, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, Registry, fmt, registry};
@@ -74,20 +74,18 @@ pub(crate) fn start_on_screen(settings: &LogSettings, lines: mpsc::Sender<String
 
 fn start_with<L>(settings: &LogSettings, lines: L) -> anyhow::Result<()>
 where
-    L: Layer<FilteredRegistry> + Send + Sync,
+    L: Layer<Layered<Targets, Registry>> + Send + Sync,
 {
     let started = registry().with(filter(settings)?).with(lines).with(console::ConsoleLayer).try_init();
     started.map_err(|error| anyhow::anyhow!("logging cannot start: {error}"))
 }
 
-type FilteredRegistry = tracing_subscriber::layer::Layered<Targets, Registry>;
-
 fn filter(settings: &LogSettings) -> anyhow::Result<Targets> {
     // The MCP library logs what servers send, which the log shows only if the settings ask for it. The
     // HTTP/2 library warns of frames that any client can send by the thousand without authentication; the server
     // counts such connections itself.
-    format!("rmcp=off,h2=error,{}", settings.filter)
-        .parse::<Targets>()
+    let filter = format!("rmcp=off,h2=error,{}", settings.filter).parse();
+    filter
         .with_context(|| format!("{:?} is not a log filter", settings.filter))
         .map_err(|error| with_hint(error, "say --log info, or --log attache_server=debug"))
 }
