@@ -7,6 +7,8 @@ mod counts;
 mod options;
 mod steps;
 
+use std::env;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Instant;
@@ -22,12 +24,14 @@ pub(crate) use steps::counted;
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
     let options = Options::parse(arguments)?;
+    // A build may replace this program by a new one.
+    let program = env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
     let mut workspace = Workspace::load()?;
     if options.extent != TestScope::NamedTests {
         workspace = workspace.with_lints();
     }
     let mut suite = Suite::default();
-    suite.run(&workspace, &options);
+    suite.run(&program, &workspace, &options);
     Ok(suite.finish(&options))
 }
 
@@ -38,7 +42,7 @@ struct Suite {
 }
 
 impl Suite {
-    fn run(&mut self, workspace: &Workspace, options: &Options) {
+    fn run(&mut self, program: &Path, workspace: &Workspace, options: &Options) {
         let needs_peers = matches!(options.extent, TestScope::Everything | TestScope::Peers);
         let peers = if needs_peers { PEERS } else { &[] };
         let quick = |framework: &&Framework| needs_peers && framework.install == Install::Quick;
@@ -62,7 +66,7 @@ impl Suite {
             TestScope::Peers => self.peers(workspace, &frameworks),
             // Both kinds of tests wait much of the time, so they run beside each other.
             TestScope::Everything => thread::scope(|scope| {
-                let peers = scope.spawn(|| steps::run_peers(workspace));
+                let peers = scope.spawn(|| steps::run_peers(program, workspace));
                 self.all_rust_tests(workspace, &tools, options);
                 self.step("conformance and other people's clients", || {
                     peers.join().expect("recording a run does not panic")

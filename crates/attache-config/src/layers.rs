@@ -118,10 +118,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
             file.confinement,
             variable(environment, "HOME").as_ref().map(Path::new),
         )?,
-        log: LogSettings {
-            filter: log.map_or_else(|| "info".to_owned(), |sourced| sourced.value),
-            format: parse_log_format(log_format)?,
-        },
+        log: LogSettings { filter: parse_log_filter(log)?, format: parse_log_format(log_format)? },
         warnings: Vec::new(),
         agent,
         entries: Vec::new(),
@@ -302,6 +299,26 @@ fn parse_answers(sourced: Option<SourcedValue>) -> Result<AnswerLocation, Config
             "message" => Ok(AnswerLocation::StatusMessage),
             _ => Err(sourced.instead_of("artifact or message")),
         },
+    }
+}
+
+const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// A level for everything, and levels of parts of the program, separated by commas.
+fn parse_log_filter(sourced: Option<SourcedValue>) -> Result<String, ConfigError> {
+    let Some(sourced) = sourced else { return Ok("info".to_owned()) };
+    let is_target =
+        |target: &str| !target.is_empty() && target.chars().all(|c| c.is_alphanumeric() || "_:-".contains(c));
+    let is_directive = |directive: &str| {
+        let (target, level) =
+            directive.split_once('=').map_or((None, directive), |(target, level)| (Some(target), level));
+        target.is_none_or(is_target) && LOG_LEVELS.contains(&level.to_ascii_lowercase().as_str())
+    };
+    match sourced.value.split(',').all(is_directive) {
+        true => Ok(sourced.value),
+        false => Err(sourced.instead_of(
+            "a level such as info or debug, or levels of parts such as info,attache_server=debug",
+        )),
     }
 }
 

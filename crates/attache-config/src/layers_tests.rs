@@ -80,9 +80,32 @@ fn a_bad_value_is_told_with_its_origin_and_what_would_be_right() {
             ("ATTACHE_DEFAULT_DIALECT", "gemni"),
             "ATTACHE_DEFAULT_DIALECT is \"gemni\", which is not plain, gemini or developer",
         ),
+        (
+            ("ATTACHE_LOG", "inof"),
+            "ATTACHE_LOG is \"inof\", which is not a level such as info or debug, or levels of parts such as \
+             info,attache_server=debug",
+        ),
         (("ATTACHE_LOG_FORMAT", "xml"), "ATTACHE_LOG_FORMAT is \"xml\", which is not text or json"),
     ] {
         assert_eq!(loaded(Flags::default(), &[variables]).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn a_log_filter_is_a_list_of_levels() {
+    for (filter, is_good) in [
+        ("debug", true),
+        ("INFO", true),
+        ("warn,attache_server=debug,attache_tool_std::shell=trace", true),
+        ("off", true),
+        ("attache_server", false),
+        ("[[[=info", false),
+        ("info,attache_server=loud", false),
+        ("info,", false),
+        ("", false),
+    ] {
+        let flags = Flags { log: Some(filter.into()), ..Flags::default() };
+        assert_eq!(loaded(flags, &[]).is_ok(), is_good, "{filter}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The steps that are one cargo command each.
 
-use std::env;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
@@ -94,9 +94,8 @@ pub(super) fn doc_tests(workspace: &Workspace) -> Result<Counts, String> {
     counted(&mut command, Counts::of_libtest)
 }
 
-/// `cargo xtask test --peers`: another run of this program, whose output is shown when it has ended.
-pub(super) fn run_peers(workspace: &Workspace) -> Result<Counts, String> {
-    let program = env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
+/// `cargo xtask test --peers`: another run of `program`, which is this one. Its output is shown when it has ended.
+pub(super) fn run_peers(program: &Path, workspace: &Workspace) -> Result<Counts, String> {
     let mut command = workspace.command(program);
     let outcome = process::record(command.args(["test", "--peers"]))?;
     // The last line of the output is for this run alone.

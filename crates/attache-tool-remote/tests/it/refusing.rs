@@ -49,8 +49,8 @@ fn shown_origin(proposal: &Proposal) -> &str {
 async fn a_person_sees_and_approves_where_the_card_leads() {
     let done = || stream(&[task("WORKING"), piece("done"), status("COMPLETED", None)]);
     let there = ModelServer::with_responses([done(), done()]);
-    // Its card cannot be read at first.
-    let world = World::new([refusal(-32000, "no"), card_to(&there.url())]);
+    // Its card cannot be read at first, at neither of its two paths.
+    let world = World::new([refusal(-32000, "no"), refusal(-32000, "no"), card_to(&there.url())]);
     let (here, called) = (world.agent.url(), there.url());
     let tool = tool_allowing(&here, &called, None);
     let propose = async || tool.propose(&input("helper", "Work!"), &world.context).await;

@@ -193,7 +193,7 @@ async fn what_is_wrong_stops_the_start_with_a_hint() {
         ("missing-folder", 1, &["--workspace", "missing-folder"]),
         ("--host", 2, &["--host", "example.com"]),
         ("--model", 2, &["--model", "gpt"]),
-        ("[[[", 1, &["--log", "[[["]),
+        ("[[[", 2, &["--log", "[[["]),
         ("--port", 2, &["--port", "99999"]),
     ];
     for (what, expected, arguments) in cases {
