@@ -76,9 +76,9 @@ pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> R
     Ok(counts)
 }
 
-/// Four for each core: many tests wait for a server or for a timer.
+/// Three for each core: many tests wait for a server or for a timer, and other clients run beside them.
 fn test_threads() -> usize {
-    thread::available_parallelism().map_or(4, |cores| 4 * cores.get())
+    thread::available_parallelism().map_or(3, |cores| 3 * cores.get())
 }
 
 /// Tells tests where third-party programs are installed. Without them, those tests skip themselves.

@@ -161,6 +161,8 @@ async fn a_suspended_session_goes_on_with_its_line() {
 async fn a_session_without_a_shell_is_not_suspended() {
     let world = World::new();
     let mut terminal = world.start(&[]);
+    // The banner is written above the prompt, which is shown again below it.
+    terminal.until("Ctrl-D leaves").await;
     terminal.press("half").await;
     terminal.until("half").await;
     terminal.keys(CTRL_Z).await;
